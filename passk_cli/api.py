@@ -57,6 +57,7 @@ def read(
     threshold: float | Sequence[float] | None = None,
     missing: str = "error",
     missing_cost: str = "error",
+    price: str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | None = None,
     duplicates: str = "error",
     skip_bad: bool = False,
     by: str | Sequence[str] = (),
@@ -89,6 +90,9 @@ def read(
     missing_cost : an attempt without a cost (or tokens, a duration, turns), where that is asked, is
         an "error"; or "drop"ped, outcome included, given the "mean" of the task's others, or kept
         as NaN for "bounds".
+    price : dollars per million tokens of each model or pattern, {"gpt-5*": {"input": 1.25,
+        "output": 10, "cached": 0.125}}, or a TOML file of such tables: costs are computed from
+        tokens, whatever costs the data have.
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
     by : columns that split each model further.  where : a DuckDB expression on the columns.

@@ -256,6 +256,16 @@ _FAMILIES = {
         " outcomes included; mean takes that of the task's other attempts; bounds gives ranges. It"
         " is the same for tokens, durations and turns.",
     ),
+    "bad-price": (
+        "prices of tokens cannot be read",
+        "--price takes a TOML file with a table for each model or pattern: input and output, and"
+        " cached if it has a price of its own, in dollars per million tokens.",
+    ),
+    "no-price": (
+        "a model has no price",
+        "--price computes the cost of every model, and this one has no table in the file. Without a"
+        " price its cost would be 0.",
+    ),
     "missing-name": (
         "an attempt has no task or no model",
         "Without it the attempt cannot be counted. Correct the record, or leave it out with"

@@ -6,9 +6,8 @@ them by cell and value: answers and solutions by a hash of their text, which is 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from passk_cli.activity import steps
 from passk_cli.errors import DataError
 from passk_cli.files.database import hold_the_right
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, REASONS, ROLES, UNITS
+from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES, UNITS
 from passk_cli.files.solutions import by_cell, near_duplicates, register, solution_sql, unparsed
 from passk_cli.files.source import fetched
 from passk_cli.outcomes.attempts import Attempts
@@ -51,15 +50,7 @@ def with_attempts(
         if role == "solution" and similarity is not None:
             values = _one_per_similar(con, statement, values, keep, similarity)
         attempts["attempt" if role == "line" else role] = values
-    counts = replace(counts, attempts=attempts)
-    if UNITS.keys().isdisjoint(attempts):
-        return counts
-    from passk_cli.files.spending import settled
-
-    def reasons(roles: Sequence[str]) -> dict[str, Counter[str]]:
-        return _reasons(con, statement, roles, keep)
-
-    return settled(counts, statement.request, statement.batches, reasons)
+    return replace(counts, attempts=attempts)
 
 
 def with_numbering(
@@ -235,23 +226,40 @@ attempt_values AS (
   SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} {condition})"""
 
 
-def _reasons(
-    con: duckdb.DuckDBPyConnection, statement: Statement, roles: Sequence[str], keep: str | None
-) -> dict[str, Counter[str]]:
-    """Model → why its attempts lack one of these amounts, where files say so."""
-    kinds = {name for batch in statement.batches for name in batch.layout.kinds}
-    reason = next((name for name in REASONS if name in kinds), None)
-    reasons: dict[str, Counter[str]] = {}
-    if reason is None or statement.weight:
-        return reasons
-    request = replace(statement.request, missing_cost="error")
-    every = statement.exact.having(carried=(reason,), request=request)
-    lacking = " OR ".join(f"{VALUES[role](role, request)} IS NULL" for role in roles)
-    values = _values_sql(every, roles[0], keep, f", carried0 AS reason, {lacking} AS lacking")
-    sql = "SELECT name, reason, count(*) FROM attempt_values WHERE lacking AND reason IS NOT NULL"
-    for name, text, times in con.execute(f"{values} {sql} GROUP BY ALL").fetchall():
-        reasons.setdefault(name, Counter())[text] += times
-    return reasons
+@dataclass(frozen=True)
+class AttemptQuery:
+    """Asks of the attempts that count, one by one, what no Attempts keep."""
+
+    con: duckdb.DuckDBPyConnection
+    statement: Statement
+    keep: str | None
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns of the data; none where an engine added rows up."""
+        batches = [] if self.statement.weight else self.statement.batches
+        return {name for batch in batches for name in batch.layout.kinds}
+
+    def rows(
+        self,
+        select: str,
+        where: str,
+        role: str,
+        columns: Sequence[str] = (),
+        *,
+        all_runs: bool = False,
+    ) -> list[tuple[Any, ...]]:
+        """Rows of a selection, grouped by what in it is no sum.
+
+        select, where : SQL of name (of the model), verdict, value (of the role), column0 ….
+        columns : of the data, as texts.  all_runs : whether repeats that were left out come, too.
+        """
+        request = replace(self.statement.request, missing_cost="error")
+        statement = self.statement.exact.having(carried=tuple(columns), request=request)
+        carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
+        values = _values_sql(statement, role, None if all_runs else self.keep, carried)
+        selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
+        return self.con.execute(f"{values} {selected}").fetchall()
 
 
 def _number(role: str, request: Request) -> str:
@@ -275,6 +283,10 @@ def _solution(role: str, request: Request) -> str:
 
 
 def _amount(role: str, request: Request) -> str:
+    if role == "cost" and request.price:
+        from passk_cli.files.prices import cost_sql
+
+        return cost_sql(request.price, "coalesce(names.name, model)")
     return role
 
 

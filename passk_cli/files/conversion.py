@@ -6,6 +6,7 @@ settings, what files and paths say of all their attempts, and columns that were 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import duckdb
@@ -17,8 +18,9 @@ from passk_cli.files.export import copy
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.layout import Batch
+from passk_cli.files.prices import cost_sql
 from passk_cli.files.request import Request
-from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, find
+from passk_cli.files.roles import AMOUNTS, CANONICAL, ROLES, SETTINGS, addends, find
 from passk_cli.files.statement import Statement, Tally
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
@@ -43,8 +45,21 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
     keep = policy(statement, bool(tally.repeats.attempts))
+    _require_amounts(con, statement)
     sql = _sql(statement, conversion.form, keep, graded=bool(tally.cells["graded"].any()))
     copy(con, sql, conversion.file, conversion.form)
+
+
+def _require_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> None:
+    """DataError for amounts below 0, and for what is no number."""
+    for role in AMOUNTS.intersection(statement.request.read_of_attempts):
+        rows = f"WITH {statement.rows(None)} SELECT min({role}) FROM rows"
+        ((lowest,),) = con.execute(rows).fetchall()
+        if lowest is not None and lowest < 0:
+            column = statement.batches[0].roles.column(role)
+            problem = f"{role} below 0" if math.isfinite(lowest) else "values that are no number"
+            place, remedy = statement.batches[0].sources[0].name, "correct it, or name another one"
+            raise DataError(place, f"{problem} in {column!r}", remedy, name="missing-value")
 
 
 def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool) -> str:
@@ -102,8 +117,14 @@ def _columns(statement: Statement, form: str, model: str, *, graded: bool) -> di
     columns = {name: own.get(name) or places.get(name) or "NULL::VARCHAR" for name in CANONICAL}
     further = [*zip(request.by, statement.groups, strict=True), *places.items()]
     columns |= {name: spelled(column) for name, column in further if name not in CANONICAL}
-    facts = (role for role in request.attempts if ROLES.get(role) and role not in CANONICAL)
-    return columns | {role: role for role in facts}
+    facts = {role for role in request.attempts if ROLES.get(role) and role not in CANONICAL}
+    for role in (name for name in ROLES if name in facts):
+        value = cost_sql(request.price, model) if role == "cost" and request.price else role
+        if form == "csv" and role in AMOUNTS:
+            # Whole numbers are written as such.
+            value = f"regexp_replace(({value})::VARCHAR, '[.]0$', '')"
+        columns[role] = value
+    return columns
 
 
 def _finite(number: str) -> str:
@@ -121,11 +142,14 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     assert request.conversion is not None
     names: dict[str, None] = {}
     for batch in batches:
-        layout, roles = batch.layout, set(batch.roles.columns().values())
+        layout, pairs = batch.layout, batch.roles.columns().items()
+        roles = {part for role, c in pairs for part, _ in addends(role, c, layout.kinds)}
         form = FORMATS.get(layout.kind)
         facts = layout.kinds.keys() >= set(CANONICAL) or (form is not None and not form.generic)
         usual = {*SETTINGS, *layout.constants, *request.carried}
-        for name in layout.kinds:
+        # Of tokens that were only needed for their sum.
+        halves = {"tokens_in", "tokens_out"} if layout.spool else set()
+        for name in (column for column in layout.kinds if column not in halves):
             if (facts or name in usual) and name not in roles and name not in request.by:
                 names[name] = None
     for name in request.conversion.columns:

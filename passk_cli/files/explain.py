@@ -298,13 +298,16 @@ def missing_value(batches: Sequence[Batch], request: Request, tally: Tally) -> D
 def place_without(batches: Sequence[Batch], roles: Sequence[str], request: Request) -> str:
     """Where the first attempt stands that counts and lacks one of these amounts."""
 
+    if request.price and "cost" in roles:
+        roles = (*roles, "tokens_in", "tokens_out")
+
     def lacks(record: Record, batch: Batch) -> bool:
         if request.missing == "drop" and None in [
             judge(v, request.bar) for v in _outcomes(record, batch)
         ]:
             return False
-        columns = ((role, batch.roles.column(role) or "") for role in roles)
-        parts = (p for r, c in columns for p, _ in addends(r, c, batch.layout.kinds))
+        columns = ((role, batch.roles.column(role)) for role in roles)
+        parts = (p for r, c in columns if c for p, _ in addends(r, c, batch.layout.kinds))
         values = [value_of(record, part) for part in parts]
         entries = [each for v in values for each in (v if isinstance(v, list) and v else [v])]
         return any(_as_text(v) is None or str(v).lower() in MISSING_WORDS for v in entries)

@@ -220,10 +220,11 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
     scores = [column for column in candidates("score", kinds) if column not in request.by]
     if request.conversion and "score" not in fields and len(scores) > 1:
         # Nobody asked for a score: the outcome is what it is without one, and stands for it.
-        others = [role for role in request.attempts if role != "score"]
+        others = [role for role in request.read_of_attempts if role != "score"]
         outcome = assign(place, kinds, fields, others, request.unjudged, request.by).outcome
         fields |= {"outcome": outcome, "score": outcome} if outcome else {}
-    return assign(place, kinds, fields, request.attempts, request.unjudged, request.by)
+    roles = request.read_of_attempts
+    return assign(place, kinds, fields, roles, request.unjudged, request.by)
 
 
 def _layout(

@@ -226,6 +226,9 @@ def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
         for role, columns in usual.items()
         if len(columns) == 1 and role not in roles and columns[0] not in base_columns
     }
+    halves = [offered.get(role) for role in ("tokens_in", "tokens_out")]
+    if "tokens" not in offered and all(halves) and "tokens" not in roles:
+        offered["tokens"] = "+".join(map(str, halves))
     # What the spool of a harness's files adds is in the tasks, the attempts and the reasons.
     own = ("suite", "run", "reason") if batch.layout.kind in attempts.outcomes else ()
     used = {*base_columns, *offered.values(), *own}

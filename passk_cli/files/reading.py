@@ -31,7 +31,7 @@ from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.policies import decide
 from passk_cli.files.pooled import unread_column
 from passk_cli.files.request import BOUNDS, TABLES, Request
-from passk_cli.files.roles import reached
+from passk_cli.files.roles import AMOUNTS, reached
 from passk_cli.files.source import Source
 from passk_cli.files.statement import LateColumn, Statement, Tally, run
 from passk_cli.message import NOTE, Message, refused
@@ -165,6 +165,10 @@ def _counts(
     if isinstance(unread, DataError) and not tolerant:
         raise unread
     counts = decide(statement.batches, attempts, request, tally, tolerant)
+    if request.price:
+        from passk_cli.files.prices import require_all
+
+        require_all(request, [model for model, *_ in counts.series])
     if unread is not None:
         counts = counts.saying(refused(unread))
     try:
@@ -235,6 +239,12 @@ def _require_passes(request: Request) -> None:
     if request.attempts or request.scores_only:
         role = next(iter(request.attempts), "score")
         what = "place in the order" if role in ("attempt", "line") else role
+        if role in AMOUNTS:
+            raise ParameterError(
+                f"--missing {BOUNDS}: what attempts took says nothing of outcomes that are missing;"
+                " use metrics of passes, as pass@k and pass^k, or --missing fail or drop",
+                name="no-bounds",
+            )
         raise ParameterError(
             f"--missing {BOUNDS}: a missing attempt could pass or fail, but its {what} is unknown;"
             " use metrics of passes, as pass@k and pass^k, or --missing fail or drop",
@@ -300,7 +310,13 @@ def _with_attempts(
         )
     if not (numbering or request.attempts or request.order):
         return counts
-    from passk_cli.files.attempts import with_attempts, with_numbering, with_order
+    from passk_cli.files.attempts import (
+        AttemptQuery,
+        policy,
+        with_attempts,
+        with_numbering,
+        with_order,
+    )
 
     if numbering or request.order:
         statement.require_numbers()
@@ -308,6 +324,11 @@ def _with_attempts(
         counts = with_numbering(con, statement, counts, repeated=repeated)
     if request.attempts:
         counts = with_attempts(con, statement, counts, repeated=repeated)
+        if not AMOUNTS.isdisjoint(request.attempts):
+            from passk_cli.files.spending import settled
+
+            query = AttemptQuery(con, statement, policy(statement, repeated))
+            counts = settled(counts, query)
     if request.order:
         counts = with_order(con, statement, counts, repeated=repeated)
     return counts

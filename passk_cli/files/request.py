@@ -148,6 +148,13 @@ class Request:
         " out, its outcome included; mean: it has the mean of the model's other attempts at the"
         " task; bounds: it may be any amount, and every number becomes a range.",
     )] = "error"
+    price: Annotated[Mapping[str, Any], Option(
+        "--price", "FILE", "Prices of tokens in TOML, to compute costs from.",
+        parse="passk_cli.files.prices:parse_prices", file="read",
+        detail="A table for each model or pattern, in dollars per million tokens: ['gpt-5*'] with"
+        " input = 1.25, output = 10 and, for input that was cached, cached = 0.125. The cost is"
+        " that of tokens_in and tokens_out, whatever costs the files have.",
+    )] = field(default_factory=dict)
     duplicates: Annotated[str, Option(
         "--duplicates", help="A repeated attempt", choices=DUPLICATES,
         detail="Repeated: model, task and attempt number are those of another row.",
@@ -230,6 +237,15 @@ class Request:
                 f"--by {reserved[0]}: the output has a column of that name; rename it in the data",
                 name="reserved-column",
             )
+
+    @property
+    def read_of_attempts(self) -> tuple[str, ...]:
+        """Roles that files are read for, of what is to be known of attempts: for a cost that is
+        computed, the tokens that it is computed from."""
+        if not self.price or "cost" not in self.attempts:
+            return self.attempts
+        others = (role for role in self.attempts if role != "cost")
+        return tuple(dict.fromkeys((*others, "tokens_in", "tokens_out", "tokens_cached")))
 
     def keeping(self, model: str | None) -> Request:
         """The request with a model among those that are kept, where not all are."""

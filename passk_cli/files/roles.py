@@ -136,12 +136,7 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-AMOUNTS = tuple(UNITS)
-# Columns that may say what became of an attempt, the likeliest first.
-REASONS = tuple(
-    "reason failure_reason failure_mode error_type exception_type error_category termination_reason"
-    " finish_reason finishReason stop_reason status".split()
-)
+AMOUNTS = frozenset(UNITS)
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
 # Roles that say whose attempt a row is; a column with one of them plays no other role.
@@ -359,10 +354,13 @@ def _require(
         if shape == "counts":
             remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
             raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
-        if role == "line" or role in by_role:
+        if role in ("line", "tokens_cached") or role in by_role:
+            # What was cached is known or not.
             continue
         if role != "attempt":
+            lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"
+            remedy += f"; --field {role}={lists[0]}{EACH}.KEY adds entries of a list" if lists else ""
             raise DataError(place, f"no {role} column", remedy, name="no-such-column")
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         name = times[0] if times else "…"

@@ -1,25 +1,27 @@
-"""Attempts of which it is not known what they took: refused, left out, estimated or bounded.
+"""What attempts took: amounts that are missing, and those that are not what they seem.
 
 A missing amount is never 0: the dearest attempts, which ran out of time, are often those without a
 price.  Amounts are read as other facts of attempts are (`attempts`); here is what becomes of those
-that are missing.
+that are missing, and what a reader must know of those that are there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.errors import DataError
+from passk_cli.files import formats
+from passk_cli.files.attempts import AttemptQuery
 from passk_cli.files.explain import place_without
 from passk_cli.files.layout import Batch
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import UNITS
-from passk_cli.message import WARNING, Message, Said
+from passk_cli.files.roles import EACH, UNITS, addends, spelled
+from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.text import first_few, plural
@@ -33,9 +35,21 @@ NOUNS = {
     "duration": "duration",
     "turns": "count of turns",
 }
+# Columns that may say what became of an attempt, and that its answer was no new one.
+_REASONS = tuple(
+    "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
+    " error_category termination_reason finish_reason finishReason stop_reason status".split()
+)
+_CACHED = ("cached", "is_cached", "cache_hit", "from_cache")
+# Parts of the names of what others than the model took.
+_OTHERS = frozenset(
+    "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
+    " reviewer other others overhead".split()
+)
+_KINDS = {"cost": {"cost", "costs", "usd"}, "tokens": {"tokens", "overhead"}}
 _NEVER_0 = (
-    "What an attempt took is not known where the harness wrote nothing, as it often does after a"
-    " timeout or a crash. Such attempts may be the dearest, so a missing amount never counts as 0;"
+    "What an attempt took is not known where the harness wrote nothing, as often after a timeout or"
+    " a crash. Such attempts may be the dearest, so a missing amount never counts as 0;"
     " --missing-cost decides what becomes of them."
 )
 MISSING_COSTS_DROPPED = Message(
@@ -64,13 +78,78 @@ _SAYING = {
     "mean": MISSING_COSTS_ESTIMATED,
     BOUNDS: MISSING_COSTS_BOUNDED,
 }
+UNPRICED_MODELS = Message(
+    "unpriced-models", WARNING,
+    "every attempt of {models:and} costs 0, as where a model has no price: a cost per solved task"
+    " of 0 is no result",
+    "--price computes costs from tokens",
+    "A harness that has no price for a model often writes 0, and a model that runs on one's own"
+    " machine has a cost that no file knows. A cost per solved task of 0 is then no result, and"
+    " costs of other models cannot be compared with it.",
+)  # fmt: skip
+UNCOUNTED_AMOUNTS = Message(
+    "uncounted-amounts", WARNING,
+    "the {noun} of every attempt of {models:and} is 0: nobody counted", "",
+    "Some agents report no tokens, turns or times, and their harness writes 0. Means of such"
+    " numbers say nothing.",
+)  # fmt: skip
+ZERO_COSTS = Message(
+    "zero-costs", WARNING,
+    "{attempts:attempt} {attempts:costs|cost} 0, unlike others of the same model: {models}",
+    "a crash before the first call costs 0, and so does a price that is missing",
+    "Some attempts of a model cost exactly 0 and others do not. Those that ended before the first"
+    " call to the model cost nothing; where a price or a count of tokens is missing, 0 is wrong."
+    " Either way they make the mean cost smaller. If they were run again, --duplicates or --where"
+    " leaves them out.",
+)  # fmt: skip
+REPEATED_PRICES = Message(
+    "repeated-prices", WARNING,
+    "a cache gave the answer of {attempts:attempt}, with the price of the first call again:"
+    " {models}",
+    "{remedy}",
+    "A cached answer is a copy of an earlier one: it was not paid again, though its price is"
+    " written again, and it is no independent attempt at the task. Run evaluations with repeated"
+    " attempts without a cache.",
+)  # fmt: skip
+LEFT_OUT_COSTS = Message(
+    "left-out-costs", WARNING,
+    "attempts that were run again are left out with what they took: {models}",
+    "--duplicates keep counts them",
+    "Of an attempt that comes more than once one run counts, as --duplicates says. What the other"
+    " runs took was spent all the same and is in no number here.",
+)  # fmt: skip
+OTHER_COSTS = Message(
+    "other-costs", NOTE, "{role} is {column}; not counted: {others:and}",
+    "--field {role}={all} adds {count:it|them}",
+    "A simulated user or a judge that is a model costs as well. It is a component of its own, which"
+    " counts where it is asked for: the cost of the evaluation is more than that of the model.",
+)  # fmt: skip
+UNKNOWN_COSTS = Message(
+    "unknown-costs", NOTE,
+    "the {noun} is the model's alone; what {others} took is not in the files", "",
+    "A simulated user or a judge that is a model costs as well. The files do not say how much, so"
+    " the cost of the evaluation is more than the numbers here.",
+)  # fmt: skip
+AMOUNT_READ = Message(
+    "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}", "",
+    "Amounts are dollars, tokens, seconds or turns. A column in another unit is converted, by the"
+    " unit in its name or after a colon (--field duration=latency:ms); one of times without a unit"
+    " is taken as seconds. Entries of a list, and columns joined by +, are added; where one of them"
+    " is missing, the sum is.",
+)  # fmt: skip
+PRICED_TOKENS = Message(
+    "priced-tokens", NOTE,
+    "cost is computed from tokens at the prices of --price{?cached|; {cached}}", "",
+    "The cost of an attempt is its input and output tokens times the prices given, per million."
+    " Cached tokens are a part of the input, and cost as much where no price of theirs is given.",
+)  # fmt: skip
 
 
 @dataclass
-class _Lacking:
-    """The attempts of a model of which an amount is not known.
+class _Share:
+    """Some attempts of a model, as those without an amount.
 
-    made : all of its attempts.  reasons : why they have none, where files say what became of them.
+    made : all of its attempts.  reasons : why they are what they are, where files say so.
     """
 
     made: int = 0
@@ -88,101 +167,108 @@ class _Lacking:
         return f"{model} {self.attempts:,} of {self.made:,} ({whole})"
 
 
-def settled(
-    counts: Counts,
-    request: Request,
-    batches: Sequence[Batch],
-    reasons: Callable[[Sequence[str]], Mapping[str, Counter[str]]],
-) -> Counts:
-    """The counts after attempts without an amount became what --missing-cost says.
+def settled(counts: Counts, query: AttemptQuery) -> Counts:
+    """The counts after attempts without an amount became what --missing-cost says, and with what
+    a reader must know of the amounts.
 
     counts : with Attempts of amounts, NaN where one is not known; where those are to be left out,
         all Attempts are of attempts that have every amount.
-    reasons : roles → model → why attempts lack one of them.
     Errors: DataError where nothing was asked, and for a mean of nothing.
     """
     amounts = {role: each for role, each in counts.attempts.items() if role in UNITS}
+    request, batches = query.statement.request, query.statement.batches
     cells, policy = len(counts.n), request.missing_cost
+    remarks = tuple(_remarks(counts, amounts, query))
     if policy == "drop":
         known = next(iter(amounts.values()))
         n = np.bincount(known.cell, known.count, cells).astype(np.int64)
         c = np.bincount(known.cell, known.passed, cells).astype(np.int64)
         if np.array_equal(n, counts.n):
-            return counts
+            return counts.saying(*remarks)
+        models = _shares(counts, [*amounts], counts.n - n, counts.c - c, query)
         if not n.any():
-            raise _refused(counts, [*amounts], counts.n, counts.c, batches, request, reasons)
-        message = _said(counts, [*amounts], counts.n - n, counts.c - c, request, reasons)
-        return counts.of_sizes(n, c).saying(message)
+            raise _refused([*amounts], models, int(counts.n.sum()), batches, request)
+        message = _SAYING[policy](
+            attempts=int((counts.n - n).sum()), noun=_noun([*amounts]), models=models
+        )
+        return counts.of_sizes(n, c).saying(message, *remarks)
+    said = []
     for role, attempts in amounts.items():
         lost = np.isnan(attempts.value)
         if not lost.any():
             continue
         n = np.bincount(attempts.cell, attempts.count * lost, cells).astype(np.int64)
         c = np.bincount(attempts.cell, attempts.passed * lost, cells).astype(np.int64)
+        models = _shares(counts, [role], n, c, query)
         if policy == "error":
-            raise _refused(counts, [role], n, c, batches, request, reasons)
+            raise _refused([role], models, int(n.sum()), batches, request)
         if policy == "mean":
             place = batches[0].sources[0].name
             filled = {**counts.attempts, role: _with_means(attempts, counts, role, place)}
             counts = replace(counts, attempts=filled)
-        counts = counts.saying(_said(counts, [role], n, c, request, reasons))
-    return counts
-
-
-def _said(
-    counts: Counts,
-    roles: Sequence[str],
-    lost: Ints,
-    passed: Ints,
-    request: Request,
-    reasons: Callable[[Sequence[str]], Mapping[str, Counter[str]]],
-) -> Said:
-    """What became of the attempts without an amount."""
-    models = _lacking(counts, lost, passed, reasons(roles))
-    return _SAYING[request.missing_cost](attempts=int(lost.sum()), noun=_noun(roles), models=models)
+        said.append(_SAYING[policy](attempts=int(n.sum()), noun=NOUNS[role], models=models))
+    return counts.saying(*said, *remarks)
 
 
 def _refused(
-    counts: Counts,
     roles: Sequence[str],
-    lost: Ints,
-    passed: Ints,
+    models: Sequence[str],
+    lost: int,
     batches: Sequence[Batch],
     request: Request,
-    reasons: Callable[[Sequence[str]], Mapping[str, Counter[str]]],
 ) -> DataError:
-    """Error at the first attempt without an amount."""
-    models = first_few(_lacking(counts, lost, passed, reasons(roles)))
-    problem = f"no {_noun(roles)} ({plural(int(lost.sum()), 'attempt')} in all: {models})"
+    """Error at the first attempt without an amount.
+
+    models : those that lack some, in words.  lost : how many attempts do.
+    """
+    noun = "tokens to compute a cost from" if request.price else _noun(roles)
+    problem = f"no {noun} ({plural(lost, 'attempt')} in all: {first_few(models)})"
     remedy = (
         "a missing amount is not 0: leave such attempts out with --missing-cost drop, take the mean"
-        " of the task's others with mean, or get ranges with bounds"
+        " of the task's others with --missing-cost mean, or get ranges with --missing-cost bounds"
     )
     if request.missing_cost == "drop":
-        remedy = "none has one; is it the right column?"
-    return DataError(place_without(batches, roles, request), problem, remedy, name="missing-cost")
+        remedy = "no attempt has one; is it the right column?"
+    place = place_without(batches, roles, request)
+    return DataError(place, problem, remedy, name="missing-cost")
 
 
 def _noun(roles: Sequence[str]) -> str:
     return " or ".join(NOUNS[role] for role in roles)
 
 
-def _lacking(
-    counts: Counts, lost: Ints, passed: Ints, reasons: Mapping[str, Counter[str]]
+def _shares(
+    counts: Counts, roles: Sequence[str], lost: Ints, passed: Ints, query: AttemptQuery
 ) -> list[str]:
-    """In words, the models with attempts without an amount, those with most of them first.
+    """In words, the models with attempts without one of these amounts, those with most first.
 
     lost, passed : attempts of each cell without one, and how many of those passed.
     """
-    models: dict[str, _Lacking] = {}
+    reasons = _reasons(query, roles[0], "value IS NULL")
+    models: dict[str, _Share] = {}
     for code, (model, *_) in enumerate(counts.series):
         rows = counts.rows_of(code)
-        each = models.setdefault(model, _Lacking(reasons=reasons.get(model, {})))
+        each = models.setdefault(model, _Share(reasons=reasons.get(model, {})))
         each.made += int(counts.n[rows].sum())
         each.attempts += int(lost[rows].sum())
         each.passed += int(passed[rows].sum())
     there = [(model, each) for model, each in models.items() if each.attempts]
     return [each.words(model) for model, each in sorted(there, key=lambda m: -m[1].attempts)]
+
+
+def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
+    """Model → why some of its attempts are as they are → how many, where files say so."""
+    taken = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
+    columns = [name for name in _REASONS if name in query.columns - taken]
+    reasons: dict[str, Counter[str]] = {}
+    if columns:
+        # Of several columns the likeliest that says something.
+        reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
+        rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
+        for model, why, times in rows:
+            if why is not None:
+                reasons.setdefault(model, Counter())[why] += times
+    return reasons
 
 
 def _with_means(attempts: Attempts, counts: Counts, role: str, place: str) -> Attempts:
@@ -205,3 +291,142 @@ def _with_means(attempts: Attempts, counts: Counts, role: str, place: str) -> At
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
     # Of equal values there is one row.
     return filled.moved(np.arange(cells), cells)
+
+
+def _remarks(
+    counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
+) -> Iterator[Said]:
+    """What a reader must know of the amounts that are there."""
+    request, batches = query.statement.request, query.statement.batches
+    for role, attempts in amounts.items():
+        yield from _zeros(counts, role, attempts, query)
+    if "cost" in amounts:
+        yield from _cached(counts, query)
+    if query.keep is not None:
+        yield from _left_out(amounts, query)
+    if request.price and "cost" in amounts:
+        priced = any(batch.roles.column("tokens_cached") for batch in batches)
+        without = [name for name, price in request.price.items() if price.cached is None]
+        cached = f"cached tokens of {first_few(without)} at the price of input" if without else ""
+        yield PRICED_TOKENS(cached=cached if priced else "")
+    for role in request.read_of_attempts:
+        if role in UNITS:
+            yield from _columns(role, batches, asked=role in request.fields)
+
+
+def _zeros(counts: Counts, role: str, attempts: Attempts, query: AttemptQuery) -> Iterator[Said]:
+    """Models all of whose amounts are 0, and some that are."""
+    zero, number = attempts.value == 0, ~np.isnan(attempts.value)
+    series = counts.series_codes[attempts.cell]
+    size = len(counts.series)
+    zeros, numbers = (np.bincount(series, attempts.count * of, size) for of in (zero, number))
+    models: dict[str, tuple[int, int]] = {}
+    for code, (model, *_) in enumerate(counts.series):
+        before = models.get(model, (0, 0))
+        models[model] = before[0] + int(zeros[code]), before[1] + int(numbers[code])
+    free = [model for model, (none, there) in models.items() if none == there > 0]
+    if free and role == "cost":
+        yield UNPRICED_MODELS(models=free)
+    elif free and role != "tokens_cached":
+        yield UNCOUNTED_AMOUNTS(noun=NOUNS[role].removeprefix("count of "), models=free)
+    some = {model for model, (none, there) in models.items() if 0 < none < there}
+    if role != "cost" or not some:
+        return
+    # What a cache answered was free indeed, where it says so.
+    cached = next((name for name in _CACHED if name in query.columns), None)
+    new = "value = 0" + " AND coalesce(lower(column0), '') NOT IN ('true', '1')" * bool(cached)
+    columns = [cached] if cached else []
+    rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", new, role, columns)
+    reasons = _reasons(query, role, "value = 0")
+    shares = {
+        model: _Share(models[model][1], times, passed, reasons.get(model, {}))
+        for model, times, passed in rows
+        if model in some
+    }
+    if shares:
+        yield ZERO_COSTS(
+            attempts=sum(each.attempts for each in shares.values()),
+            models=[each.words(model) for model, each in shares.items()],
+        )
+
+
+def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
+    """Answers of a cache with the price of the first call."""
+    cached = next((name for name in _CACHED if name in query.columns), None)
+    if cached is None:
+        return
+    repeated = "value > 0 AND lower(column0) IN ('true', '1')"
+    rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached])
+    made: Counter[str] = Counter()
+    for code, (model, *_) in enumerate(counts.series):
+        made[model] += int(counts.n[counts.rows_of(code)].sum())
+    if rows:
+        billed = "billed_cost" in query.columns
+        remedy = "--field cost=billed_cost counts them as 0" if billed else ""
+        yield REPEATED_PRICES(
+            attempts=sum(times for _, times, _ in rows),
+            models=[_Share(made[m], times, passed).words(m) for m, times, passed in rows],
+            remedy=remedy or f'leave them out with --where "NOT {cached}"',
+        )
+
+
+def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[Said]:
+    """What runs took that are left out because others of the same attempt count."""
+    texts = []
+    for role in amounts:
+        unit = UNITS[role][0]
+        totals = [
+            dict(query.rows("name, coalesce(sum(value), 0)", "true", role, all_runs=all_runs))
+            for all_runs in (True, False)
+        ]
+        for model, total in totals[0].items():
+            if (rest := total - totals[1].get(model, 0.0)) > 1e-12 * total:
+                texts.append(f"{model} {rest:,.4g} of {total:,.4g} {unit}")
+    if texts:
+        yield LEFT_OUT_COSTS(models=texts)
+
+
+def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Said]:
+    """How an amount is read where that is not plain, and what others took.
+
+    asked : whether its column was named.
+    """
+    for batch in {b.roles.column(role): b for b in batches}.values():
+        column, kinds = batch.roles.column(role), batch.layout.kinds
+        if column is None:
+            continue
+        parts = addends(role, column, kinds)
+        listed = [name for name, _ in parts if EACH in name or "list" in kinds.get(name, ())]
+        how = [f"the sum of {name}" if name in listed else name for name, _ in parts]
+        how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
+        timed = column != role and not batch.layout.spool and not _has_unit(role, parts)
+        converted = any(unit for _, unit in parts)
+        added = batch.roles.shape != "lists" and (listed or (asked and len(parts) > 1))
+        if timed or converted or added:
+            unit = "" if UNITS[role][0] in role else UNITS[role][0]
+            yield AMOUNT_READ(role=role, unit=unit, how=" + ".join(how))
+        if kind := _KINDS.get(role):
+            names = [name for name, _ in parts]
+            others = [
+                name
+                for name in kinds
+                if name not in names
+                and {*spelled(name).split("_")} & _OTHERS
+                and {*spelled(name).split("_")} & kind
+            ]
+            form = formats.FORMATS.get(batch.layout.kind)
+            if others:
+                yield OTHER_COSTS(
+                    role=role, column=column, others=others, count=len(others),
+                    all="+".join([column, *others]),
+                )  # fmt: skip
+            elif form is not None and form.others and len(parts) == 1:
+                yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.others)
+
+
+def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
+    """Whether the names of columns say the unit."""
+    return role != "duration" or all(
+        unit or {*spelled(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
+        for name, unit in parts
+    )

@@ -308,7 +308,7 @@ class _Sheets:
         self._roles: dict[object, Roles] = {}
         self._files = ExitStack()
         self._plays_a_part = _parts(request)
-        amounts = not {*AMOUNTS}.isdisjoint((*request.attempts, *request.fields))
+        amounts = not AMOUNTS.isdisjoint((*request.attempts, *request.fields))
         self._spent = amounts or bool(request.conversion or request.where)
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
@@ -330,6 +330,8 @@ class _Sheets:
         run = str(table.facts.get("run"))
         of_run = self.runs.get((source.label or str(table.facts.get("model")), run), 0)
         amounts = result.spent.setdefault(each.format.name, {})
+        # A table that is written has only those that were asked for.
+        plain = self._request.conversion is None
         number, task_kinds, unnamed, named = 0, set[str](), "", False
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
             page = _Sheet(each.format, None, file)
@@ -345,7 +347,11 @@ class _Sheets:
                     )
                 if each.format.spent is not None and (self._spent or number <= _NOTED):
                     spent = each.format.spent(row.record)
-                    spent = {name: v for name, v in spent.items() if v is not None}
+                    spent = {
+                        name: value
+                        for name, value in spent.items()
+                        if value is not None and (plain or self._plays_a_part(name))
+                    }
                     amounts.update(dict.fromkeys(spent))
                     columns |= spent if self._spent else {}
                 task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
@@ -495,12 +501,15 @@ class _Sheets:
         # "run" is a usual name of attempts, and here it is none.
         usual = {name: seen for name, seen in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
-        return assign(place, columns, {**own, **request.fields}, request.attempts, request.unjudged)
+        roles = request.read_of_attempts
+        return assign(place, columns, {**own, **request.fields}, roles, request.unjudged)
 
 
 def _parts(request: Request) -> Callable[[str], bool]:
     """Whether a column may play a part in this reading, by its name."""
-    roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in request.attempts]
+    asked = {*request.read_of_attempts}
+    asked |= {"tokens_in", "tokens_out"} if "tokens" in asked else set()
+    roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in asked]
     columns = columns_of(request.fields)
     columns += [*request.by, *request.carried]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]

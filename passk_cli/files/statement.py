@@ -376,20 +376,24 @@ rows AS (SELECT row.* FROM picked)"""
             roles_sql |= {"is_count": is_count, "n_text": text(roles.n), "c_text": text(roles.c)}
         if roles.shape == "counts":
             roles_sql["attempt"] = f"0::{self.care.attempts_as}"
-        attempt_columns = {
-            role: column for role, column in roles.of_attempts if role in request.attempts
-        }
+        asked = request.read_of_attempts
+        attempt_columns = {role: column for role, column in roles.of_attempts if role in asked}
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
             if roles.shape == "lists" and role not in UNITS and _is_listed(column, layout.kinds)
         }
         roles_sql |= {
-            role: unnested.get(role) or text(column) for role, column in attempt_columns.items()
-        }
-        roles_sql |= {
-            role: layout.amount(role, column, nested, apart=roles.shape == "lists")
+            role: unnested.get(role) or text(column)
             for role, column in attempt_columns.items()
+            if role not in UNITS
+        }
+        lists = roles.shape == "lists"
+        roles_sql |= {
+            role: layout.amount(role, attempt_columns[role], nested, apart=lists)
+            if role in attempt_columns
+            else "NULL::DOUBLE"
+            for role in asked
             if role in UNITS
         }
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]

@@ -44,9 +44,11 @@ class ConvertOptions:
         detail="Default: keep, which leaves it empty; with --counts: error.",
     )] = None
     columns: Annotated[tuple[str, ...], Option(
-        "--with", "NAME", "Further columns: answer, solution, any other.",
+        "--with", "NAME", "Further columns: answer, solution, cost, any other.",
         parse=split,
-        detail="Any column of the data. Repeatable.",
+        detail="Any column of the data, or a role that is found under many names: answer, solution,"
+        " cost (in dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns."
+        " Repeatable.",
     )] = ()
     resume: Annotated[bool, Option(
         "--resume", help="With --counts: read only what changed.",
@@ -58,7 +60,7 @@ class ConvertOptions:
 
 
 # Its table is read back as the same names, which no sign may stand before.
-_WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked")
+_WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
 COMMAND = Command(
     ConvertOptions,
     (Request,),

@@ -16,7 +16,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import is_result, paths_of, split_label
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import Conversion
-from passk_cli.files.roles import HOLDS_COUNTS
+from passk_cli.files.roles import AMOUNTS, HOLDS_COUNTS
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
@@ -25,7 +25,7 @@ from passk_cli.study.section import view
 from passk_cli.study.study import Study
 
 # Of what --with can name, those that the reader finds under many names.
-_TEXTS = ("answer", "solution")
+_ROLES = ("answer", "solution", *sorted(AMOUNTS))
 _OF_COUNTS = ("model", "task", "n", "c")
 _OF_REPORT = ("tasks", "attempts", "passed")
 
@@ -91,10 +91,10 @@ class Convert(Question, ConvertOptions):
             write_columns(path, study.counts.columns, form)
             return study
         with whole(path) as file:
-            texts = tuple(name for name in self.columns if name in _TEXTS)
-            others = tuple(name for name in self.columns if name not in _TEXTS)
+            roles = tuple(name for name in self.columns if name in _ROLES)
+            others = tuple(name for name in self.columns if name not in _ROLES)
             request = replace(
-                request, attempts=("line", "score", *texts), missing=self.missing or KEEP,
+                request, attempts=("line", "score", *roles), missing=self.missing or KEEP,
                 conversion=Conversion(str(file), form, others),
             )  # fmt: skip
             try:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.message import NOTE, WARNING
+from passk_cli.files.roles import AMOUNTS, UNITS
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts
@@ -242,14 +243,19 @@ def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
         yield "--outcome", names(file.outcomes)
     if file.in_path:
         yield "from paths", names(file.in_path)
-    if file.offered:
+    facts = [(role, column) for role, column in file.offered.items() if role not in AMOUNTS]
+    if facts:
         # Each with the metrics that need to know it of attempts.
         yield "when asked", names([
             f"{role} = {column} ("
             + ", ".join(name + "k" * kind.counted for name, kind in FAMILIES.items()
                         if kind.needs == role) + ")"
-            for role, column in file.offered.items()
+            for role, column in facts
         ])  # fmt: skip
+    if len(facts) < len(file.offered):
+        # What attempts took, the dearest first.
+        amounts = [(role, file.offered[role]) for role in UNITS if role in file.offered]
+        yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
     if file.unused:
         yield "not used", names(file.unused)
 

@@ -21,6 +21,7 @@ from passk_cli.files.roles import AMOUNTS
 _ONLY = "is_correct"
 _UNNAMED = "unnamed"
 # Columns of a table of attempts that are no metadata.
+_USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
 _PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
 
 
@@ -66,7 +67,7 @@ def _spent(record: Any) -> dict[str, object]:
     """Tokens, milliseconds and turns; what `passk convert` carried is metadata, as dollars are."""
     tokens, metadata = record.get("token_usage"), record.get("metadata")
     return {
-        **{name: at(metadata, name) for name in AMOUNTS if at(metadata, name) is not None},
+        **{name: at(metadata, name) for name in sorted(AMOUNTS) if at(metadata, name) is not None},
         **{
             name: value
             for name, value in (
@@ -97,7 +98,9 @@ def written(columns: Sequence[str]) -> str:
     answer, solution = (
         quote_name(name) if name in columns else "NULL::VARCHAR" for name in ("answer", "solution")
     )
-    metadata = {"epoch": "attempt", **{c: quote_name(c) for c in columns if c not in _PLACED}}
+    usage = all(name in columns for name in _USAGE)
+    placed = {*_PLACED, *(_USAGE if usage else ()), "duration"}
+    metadata = {"epoch": "attempt", **{c: quote_name(c) for c in columns if c not in placed}}
     pairs = ", ".join(f"{quote_text(name)}, {sql}::VARCHAR" for name, sql in metadata.items())
     evaluation = f"coalesce(suite, {quote_text(_UNNAMED)})"
     fields = {
@@ -114,6 +117,12 @@ def written(columns: Sequence[str]) -> str:
         f" 'extracted_value': {answer}, 'extraction_method': 'custom', 'is_terminal': true}}],"
         " lambda one: one.extracted_value IS NOT NULL)",
         "evaluation": "{'score': coalesce(score, outcome::DOUBLE), 'is_correct': outcome}",
+        **(
+            {"token_usage": f"{{{', '.join(f'{key}: {c}::BIGINT' for c, key in _USAGE.items())}}}"}
+            if usage
+            else {}
+        ),
+        **({"performance": "{'latency_ms': duration * 1000}"} if "duration" in columns else {}),
         "error": "reason",
         "metadata": f"json_merge_patch('{{}}', json_object({pairs}))",
     }

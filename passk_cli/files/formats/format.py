@@ -328,6 +328,7 @@ class Format:
         there can be none, so that such a file of a folder is passed over.
     covers : globs, from the file's folder, of what repeats it and must not count again, and of what
         belongs to it without being results; a function where they depend on the file.
+    others : who else costs, besides the model, in words, where files may not say how much.
     spent : what an attempt took, from the record of its row: the usual name of an amount → it, in
         the unit that the name says; None where it is not known.  Called only where it is asked.
     generic : whether it is no harness's: its rows are records, whose columns have the usual names
@@ -341,6 +342,7 @@ class Format:
     table: Callable[[File], Contents]
     covers: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
     spent: Callable[[Any], Mapping[str, object]] | None = None
+    others: str = ""
     generic: bool = False
 
     @property

@@ -78,4 +78,5 @@ HARBOR = Format(
         "../result.json",
     ),
     spent=_spent,
+    others="a verifier that asks a model",
 )

@@ -56,4 +56,5 @@ PHOENIX = Format(
     _table,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
     _spent,
+    "evaluators that ask a model",
 )

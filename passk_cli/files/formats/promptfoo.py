@@ -107,4 +107,5 @@ PROMPTFOO = Format(
     _recognises,
     _table,
     spent=_spent,
+    others="models that grade",
 )

@@ -128,8 +128,22 @@ def _rows(simulations: Any) -> Iterator[Row]:
 
 
 def _spent(simulation: Any) -> dict[str, object]:
-    """Dollars of the agent and of the simulated user apart, and seconds."""
-    return {name: at(simulation, name) for name in ("agent_cost", "user_cost", "duration")}
+    """Dollars of the agent and of the simulated user apart, the agent's tokens, and seconds.
+
+    Tokens stand in messages, which files of a simulation each are read without.
+    """
+    messages = at(simulation, "messages")
+    usage = [
+        at(message, "usage")
+        for message in (messages if isinstance(messages, list) else ())
+        if at(message, "role") == "assistant" and at(message, "usage") is not None
+    ]
+    into, out = (
+        sum(at(each, name) or 0 for each in usage) if usage else None
+        for name in ("prompt_tokens", "completion_tokens")
+    )
+    amounts = {name: at(simulation, name) for name in ("agent_cost", "user_cost", "duration")}
+    return {**amounts, "tokens_in": into, "tokens_out": out}
 
 
 TAU2 = Format(
@@ -140,4 +154,5 @@ TAU2 = Format(
     _table,
     covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
     spent=_spent,
+    others="the simulated user",
 )

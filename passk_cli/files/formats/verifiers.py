@@ -189,6 +189,7 @@ VERIFIERS = Format(
     _results,
     covers=("metadata.json",),
     spent=_spent,
+    others="a judge",
 )
 VERIFIERS_TRACES = Format(
     "verifiers-traces",

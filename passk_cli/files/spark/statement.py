@@ -22,7 +22,7 @@ from passk_cli.files.arguments import ROWS
 from passk_cli.files.database import FILE_COLUMN, models_kept, quote_name
 from passk_cli.files.layout import Batch, Layout
 from passk_cli.files.request import Request
-from passk_cli.files.roles import find
+from passk_cli.files.roles import EACH, UNITS, addends, find
 from passk_cli.files.spark.addresses import given, paths_by, require_readable, uri_of
 from passk_cli.files.spark.rows import (
     DOUBTS,
@@ -388,6 +388,13 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
             )
         if not batch.layout.spool:
             require_readable(batch.sources)
+        for role, column in batch.roles.of_attempts:
+            parts = addends(role, column, batch.layout.kinds)
+            listed = EACH in column or "list" in batch.layout.kinds_of(column)
+            if role in UNITS and (listed or len(parts) > 1):
+                problem = f"{column!r} adds amounts, which a cluster does not"
+                remedy = "write one column, or leave --engine spark out"
+                raise NotOnSpark(batch.sources[0].name, problem, remedy)
     if request.conversion is not None:
         raise ParameterError(
             "--engine spark: rows stay on the cluster; write counts with passk convert --counts",

@@ -1,0 +1,126 @@
+"""Prices of tokens, from which costs are computed where files have none: --price prices.toml.
+
+A table for each model, or for all whose names fit a pattern, in dollars per million tokens:
+
+    ["claude-sonnet-*"]
+    input = 3.0
+    output = 15.0
+    cached = 0.3
+
+There is no built-in list: prices change, and a wrong one is worse than none.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+from passk_cli.errors import ParameterError
+from passk_cli.files.database import models_kept
+from passk_cli.files.request import Request, fits
+
+# What prices are of, and the role of each.
+_ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
+_EXAMPLE = 'as in ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
+
+
+@dataclass(frozen=True)
+class Price:
+    """Dollars per million tokens.
+
+    cached : of input tokens that a cache had; None where they cost as much as others.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+
+
+def parse_prices(value: Any) -> Mapping[str, Price]:
+    """Name or pattern of a model → its price, from a TOML file or from a mapping.
+
+    Errors: ParameterError with the place of what is no price.
+
+    >>> parse_prices({"gpt-*": {"input": 1.25, "output": 10}})
+    {'gpt-*': Price(input=1.25, output=10.0, cached=None)}
+    """
+    (value,) = value if isinstance(value, list) else (value,)
+    place, tables = "--price", value
+    if isinstance(value, str):
+        place = value
+        try:
+            tables = tomllib.loads(Path(value).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ParameterError(
+                f"--price {value}: cannot be read ({error.strerror}); write TOML, {_EXAMPLE}",
+                name="bad-price",
+            ) from None
+        except ValueError as error:
+            raise ParameterError(
+                f"{value}: this is not TOML ({error}); quote names with dots, {_EXAMPLE}",
+                name="bad-price",
+            ) from None
+    if not isinstance(tables, Mapping) or not tables:
+        raise ParameterError(f"{place}: no prices; write a table per model, {_EXAMPLE}",
+                             name="bad-price")  # fmt: skip
+    return {str(model): _price(f"{place}: [{model}]", price) for model, price in tables.items()}
+
+
+def _price(place: str, table: Any) -> Price:
+    if isinstance(table, Price):
+        return table
+    wrong = [] if isinstance(table, Mapping) else [place]
+    numbers: dict[str, float] = {}
+    for name, number in table.items() if isinstance(table, Mapping) else ():
+        whole = isinstance(number, int | float) and not isinstance(number, bool)
+        if name not in _ROLES or not whole or not 0 <= number < math.inf:
+            wrong.append(f"{name} = {number}")
+        else:
+            numbers[name] = float(number)
+    wrong += [f"no {name}" for name in ("input", "output") if not (wrong or name in numbers)]
+    if wrong:
+        raise ParameterError(
+            f"{place}: {wrong[0]}; write dollars per million tokens, {_EXAMPLE}", name="bad-price"
+        )
+    return Price(**numbers)
+
+
+def require_all(request: Request, models: Sequence[str]) -> None:
+    """ParameterError for models without a price, and for prices that nothing asks for."""
+    prices = request.price
+    if "cost" not in request.attempts:
+        raise ParameterError(
+            "--price computes costs, and nothing here asks for them; add --metric cost, or leave it"
+            " out",
+            name="contradicting-options",
+        )
+    without = [m for m in dict.fromkeys(models) if not any(fits(m, pattern) for pattern in prices)]
+    if without:
+        more = f" and {len(without) - 1} more" if len(without) > 1 else ""
+        raise ParameterError(
+            f"--price: no price for {without[0]}{more}; there are prices for {', '.join(prices)}."
+            " Add a table with its name or a pattern, or leave it out with --exclude-model",
+            name="no-price",
+        )
+
+
+def cost_sql(prices: Mapping[str, Price], model: str) -> str:
+    """SQL for the cost of an attempt in dollars, from its tokens; NULL where they are not known.
+
+    model : SQL of the model's name.  A model's own name comes before a pattern, and of patterns
+        the first.  Cached tokens are a part of the input.
+    """
+    cases = []
+    for pattern, price in sorted(prices.items(), key=lambda pair: has_magic(pair[0])):
+        cached = price.input if price.cached is None else price.cached
+        sum_of_parts = (
+            f"(tokens_in - coalesce(tokens_cached, 0)) * {price.input!r}"
+            f" + coalesce(tokens_cached, 0) * {cached!r} + tokens_out * {price.output!r}"
+        )
+        cases.append(f"WHEN {models_kept(model, [pattern], [])} THEN ({sum_of_parts}) / 1e6")
+    return f"CASE {' '.join(cases)} END"
