@@ -265,7 +265,8 @@ def _hint(declared: Declared) -> Any:
     if not declared.repeatable:
         return kind if base is tuple else one
     several = one | Iterable[one]
-    return Mapping[str, Any] | several if "=" in option.takes else several
+    mapped = base is Mapping or "=" in option.takes
+    return Mapping[str, Any] | several if mapped else several
 
 
 def _help(declaration: Command, options: Options) -> str:

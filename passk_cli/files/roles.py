@@ -360,7 +360,9 @@ def _require(
         if role != "attempt":
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
             remedy = f"name it with --field {role}=…; {_there_are(columns)}"
-            remedy += f"; --field {role}={lists[0]}{EACH}.KEY adds entries of a list" if lists else ""
+            remedy += (
+                f"; --field {role}={lists[0]}{EACH}.KEY adds entries of a list" if lists else ""
+            )
             raise DataError(place, f"no {role} column", remedy, name="no-such-column")
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         name = times[0] if times else "…"

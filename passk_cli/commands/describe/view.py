@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.message import NOTE, WARNING
 from passk_cli.files.roles import AMOUNTS, UNITS
+from passk_cli.message import NOTE, WARNING
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts
