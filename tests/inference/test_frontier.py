@@ -1,0 +1,92 @@
+"""The frontier against its definition, ties, and leads over budgets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from passk_cli.inference.frontier import frontier, frontier_shares, lead_crossings
+
+tenths = st.integers(0, 4).map(lambda x: x / 10)
+models = st.lists(st.tuples(tenths, tenths), min_size=1, max_size=6)
+
+
+@given(models)
+def test_on_the_frontier_nobody_is_as_good_in_both_and_better_in_one(
+    every: list[tuple[float, float]],
+) -> None:
+    expected = [
+        not any(
+            other != own and other[0] <= own[0] and other[1] >= own[1] for other in every
+        )
+        for own in every
+    ]  # fmt: skip
+    cost, rate = np.array(every).T
+    assert frontier(cost, rate).tolist() == expected
+    # Rounding makes no difference of what is equal.
+    assert frontier(cost * (1 + 1e-15), rate + 1e-16).tolist() == expected
+    assert frontier(np.stack([cost, cost]), np.stack([rate, rate])).tolist() == [expected] * 2
+
+
+def test_equal_models_are_on_in_every_resample() -> None:
+    rng = np.random.default_rng(0)
+    cost, rate = rng.lognormal(0, 1, (30, 1)), rng.integers(0, 2, (30, 1)).astype(float)
+    alike = frontier_shares(np.hstack([cost, cost]), np.hstack([rate, rate]), resamples=500)
+    assert alike.on.tolist() == [True, True]
+    assert alike.share.tolist() == [1.0, 1.0]
+    assert alike.p.tolist() == [1.0, 1.0]
+    assert alike.behind.tolist() == [-1, -1]
+
+
+def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
+    rng = np.random.default_rng(1)
+    task = rng.normal(size=(80, 1))
+    cost = np.exp(0.5 * task + 0.2 * rng.normal(size=(80, 3))) * [1.0, 3.0, 3.1]
+    rate = np.clip(0.5 + 0.1 * task + [0.0, 0.3, -0.2], 0, 1)
+    places = frontier_shares(cost, rate, resamples=500)
+    assert places.on.tolist() == [True, True, False]
+    assert places.share[:2].tolist() == [1.0, 1.0]
+    assert places.share[2] == 0.0
+    assert places.p[2] < 0.01
+    assert places.behind.tolist() == [-1, -1, 0]
+    clusters = np.repeat(np.arange(40), 2)
+    assert frontier_shares(cost, rate, clusters, resamples=500).share[2] == 0.0
+    one = frontier_shares(cost[:, :1], rate[:, :1], resamples=500)
+    assert (one.on.tolist(), one.share.tolist(), one.p.tolist()) == ([True], [1.0], [1.0])
+
+
+def curve(heights: list[float], tasks: int = 60, noise: float = 0.02) -> np.ndarray:
+    rng = np.random.default_rng(len(heights))
+    return np.clip(np.array(heights)[:, None] + noise * rng.normal(size=(1, tasks)), 0, 1)
+
+
+def test_leads_and_crossings() -> None:
+    budgets = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    flat = curve([0.4] * 5, noise=0.0)
+    crossed = lead_crossings(budgets, flat, curve([0.1, 0.2, 0.4, 0.7, 0.8]), resamples=1000)
+    assert [lead.leader for lead in crossed.leads] == [1, 0, -1]
+    assert crossed.sets == ((2.0, 8.0, True),)
+    assert 4.0 <= crossed.at[0] <= 8.0
+    assert ((crossed.low <= crossed.gap) & (crossed.gap <= crossed.high)).all()
+    never = lead_crossings(budgets, flat, curve([0.1, 0.1, 0.2, 0.2, 0.2]), resamples=1000)
+    assert (never.at, never.sets, never.leads) == ((), (), ((1.0, 16.0, 1),))
+    twice = lead_crossings(budgets, flat, curve([0.1, 0.7, 0.7, 0.1, 0.1]), resamples=1000)
+    assert twice.at == (2.0, 8.0)
+    assert [each.certain for each in twice.sets] == [True, True]
+    alike = lead_crossings(budgets, flat, flat, resamples=1000)
+    assert alike.leads == ((1.0, 16.0, 0),)
+    assert [each.certain for each in alike.sets] == [False]
+
+
+def test_money_left_leaves_the_lead_open() -> None:
+    budgets = np.array([1.0, 2.0])
+    first, second = curve([0.5, 0.9], noise=0.0), curve([0.2, 0.2])
+    known = lead_crossings(budgets, first, second, resamples=1000)
+    assert known.leads == ((1.0, 2.0, 1),)
+    tops = first, second + np.array([[0.0], [0.8]])
+    open_ = lead_crossings(budgets, first, second, highest=tops, resamples=1000)
+    assert open_.leads == ((1.0, 1.0, 1), (2.0, 2.0, 0))
+    assert open_.low[1] < 0 < open_.high[1]
+    assert open_.gap == pytest.approx(known.gap)

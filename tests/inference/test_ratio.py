@@ -1,0 +1,186 @@
+"""Cost per solved task: limits and p agree, symmetries, edges, and coverage of skewed costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success, mean_cost
+
+
+def some(tasks: int, seed: int, spread: float = 1.0, passing: float = 0.5, n: int = 3) -> Spending:
+    rng = np.random.default_rng(seed)
+    cost, passed = rng.lognormal(0, spread, (tasks, n)), rng.random((tasks, n)) < passing
+    start = np.arange(tasks + 1) * n
+    ones = np.ones(tasks * n, dtype=np.int64)
+    return Spending.of(start, cost.ravel(), ones, passed.ravel().astype(np.int64))
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    st.integers(2, 30), st.integers(0, 99), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]),
+    st.sampled_from([0.1, 0.6, 1.0]), st.sampled_from([0.3, 1.0, 5.0]), st.booleans(),
+)  # fmt: skip
+def test_p_and_both_intervals_say_the_same(
+    tasks: int, seed: int, passing: float, other: float, scale: float, these: bool
+) -> None:
+    first, second = some(tasks, seed, passing=passing), some(tasks, seed + 100, passing=other)
+    second = Spending(scale * second.cost, second.rate, second.attempts, second.within)
+    population = THESE_TASKS if these else "new-tasks"
+    answer = compare_costs([first, second], population=population)[0]
+    difference, ratio = answer.difference, answer.ratio
+    for interval, null in ((difference, 0.0), (ratio, 1.0)):
+        assert interval.low is not None
+        assert interval.high is not None
+        assert (answer.p <= 0.05) == (interval.low > null or interval.high < null)
+        if interval.value is not None:
+            assert interval.low <= interval.value <= interval.high
+    mirrored = compare_costs([second, first], population=population)[0]
+    assert mirrored.p == pytest.approx(answer.p, rel=1e-9)
+    assert mirrored.difference.low == pytest.approx(-difference.high, rel=1e-6)  # type: ignore[operator]
+    if ratio.high < np.inf and ratio.low > 0:  # type: ignore[operator]
+        assert mirrored.ratio.high == pytest.approx(1 / ratio.low, rel=1e-6)  # type: ignore[operator]
+
+
+def test_the_unit_of_money_does_not_matter() -> None:
+    first, second = some(12, 1), some(12, 2)
+    cents = [Spending(100 * s.cost, s.rate, s.attempts, s.within) for s in (first, second)]
+    one, other = cost_per_success(first), cost_per_success(cents[0])
+    assert (other.low, other.high) == pytest.approx((100 * one.low, 100 * one.high), rel=1e-9)  # type: ignore[operator]
+    (one_pair,), (other_pair,) = compare_costs([first, second]), compare_costs(cents)
+    assert other_pair.p == pytest.approx(one_pair.p, rel=1e-9)
+    assert other_pair.ratio.high == pytest.approx(one_pair.ratio.high, rel=1e-9)
+    scaled, limit = other_pair.difference.low, one_pair.difference.low
+    assert scaled == pytest.approx(100 * limit, rel=1e-9)  # type: ignore[operator]
+
+
+def test_classical_fieller_where_nothing_is_scarce_or_skewed() -> None:
+    rng = np.random.default_rng(4)
+    cost, rate = rng.uniform(0.9, 1.1, 400), rng.beta(2, 2, 400)
+    answer = cost_per_success(Spending(cost, rate))
+    z = cost / cost.mean() - rate / rate.mean()
+    half = 1.966 * z.std(ddof=1) / 20
+    value = cost.mean() / rate.mean()
+    assert answer.value == pytest.approx(value)
+    assert answer.low == pytest.approx(value * (1 - half), rel=6e-3)
+    assert answer.high == pytest.approx(value * (1 + half), rel=6e-3)
+
+
+def test_no_success_is_a_lower_limit() -> None:
+    failing = Spending(np.full(20, 2.0), np.zeros(20))
+    answer = cost_per_success(failing)
+    assert (answer.value, answer.high, answer.reason) == (None, np.inf, "no attempt passed")
+    # Up to 16.8 % of tasks may be solved where 20 were not (Clopper and Pearson).
+    assert answer.low == pytest.approx(2.0 / 0.168, rel=0.1)
+    pair = compare_costs([failing, Spending(np.full(20, 2.0), np.ones(20))])[0]
+    assert (pair.ratio.value, pair.ratio.high, pair.difference.high) == (None, np.inf, np.inf)
+    assert pair.p < 0.001
+    assert pair.ratio.low > 1  # type: ignore[operator]
+    both = compare_costs([failing, failing])[0]
+    assert (both.p, both.ratio.low, both.ratio.high) == (1.0, 0.0, np.inf)
+
+
+def test_one_task_and_costs_of_nothing() -> None:
+    one = cost_per_success(Spending(np.array([1.0]), np.array([0.5])))
+    assert (one.value, one.low, one.high) == (2.0, None, None)
+    assert one.reason == "needs at least 2 tasks"
+    free = Spending(np.zeros(9), np.ones(9))
+    assert cost_per_success(free).value == 0.0
+    assert cost_per_success(free).high == 0.0
+    pair = compare_costs([some(9, 1), free])[0]
+    assert (pair.ratio.value, pair.p < 0.05) == (None, True)
+
+
+def test_equal_costs_are_no_certainty() -> None:
+    limits = mean_cost(Spending(np.full(25, 0.05), np.ones(25)))
+    assert limits.low < 0.05 < limits.high  # type: ignore[operator]
+    assert limits.high < 0.06  # type: ignore[operator]
+
+
+def test_a_missing_cost_leaves_no_upper_end() -> None:
+    start, ones = np.array([0, 2, 3, 4]), np.ones(4, dtype=np.int64)
+    value, passed = np.array([1.0, np.nan, 2.0, 3.0]), np.array([1, 0, 1, 0])
+    spending = Spending.of(start, value, ones, passed)
+    assert spending.cost.tolist() == [0.5, 2.0, 3.0]
+    assert spending.lacking is not None
+    assert spending.lacking.tolist() == [True, False, False]
+    answer = cost_per_success(spending)
+    known = cost_per_success(Spending(spending.cost, spending.rate))
+    assert (answer.value, answer.low) == (known.value, known.low)
+    assert (answer.upper, answer.high) == (np.inf, np.inf)
+    dear, cheap = some(40, 1, 0.3), some(40, 2, 0.3)
+    lacking = np.arange(40) == 3
+    dear = Spending(10 * dear.cost, dear.rate, lacking=lacking)
+    pair = compare_costs([dear, cheap])[0]
+    assert pair.p < 0.05
+    assert (pair.ratio.upper, pair.ratio.high, pair.difference.high) == (np.inf, np.inf, np.inf)
+    # What lacks a price may be dearer still: that it is cheaper cannot be shown.
+    unpriced = Spending(cheap.cost / 10, cheap.rate, lacking=lacking)
+    assert compare_costs([unpriced, cheap])[0].p == 1.0
+
+
+def test_missing_outcomes_are_a_range() -> None:
+    spent = some(30, 5)
+    ranged = Spending(spent.cost, spent.rate, rate_high=np.minimum(spent.rate + 0.1, 1.0))
+    answer, fewest = cost_per_success(ranged), cost_per_success(Spending(spent.cost, spent.rate))
+    most = cost_per_success(Spending(spent.cost, ranged.most_passes))
+    assert (answer.value, answer.upper) == (most.value, fewest.value)
+    assert (answer.low, answer.high) == (most.low, fewest.high)
+    pair = compare_costs([ranged, some(30, 6)])[0]
+    assert pair.ratio.value < pair.ratio.upper  # type: ignore[operator]
+
+
+def test_clusters_of_one_task_are_tasks() -> None:
+    first, second = some(15, 7), some(15, 8)
+    alone = np.arange(15)
+    assert cost_per_success(first, clusters=alone).high == pytest.approx(
+        cost_per_success(first).high, rel=1e-6
+    )
+    twice = [Spending(np.repeat(s.cost, 2), np.repeat(s.rate, 2)) for s in (first, second)]
+    pairs = np.repeat(alone, 2)
+    known, copied = compare_costs([first, second])[0], compare_costs(twice, clusters=pairs)[0]
+    assert copied.p == pytest.approx(known.p, rel=0.05)
+    assert compare_costs(twice)[0].p < known.p
+
+
+def test_for_these_tasks_only_attempts_vary() -> None:
+    spent = some(20, 9, n=30)
+    assert spent.within is not None
+    assert spent.within.mean(axis=1) == pytest.approx([4.67 / 30, 0.25 / 30, 0.0], abs=0.05)
+    assert spent.within[1] == pytest.approx(spent.rate * (1 - spent.rate) / 29)
+    these, new = cost_per_success(spent, population=THESE_TASKS), cost_per_success(spent)
+    assert these.value == new.value
+    assert these.low < these.value < these.high  # type: ignore[operator]
+    single = cost_per_success(some(5, 1, n=1), population=THESE_TASKS)
+    assert (single.low, single.reason) == (None, "needs two attempts at every task")
+
+
+def test_a_family_has_one_level() -> None:
+    models = [some(25, seed) for seed in range(4)]
+    models.append(Spending(8 * models[0].cost, models[0].rate))
+    answers = compare_costs(models, resamples=2000)
+    assert len(answers) == 10
+    for each in answers:
+        assert each.adjusted >= each.p
+        assert (each.adjusted <= 0.05) == (each.ratio.low > 1 or each.ratio.high < 1)  # type: ignore[operator]
+    alone = compare_costs(models, [(0, 4)], adjust=False)[0]
+    assert alone.p == alone.adjusted
+    assert alone.ratio.high <= answers[3].ratio.high  # type: ignore[operator]
+
+
+@pytest.mark.long
+def test_coverage_of_skewed_costs_and_rare_passes() -> None:
+    # Costs of lognormal law, σ 1.5; half of the runs with few passes.  benchmarks/cost.md has more.
+    rng, runs = np.random.default_rng(2), 120
+    for rates, tasks in (((1.0, 1.0), 20), ((0.3, 6.0), 50)):
+        true = np.exp(1.5**2 / 2) * sum(rates) / rates[0]
+        hits = 0
+        for _ in range(runs):
+            cost = rng.lognormal(0, 1.5, tasks)
+            rate = (rng.random(tasks) < rng.beta(*rates, tasks)).astype(float)
+            answer = cost_per_success(Spending(cost, rate))
+            hits += answer.low <= true <= answer.high
+        assert hits >= 0.88 * runs
