@@ -1,7 +1,7 @@
 """The sessions that README and docs show: found in a page, run, and written back as they ran.
 
 A page is a story: its blocks run from top to bottom in one working folder, in which `sample_data`
-is and to which a block with a title is written.
+and `docs/gallery` are and to which a block with a title is written.
 
     ```json title="nested.json"      a file of that name
     ```console                       `$ command`, continued after a backslash, and its output
@@ -99,10 +99,12 @@ def answer(command: str) -> str:
 
 @contextlib.contextmanager
 def _working_folder() -> Iterator[None]:
-    """A folder of its own for a page's files, with the sample data in it."""
+    """A folder of its own for a page's files, with the sample data and the gallery's in it."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "sample_data", Path(folder, "sample_data"))
+        Path(folder, "docs").mkdir()
+        os.symlink(ROOT / "docs" / "gallery", Path(folder, "docs", "gallery"))
         os.chdir(folder)
         try:
             yield
