@@ -5,7 +5,7 @@ and `docs/gallery` are and to which a block with a title is written.
 
     ```json title="nested.json"      a file of that name
     ```console                       `$ command`, continued after a backslash, and its output
-    ```python                        `>>> expression` and its output
+    ```pycon                         `>>> expression` and its output
 
 `passk` runs inside this process, for speed; what else is on the line goes through a shell.
 """
@@ -38,7 +38,7 @@ _EXIT = '; echo "exit $?"'
 class Session:
     """One command or Python expression of a page, and what stands below it.
 
-    kind : "console" or "python".
+    kind : "console" or "pycon".
     shown : the lines with the prompt, as they stand.  output : the lines below, without the last
         line's end.
     """
@@ -60,11 +60,11 @@ def renewed(text: str) -> tuple[str, list[tuple[Session, str]]]:
 
     def block(match: re.Match[str]) -> str:
         kind, title, body = match.groups()
-        if title and kind not in ("console", "python"):
+        if title and kind not in ("console", "pycon"):
             Path(title).parent.mkdir(parents=True, exist_ok=True)
             Path(title).write_text(body)
             return match[0]
-        if kind not in ("console", "python") or body[:2] not in ("$ ", ">>"):
+        if kind not in ("console", "pycon") or body[:2] not in ("$ ", ">>"):
             return match[0]
         shown = []
         for session in sessions(kind, body):

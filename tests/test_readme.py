@@ -24,7 +24,7 @@ README = (ROOT / "README.md").read_text()
 
 def test_it_is_short_and_narrow() -> None:
     assert len(README.splitlines()) <= 200
-    blocks = re.findall(r"^```(?:console|python)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```(?:console|pycon)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
     assert len(blocks) == 5
     assert max(len(line) for block in blocks for line in block.splitlines()) <= 100
 
