@@ -15,6 +15,8 @@ from typer.main import get_command
 from docs import man, reference, rulebook, schema, sessions
 from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
+from passk_cli.python.spelling import call_of
 from tests.conftest import ROOT, assert_same_text, only
 from tests.words import faults, prose
 
@@ -158,3 +160,13 @@ def test_benchmarks_begin_with_their_result(file: Path) -> None:
     results = [table for table in tables if not table.startswith("| script |")]
     rows = max((table.count("\n") - 2 for table in results), default=0)
     assert rows <= 14, "python benchmarks/measure.py moves the rows of long tables to rows/*.csv"
+
+
+def test_what_to_type_instead_is_what_passk_takes() -> None:
+    """Commands of the table for people who come from other tools; none of them is run."""
+    page = (DOCS / "other-tools.md").read_text().partition("## You typed")[2].partition("## ")[0]
+    lines = re.findall(r"`(passk [^`]+)`", page)
+    assert len(lines) >= 10
+    for line in lines:
+        options = {option.field: option for option in command_of(line.split()[1]).options()}
+        assert call_of(line, options).startswith("passk_cli."), line
