@@ -383,6 +383,9 @@ def compare_costs(
     alpha, adjusted = 1.0 - level, p
     if adjust and population == NEW_TASKS:
         columns = np.stack([law[0].contributions for law in laws], axis=1)
+        # The unit of money must not matter to what is rounding.
+        largest = np.abs(columns).max(axis=0)
+        columns /= np.where(largest > 0, largest, 1.0)
         sizes = cluster_totals(spendings[0].cost[:, None], clusters)[1]
         together = family(columns, sizes=sizes, p=p, alpha=alpha, resamples=resamples, seed=seed)
         alpha, adjusted = together.level(alpha), together.adjusted(p)

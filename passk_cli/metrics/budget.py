@@ -7,6 +7,7 @@ those passed (`passed`).  Costs are of any unit: dollars, tokens, seconds.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,8 +19,8 @@ from passk_cli.errors import ParameterError
 # Sets of failures are counted as pairs of sets of either half of them, up to 2^36 pairs, or one by
 # one where at most 2^17 can fit into the budget; beyond that on a grid of the money.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
-# Sums that are not yet merged.
-_UNMERGED = 256
+# So few sets are not halved; so many sums are merged.
+_SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 # Numbers that a grid goes through at most, and its cells.
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
 # Budgets of one grid: down to this share of the largest.
@@ -48,10 +49,11 @@ def pass_within(
     nothing in the highest; infinity never fits.  budget : ≥ 0, infinity included, of any shape.
     Returns two arrays of the shape of `budget` and (cells,), in [0, 1]; NaN for a cell without
     attempts.
-    Exact but for rounding, sums that reach the budget included (0.1 + 0.2 fits into 0.3), up to
-    2^36 sets of failures (30 attempts of different costs that failed; equal costs make fewer), and
-    beyond where costs are few whole numbers.  Else costs are rounded to a grid, down for the one
-    end and up for the other: both ends are certain, and less than 0.01 apart in all but odd cells.
+    Exact but for rounding, sums that reach the budget included (0.1 + 0.2 fits into 0.3), up to 25
+    failing attempts of different costs and 1,000 of few, and beyond where little fits into the
+    budget or costs are few whole numbers.  Else costs are rounded to a grid, down for the one end
+    and up for the other, so that both ends are certain: up to 1,000 attempts less than 0.005 apart
+    in what was tried.
     Errors: ValueError for a negative cost; ParameterError for a budget that is none.
     Source: the order of attempts as in Chen et al. 2021; success against cost as in Brown et
     al. 2024; coverage at cost as in arXiv 2601.21522.
@@ -100,8 +102,8 @@ def _ends(cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> tuple[Flo
 
 
 class _Sums(NamedTuple):
-    """Sums of sets of failures: each with the size of its sets, and what share of all sets of that
-    size has it; sorted by sum."""
+    """Sums of sets of failures, ascending: each with the size of its sets, and the share that its
+    sets are of all of that size."""
 
     total: Ints
     size: Ints
@@ -133,8 +135,13 @@ class _Cell(NamedTuple):
         total = int((units * count).sum())
         fits &= units <= limits.max(initial=0)
         all_fit = (total <= limits) & np.isfinite(cost).all()
-        failures = _tallied(units[fits], (count - passed)[fits])
-        return cls(n, *failures, *_tallied(units[fits], passed[fits]), limits, all_fit)
+        order = np.argsort(units, kind="stable")
+        sides = []
+        for of_side in (count - passed, passed):
+            rows = order[(fits & (of_side > 0))[order]]
+            sides.append((units[rows], of_side[rows]))
+        (failures, failed), (passes, passing) = sides
+        return cls(n, failures, failed, passes, passing, limits, all_fit)
 
     def solved(self, places: Ints) -> tuple[Floats, Floats]:
         """Both ends of P(solved within the budget) at the budgets of these places."""
@@ -174,7 +181,9 @@ class _Cell(NamedTuple):
         bits = np.cumsum(np.log2(failed + 1.0))
         every = float(bits[-1]) if used else 0.0
         wanted = np.log2(len(left))
-        if every + wanted <= _PAIRED_BITS:
+        if every <= _SMALL_BITS:
+            half = used
+        elif every + wanted <= _PAIRED_BITS:
             half = min(int(np.searchsorted(bits, (every + wanted) / 2)) + 1, used)
         elif _subsets_bits(failures, failed, most) <= _LISTED_BITS:
             half = used
@@ -232,26 +241,18 @@ def _whole(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
     The unit is the last decimal of the costs where they have few, so that sums are exact; else so
     small a part of the largest budget that n rounded costs are off by 1e-10 of it, which fits.
     """
-    most = float(budgets.max(initial=0.0))
-    for decimals in range(_DECIMALS + 1):
-        scale = 10.0**decimals
-        if max(most, float(cost.max(initial=0.0))) * scale > 2.0 ** (_BITS - 4):
-            break
-        scaled = cost * scale
-        if (np.abs(scaled - np.rint(scaled)) <= 1e-12 * scaled).all():
-            limits = np.floor(budgets * scale * (1.0 + 1e-14) + 1e-9)
-            return np.rint(scaled).astype(np.int64), limits.astype(np.int64)
-    unit = max(most, float(cost.max(initial=0.0)) * 2.0**-16) * 2.0**-_BITS
+    most, dearest = float(budgets.max(initial=0.0)), float(cost.max(initial=0.0))
+    largest = max(most, dearest, 2.0**-_BITS)
+    scale = 10.0 ** min(_DECIMALS, math.floor((_BITS - 4) * math.log10(2.0) - math.log10(largest)))
+    units = np.rint(cost * scale)
+    if scale >= 1.0 and (np.abs(cost * scale - units) <= 1e-12 * units).all():
+        whole = units.astype(np.int64)
+        step = max(int(np.gcd.reduce(whole)), 1)
+        limits = np.floor(budgets * scale * (1.0 + 1e-14) + 1e-9).astype(np.int64)
+        return whole // step, limits // step
+    unit = max(most, dearest * 2.0**-16) * 2.0**-_BITS
     limits = np.floor(budgets / unit).astype(np.int64) + n + 2
     return np.rint(cost / unit).astype(np.int64), limits
-
-
-def _tallied(costs: Ints, count: Ints) -> tuple[Ints, Ints]:
-    """The costs that any attempt has, ascending, and how many have each."""
-    different, back = np.unique(costs[count > 0], return_inverse=True)
-    tally = np.zeros(len(different), dtype=np.int64)
-    np.add.at(tally, back, count[count > 0])
-    return different, tally
 
 
 def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
@@ -263,7 +264,7 @@ def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
 
 
 def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
-    """Sums of all sets of these failures, up to `most`; equal sums of sets of one size are one."""
+    """Sums of all sets of these failures, up to `most`; of many, equal ones of one size are one."""
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     made = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
@@ -280,7 +281,8 @@ def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
         made += copies
         if len(total) > _UNMERGED:
             total, size, share = _merged(total, size, share)
-    return _merged(total, size, share)
+    order = np.argsort(total, kind="stable")
+    return _Sums(total[order], size[order], share[order])
 
 
 def _merged(total: Ints, size: Ints, share: Floats) -> _Sums:
