@@ -269,7 +269,11 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
         raise _unreadable(path, error) from None
     except OSError:
         pass
-    raise DataError(path, "no such file", "check the path", name="no-such-file")
+    remedy = "check the path"
+    if Path(path).parts[:1] == ("sample_data",):
+        # Of an example in the help, typed where passk is installed without them.
+        remedy = "the sample data are in a clone of passk: run this there"
+    raise DataError(path, "no such file", remedy, name="no-such-file")
 
 
 def is_result(name: str) -> bool:

@@ -308,10 +308,15 @@ def test_unknown_columns_are_bad_data(passk: Passk) -> None:
         assert "the columns are model, task_id, trial, reward" in done.err
 
 
-def test_files_that_are_not_there(passk: Passk, tmp_path: Path) -> None:
+def test_files_that_are_not_there(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert passk("estimate", tmp_path / "no.jsonl").err.endswith(
         "no.jsonl: no such file; check the path\n"
     )
+    monkeypatch.chdir(tmp_path)
+    example = passk("estimate", "sample_data/tau_airline.csv")
+    assert example.err.endswith("the sample data are in a clone of passk: run this there\n")
     (tmp_path / "sub").mkdir()
     done = passk("estimate", tmp_path / "sub")
     assert (done.code, "no result files in this directory" in done.err) == (3, True)
