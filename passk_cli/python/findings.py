@@ -233,9 +233,9 @@ class Findings:
         cells = zip(*([_value(cell) for cell in row] for row in table.rows), strict=True)
         names = [column.header for column in table.columns]
         columns = dict(zip(names, map(list, cells), strict=True)) if table.rows else {}
-        for name in self.numeric & columns.keys():
+        for name in columns:
             texts = [cell for cell in columns[name] if isinstance(cell, str)]
-            if len(texts) == len(columns[name]):
+            if name.removesuffix("_against") in self.numeric and len(texts) == len(columns[name]):
                 columns[name] = numbers_of(texts) or texts
         return columns or {name: [] for name in names}
 
