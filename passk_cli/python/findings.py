@@ -230,14 +230,17 @@ class Findings:
 
     def _columns(self, table: Table) -> dict[str, list[Any]]:
         """Header → cells of a table, numbers where the data have numbers."""
-        cells = zip(*([_value(cell) for cell in row] for row in table.rows), strict=True)
+        rows = [[_value(cell) for cell in row] for row in table.rows]
         names = [column.header for column in table.columns]
-        columns = dict(zip(names, map(list, cells), strict=True)) if table.rows else {}
-        for name in columns:
-            texts = [cell for cell in columns[name] if isinstance(cell, str)]
-            if name.removesuffix("_against") in self.numeric and len(texts) == len(columns[name]):
-                columns[name] = numbers_of(texts) or texts
-        return columns or {name: [] for name in names}
+        columns: dict[str, list[Any]] = {
+            name: [row[place] for row in rows] for place, name in enumerate(names)
+        }
+        for name, cells in columns.items():
+            named = name.removesuffix("_against") in self.numeric
+            texts = ["" if cell is None else cell for cell in cells]
+            if named and all(isinstance(text, str) for text in texts):
+                columns[name] = numbers_of(map(str, texts)) or cells
+        return columns
 
     def _frame(self, table: Table) -> Any:
         columns = self._columns(table)
