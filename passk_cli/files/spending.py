@@ -245,15 +245,18 @@ def _shares(
     lost, passed : attempts of each cell without one, and how many of those passed.
     """
     reasons = _reasons(query, roles[0], "value IS NULL")
-    models: dict[str, _Share] = {}
-    for code, (model, *_) in enumerate(counts.series):
-        rows = counts.rows_of(code)
-        each = models.setdefault(model, _Share(reasons=reasons.get(model, {})))
-        each.made += int(counts.n[rows].sum())
-        each.attempts += int(lost[rows].sum())
-        each.passed += int(passed[rows].sum())
-    there = [(model, each) for model, each in models.items() if each.attempts]
-    return [each.words(model) for model, each in sorted(there, key=lambda m: -m[1].attempts)]
+    names, model = _models(counts)
+    made, lacking, of_them_passed = (
+        np.bincount(model, of, len(names)).astype(int).tolist() for of in (counts.n, lost, passed)
+    )
+    shares = [
+        (name, _Share(all_of_it, without, of_these, reasons.get(name, {})))
+        for name, all_of_it, without, of_these in zip(
+            names, made, lacking, of_them_passed, strict=True
+        )
+    ]
+    most = sorted(shares, key=lambda pair: -pair[1].attempts)
+    return [each.words(name) for name, each in most if each.attempts]
 
 
 def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
@@ -316,38 +319,42 @@ def _remarks(
 
 def _zeros(counts: Counts, role: str, attempts: Attempts, query: AttemptQuery) -> Iterator[Said]:
     """Models all of whose amounts are 0, and some that are."""
+    names, model_of_cell = _models(counts)
+    model, count = model_of_cell[attempts.cell], attempts.count
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
-    series = counts.series_codes[attempts.cell]
-    size = len(counts.series)
-    zeros, numbers = (np.bincount(series, attempts.count * of, size) for of in (zero, number))
-    models: dict[str, tuple[int, int]] = {}
-    for code, (model, *_) in enumerate(counts.series):
-        before = models.get(model, (0, 0))
-        models[model] = before[0] + int(zeros[code]), before[1] + int(numbers[code])
-    free = [model for model, (none, there) in models.items() if none == there > 0]
+    there, zeros, passed = (
+        np.bincount(model, of, len(names)).astype(int).tolist()
+        for of in (count * number, count * zero, attempts.passed * zero)
+    )
+    shares = [_Share(*each) for each in zip(there, zeros, passed, strict=True)]
+    pairs = [pair for pair in zip(names, shares, strict=True) if pair[1].attempts]
+    free = [name for name, each in pairs if each.attempts == each.made]
+    some = {name: each for name, each in pairs if each.attempts < each.made}
     if free and role == "cost":
         yield UNPRICED_MODELS(models=free)
     elif free and role != "tokens_cached":
         yield UNCOUNTED_AMOUNTS(noun=NOUNS[role].removeprefix("count of "), models=free)
-    some = {model for model, (none, there) in models.items() if 0 < none < there}
     if role != "cost" or not some:
         return
-    # What a cache answered was free indeed, where it says so.
-    cached = next((name for name in _CACHED if name in query.columns), None)
-    new = "value = 0" + " AND coalesce(lower(column0), '') NOT IN ('true', '1')" * bool(cached)
-    columns = [cached] if cached else []
-    rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", new, role, columns)
-    reasons = _reasons(query, role, "value = 0")
-    shares = {
-        model: _Share(models[model][1], times, passed, reasons.get(model, {}))
-        for model, times, passed in rows
-        if model in some
-    }
-    if shares:
-        yield ZERO_COSTS(
-            attempts=sum(each.attempts for each in shares.values()),
-            models=[each.words(model) for model, each in shares.items()],
-        )
+    if cached := next((name for name in _CACHED if name in query.columns), None):
+        # What a cache answered was free indeed.
+        new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
+        select = "name, count(*), count(*) FILTER (verdict = 1)"
+        rows_of = query.rows(select, new, role, [cached])
+        some = {m: _Share(some[m].made, n, c) for m, n, c in rows_of if m in some}
+    reasons = _reasons(query, role, "value = 0") if some else {}
+    words = [
+        replace(each, reasons=reasons.get(model, {})).words(model) for model, each in some.items()
+    ]
+    if words:
+        yield ZERO_COSTS(attempts=sum(each.attempts for each in some.values()), models=words)
+
+
+def _models(counts: Counts) -> tuple[list[str], Ints]:
+    """The models, and the index of each cell's among them."""
+    names = list(dict.fromkeys(model for model, *_ in counts.series))
+    places = {name: place for place, name in enumerate(names)}
+    return names, np.array([places[model] for model, *_ in counts.series])[counts.series_codes]
 
 
 def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
@@ -357,9 +364,8 @@ def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
         return
     repeated = "value > 0 AND lower(column0) IN ('true', '1')"
     rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached])
-    made: Counter[str] = Counter()
-    for code, (model, *_) in enumerate(counts.series):
-        made[model] += int(counts.n[counts.rows_of(code)].sum())
+    names, model_of_cell = _models(counts)
+    made = dict(zip(names, np.bincount(model_of_cell, counts.n).astype(int).tolist(), strict=True))
     if rows:
         billed = "billed_cost" in query.columns
         remedy = "--field cost=billed_cost counts them as 0" if billed else ""
