@@ -198,7 +198,9 @@ _FAMILIES = {
     ),
     "ambiguous-records": (
         "records stand in several places of a document",
-        "A JSON document has several lists that could be the attempts. --records KEY chooses one.",
+        "A JSON document has several lists that could be the attempts, or an outcome of its own and"
+        " records with outcomes, which it may sum up. --records KEY chooses a list, --records . the"
+        " document itself.",
     ),
     "bad-record": (
         "a line or record is malformed",

@@ -282,6 +282,27 @@ def _refusal(source: Source) -> NoResults | None:
     return None
 
 
+def records_within(batch: Batch) -> DataError | None:
+    """The error of a document that is one attempt and lists records with an outcome of that name.
+
+    It is more likely their summary.
+    """
+    column = batch.roles.outcome
+    tables = _tables(_beginning(batch.sources[0])) if batch.layout.kind == "record" else ()
+    for table in tables:
+        listed = table.listed and not table.members and len(table.rows) > 1
+        if listed and all(column in row for row in table.rows):
+            key = quote(".".join(table.keys))
+            return DataError(
+                batch.sources[0].name,
+                f"one attempt by its own {column}, and its {key} are {len(table.rows):,} records"
+                f" with {column}",
+                f"choose with --records {key}, or --records . for the document itself",
+                name="ambiguous-records",
+            )
+    return None
+
+
 def _places(source: Source, error: DataError, request: Request) -> list[Proposal]:
     """Where outcomes may lie deeper than at the top of records, the likeliest first."""
     places = []
@@ -299,8 +320,10 @@ def _places(source: Source, error: DataError, request: Request) -> list[Proposal
             fields = {"task": request.fields.get("task", ids[0].path if ids else "")}
         if "" in fields.values():
             continue
+        # Records whose outcome is known lack nothing but a task.
+        known = candidates("outcome", top) if several and error.name == "no-task-column" else []
         for leaf in leaves:
-            if leaf.path in fields.values():
+            if leaf.path in fields.values() or (known and leaf.path not in known):
                 continue
             own = {} if candidates("outcome", top) == [leaf.path] else {"outcome": leaf.path}
             deeper = table.keys or "." in "".join((*fields.values(), *own.values()))

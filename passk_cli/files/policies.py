@@ -74,10 +74,17 @@ def decide(
     copy = copy_of_a_file(batches) if pooled and request.duplicates != "keep" else None
     if copy is not None and not tolerant:
         raise copy
+    within = None
+    if int(cells["attempts"].sum()) == 1 and request.records is None:
+        from passk_cli.files.nested import records_within
+
+        within = records_within(batches[0])
+    if within is not None and not tolerant:
+        raise within
     messages = [*attempts.messages]
     if len(sources) > 1:
         messages += equal_models(batches)
-    messages += [] if copy is None else [refused(copy)]
+    messages += [refused(error) for error in (copy, within) if error is not None]
     if request.conversion is not None:
         messages += several_scores(batches, request)
     if n.sum() == cells["passed"].sum() > 1:

@@ -139,6 +139,7 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
 AMOUNTS = frozenset(UNITS)
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
+_NO_VALUE = {"record", "null"}
 # Roles that say whose attempt a row is; a column with one of them plays no other role.
 _NAMING = {"task", "attempt", "model"}
 # Settings under which the same model is really several: pooling them deserves a word.
@@ -316,6 +317,9 @@ def _choices(
     if "score" in overrides and not choices["outcome"]:
         # What it lacks is a threshold.
         choices["outcome"] = [overrides["score"]]
+    # A record is no outcome where something else may be.
+    plain = [c for c in choices["outcome"] if not {"record"} <= columns.get(c, set()) <= _NO_VALUE]
+    choices["outcome"] = plain or choices["outcome"]
     # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
     choices["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
     # Texts may be the names of models, say; numbers rather number attempts.

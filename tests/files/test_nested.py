@@ -441,3 +441,31 @@ def test_what_is_no_result_ends_in_a_question(passk: Passk, write: Any, name: st
     for proposal in re.findall(r"--records.*|--field.*", done.err):
         fields = dict(re.findall(r"--field '?(task|outcome)=(\S+)", proposal))
         assert fields.get("task", "") != fields.get("outcome")
+
+
+def test_a_document_that_sums_up_its_records_is_no_attempt(passk: Passk, write: Any) -> None:
+    """As skill evaluations write it: success of all beside each iteration's own."""
+    trials = [{"prompt": f"p{i % 5}", "success": i != 7, "scores": {"build": 1}} for i in range(20)]
+    document = {"name": "e", "success": False, "iterations": trials}
+    path = write("m.json", json.dumps(document))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert (
+        "are 20 records with success; choose with --records iterations, or --records ." in done.err
+    )
+    assert rate(path, records="iterations", fields={"task": "prompt"}) == Fraction(19, 20)
+    assert rate(path, records=".") == 0
+    assert "ambiguous-records" in passk("describe", path).err
+    # Of many documents each is an attempt, whatever its steps say.
+    other = write("n.json", json.dumps(document | {"name": "f", "success": True}))
+    assert passk("estimate", path.parent).code == 0
+    assert read([path, other]).n.sum() == 2
+
+
+def test_records_that_lack_nothing_but_a_task_are_not_looked_into(passk: Passk, write: Any) -> None:
+    """Their own outcome counts, and not that of the tries it came from."""
+    tries = [{"is_correct": False}, {"is_correct": True}]
+    text = lines(*({"asked": f"q{i}", "solved": i > 3, "tries": tries} for i in range(9)))
+    path = write("m.jsonl", text)
+    assert "error[no-task-column]" in passk("estimate", path).err
+    assert rate(path, fields={"task": "asked"}) == Fraction(5, 9)
