@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-# Ticks are few, no two of them closer than this share, and values among them have few digits.
-_MOST_TICKS, _CLOSEST, _DIGITS = 12, 0.045, 4
+# Ticks at values of their own are few and have few digits.
+_MOST_TICKS, _DIGITS = 12, 4
 # Values that are not about evenly spaced are ticks only where they are this few.
 _MOST_UNEVEN = 5
 
@@ -17,7 +17,7 @@ _MOST_UNEVEN = 5
 class Axis:
     """A range of values, its title, and whether it is drawn in proportion to the logarithm.
 
-    ticks : where they stand; empty to leave it to the drawing.
+    own : values where ticks stand if they can.
     share : whether the values are shares, or differences of such.
     length : what it measures when drawn, as in columns of a terminal.
     """
@@ -26,9 +26,9 @@ class Axis:
     high: float
     title: str = ""
     log: bool = False
-    ticks: tuple[float, ...] = ()
+    own: tuple[float, ...] = ()
     share: bool = False
-    length: int = 1
+    length: float = 1
 
     def place(self, value: float) -> float:
         """0 at the low end, `length` at the high one.
@@ -64,8 +64,8 @@ def span(
     at_values : ticks at the values themselves, where they are few and short, and evenly spaced or
         very few; else at round values and the first of them.
 
-    >>> span([1, 4, 16, 256], log=None, at_values=True).ticks
-    (1, 4, 16, 256)
+    >>> span([1, 4, 16, 256], log=None, at_values=True).own
+    (1.0, 4.0, 16.0, 256.0)
     """
     inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -84,25 +84,7 @@ def span(
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
     axis = Axis(ends[0], ends[1], title, log)
     short = all(v == float(f"{v:.{_DIGITS}g}") for v in inside)
-    return replace(axis, ticks=_ticks(axis, inside if at_values and short else []), share=share)
-
-
-def _ticks(axis: Axis, own: Sequence[float]) -> tuple[float, ...]:
-    """These values where they are few and apart; else round ones."""
-    choices = [own]
-    if own and not axis.log:
-        choices.append([own[0], *(v for v in _round_ticks(axis.low, axis.high) if v > own[0])])
-    if axis.log:
-        decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
-        choices.append([f * 10.0**d for d in decades for f in (1, 2, 5)])
-        choices += [[10.0**d for d in decades if d % step == 0] for step in range(1, len(decades))]
-    for values in choices:
-        inside = [v for v in values if axis.low <= v <= axis.high]
-        gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
-        uneven = values is own and gaps and max(gaps) > 2 * min(gaps)
-        if 2 <= len(inside) <= (_MOST_UNEVEN if uneven else _MOST_TICKS) and min(gaps) >= _CLOSEST:
-            return tuple(int(v) if v == int(v) else v for v in inside)
-    return tuple(own) if len(own) == 1 else ()
+    return replace(axis, own=tuple(inside) if at_values and short else (), share=share)
 
 
 def apart(
@@ -135,26 +117,64 @@ def apart(
     return [at[i] for i in range(len(places))]
 
 
-def tick_words(axis: Axis, percent: bool) -> dict[float, str]:
-    """Place → label of each tick; shares as percentages when asked."""
-    ends = (axis.low, axis.high)
-    ticks = axis.ticks or (ends if axis.log else _round_ticks(*ends))
-    if percent and axis.share:
-        return {axis.place(v): f"{_number(round(100 * v, 10))}%" for v in ticks}
-    return {axis.place(v): _number(v) for v in ticks}
+def tick_words(
+    axis: Axis, percent: bool = False, extent: Callable[[str], float] = lambda _: 0.0
+) -> dict[float, str]:
+    """Place → label of each tick: at the axis' own values if these are few, else at round ones.
+
+    percent : shares as percentages.  extent : how much room a label takes along the axis; of the
+    choices, the first in which none touches the next.
+
+    >>> tick_words(Axis(0, 1, length=20), extent=lambda label: 2 * len(label))
+    {0.0: '0', 10.0: '0.5', 20.0: '1'}
+    """
+    for values in _choices(axis):
+        inside = [v for v in values if axis.low <= v <= axis.high]
+        gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
+        uneven = values is axis.own and gaps and max(gaps) > 2 * min(gaps)
+        if not inside or len(inside) > (_MOST_UNEVEN if uneven else _MOST_TICKS):
+            continue
+        words = {axis.place(v): _label(v, percent and axis.share) for v in inside}
+        halves = [extent(text) / 2 for text in words.values()]
+        apart = all(gap >= a + b for gap, (a, b) in zip(gaps, pairwise(halves), strict=True))
+        if apart and (len(inside) > 1 or values is axis.own):
+            return words
+    # One label is better than two that touch.
+    value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 3)[-1]
+    return {axis.place(value): _label(float(f"{value:.3g}"), percent and axis.share)}
 
 
-def _round_ticks(low: float, high: float) -> list[float]:
-    """About five round values inside a range."""
-    step = 10.0 ** math.floor(math.log10((high - low) / 5))
-    step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= 6)
+def _choices(axis: Axis) -> Iterator[Sequence[float]]:
+    """Values of ticks, from many to few."""
+    yield axis.own
+    if axis.log:
+        decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
+        yield [f * 10.0**d for d in decades for f in (1, 2, 5)]
+        for step in range(1, len(decades)):
+            yield [10.0**d for d in decades if d % step == 0]
+        return
+    for most in range(6, 1, -1):
+        values = _round_ticks(axis.low, axis.high, most)
+        yield [axis.own[0], *(v for v in values if v > axis.own[0])] if axis.own else values
+
+
+def _round_ticks(low: float, high: float, most: int) -> list[float]:
+    """At most so many round steps inside a range."""
+    step = 10.0 ** math.floor(math.log10((high - low) / most))
+    # Fours where two or three ticks have room.
+    factors = (1, 2, 5, 10) if most > 3 else (1, 2, 4, 5, 10)
+    step *= next(f for f in factors if (high - low) / (f * step) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
-def _number(value: float) -> str:
-    """A tick in words: 0.2, 1,000, 2M."""
+def _label(value: float, percent: bool) -> str:
+    """A tick in words: 0.2, −0.2, 20%, 1,000, 2M."""
+    if percent:
+        return f"{_label(round(100 * value, 10), False)}%"
+    if value < 0:
+        return f"−{_label(-value, False)}"
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e5, "k")):
-        if abs(value) >= size:
+        if value >= size:
             return f"{value / (1e3 if letter == 'k' else size):g}{letter}"
     return f"{value:,.6g}" if value == int(value) else f"{value:g}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,54 +13,16 @@ from passk_cli.report.plot import Plot, Row, distinct
 
 R = TypeVar("R", bound=Row)
 
-# Width and height in pixels of a plot that stands alone, and of a panel.
-WHOLE, PANEL = (480, 300), (220, 190)
-# Width of a heat map that stands alone.
-WIDE = 640
-# Letters of a subtitle that fit on a line, and what its parts are joined by.
-_LETTERS, _LETTERS_A_PANEL, _BETWEEN = 92, 44, " · "
-_TITLE_TO_SUBTITLE = 2 / 3
-_COLUMNS = 3
 # Lines of these kinds look the same in every chart; others take what is left, in their order.
 _KINDS = {"pass@k": (1, 0), "pass^k": (6, 4)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
-# Labels at the ends of lines need this many pixels each, and may be moved by that many.
-_LINE_OF_TEXT, _MOVABLE, _MOST_LABELS = 14.0, 40.0, 12
-# Names longer than this stand below the chart.
-LONG = 36
+# Labels at the ends of lines are so many at most, and are moved by so many lines of text.
+_MOST_LABELS, _MOVABLE = 12, 8.0
 
 
 def panels(plot: Plot) -> list[Any]:
     """The panels in their order; [None] for the lone one of a plot without."""
     return distinct((*plot.rows, *plot.points), "panel") if plot.has("panel") else [None]
-
-
-def columns(plot: Plot) -> int:
-    """How many panels stand beside each other."""
-    count = len(panels(plot))
-    return 2 if count == 4 else min(count, _COLUMNS)
-
-
-def title(plot: Plot) -> list[str]:
-    """The title in lines; its letters are larger than a subtitle's."""
-    return textwrap.wrap(plot.title, round(_letters(plot) * _TITLE_TO_SUBTITLE))
-
-
-def _letters(plot: Plot) -> int:
-    """As many letters of a subtitle as a line may have."""
-    if plot.width is None:
-        return max(columns(plot) * _LETTERS_A_PANEL, _LETTERS)
-    return max(round(plot.width * columns(plot) * _LETTERS / WHOLE[0]), _LETTERS_A_PANEL)
-
-
-def subtitle(plot: Plot) -> list[str]:
-    """The subtitle in lines, broken between its parts where that is possible."""
-    letters = _letters(plot)
-    lines = [""]
-    for part in plot.subtitle.split(_BETWEEN):
-        longer = f"{lines[-1]}{_BETWEEN}{part}" if lines[-1] else part
-        lines[-1:] = [longer] if len(longer) <= letters else [lines[-1], part]
-    return [line for each in lines for line in textwrap.wrap(each, letters)]
 
 
 def values(rows: Iterable[Row], *roles: str) -> list[float | None]:
@@ -82,7 +43,7 @@ def by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
 class Lines:
     """The layout of curves.
 
-    points : the plot's, else what no line would show, as nothing defined comes before or after it.
+    points : the plot's, and what no line would show, as nothing defined comes before or after it.
     dashes : kind → lengths of strokes and gaps in pixels.
     labels : what stands at the end of each line: a text for the point x, y, moved to the height
         `at`; none when they do not fit there.
@@ -96,9 +57,9 @@ class Lines:
     labels: list[Row]
 
     @staticmethod
-    def of(plot: Plot) -> Lines:
-        """The layout of a plot of curves."""
-        points = plot.points or _alone(plot.rows)
+    def of(plot: Plot, room: float = 20.0) -> Lines:
+        """The layout of a plot of curves.  room : how many lines of text its height is."""
+        points = (*plot.points, *_alone(plot.rows))
         rows = (*plot.rows, *points)
         places = [*values(rows, "x"), *(rule.x for rule in plot.rules)]
         across = span(places, plot.x_title, log=plot.log_x, at_values=True)
@@ -108,14 +69,18 @@ class Lines:
             up = span(heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share)
         else:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
-        height = plot.height or WHOLE[1]
-        ahead = [row for row in plot.rows if not plot.grey(row.get("series"))]
-        labels = [] if plot.has("panel") else _labels(ahead, across, up, height)
         kinds = distinct(rows, "kind")
         fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
         free = iter([dash for dash in DASHES if dash not in fixed.values()])
         dashes = {kind: fixed.get(kind) or next(free, DASHES[0]) for kind in kinds}
-        series = [each for each in distinct(rows, "series") if not plot.grey(each)]
+        ahead = [row for row in plot.rows if not plot.grey(row)]
+        series = distinct([row for row in rows if not plot.grey(row)], "series")
+        labels: list[Row] = []
+        if not plot.has("panel"):
+            first = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
+            labels = _labels(ahead, across, up, room)
+            # Where not all lines have room for a name, those of the first kind have.
+            labels = labels or (_labels(first, across, up, room) if len(series) > 1 else [])
         return Lines(across, up, points, series, dashes, labels)
 
 
@@ -129,20 +94,21 @@ def _alone(rows: Iterable[Row]) -> list[Row]:
     return alone
 
 
-def _labels(rows: Sequence[Row], across: Axis, up: Axis, height: int) -> list[Row]:
+def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
     """Labels at the ends of lines, moved apart; empty when they do not fit there."""
     lines = by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
     last = [row for end in ends for row in end]
     several = len({series for series, _, _ in lines}) > 1
     texts = [row.get("series" if several else "kind") for row in last]
-    if not 1 < len(last) <= _MOST_LABELS or None in texts or max(map(len, map(str, texts))) > LONG:
+    if not 1 < len(last) <= min(_MOST_LABELS, room) or None in texts:
         return []
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
     places = [up.place(row["y"]) for row in last]
-    heights = apart(places, _LINE_OF_TEXT / height, 0.0, 1.0)
-    if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / height:
+    # No name is cut at the top, and none stands beside the words of the axis below.
+    heights = apart(places, 1 / room, 0.0, 1.0)
+    if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
     return [
         {"x": row["x"], "y": row["y"], "at": up.at(place), "text": str(text)}
@@ -151,9 +117,12 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, height: int) -> list[Ro
     ]
 
 
-def forest_axis(plot: Plot) -> Axis:
-    """The axis under a forest, which holds every limit and every rule; under bars from zero."""
-    places = [*values(plot.rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
+def forest_axis(plot: Plot, panel: Any) -> Axis:
+    """The axis under a panel of a forest, which holds every limit of its scale and every rule;
+    under bars from zero."""
+    scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
+    rows = [row for row in plot.rows if row.get("scale") in scales]
+    places = [*values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
     return span(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")
 
 

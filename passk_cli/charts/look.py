@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,28 +11,85 @@ from dataclasses import dataclass, replace
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report
-from passk_cli.report.plot import Plot, distinct
+from passk_cli.report.plot import Plot, Row, model_of
+from passk_cli.report.words import SeriesName
 
-# More lines than this in one panel are told apart by nobody: all but so many are grey.
-MOST_SERIES, _LEADING = 8, 5
+# More models than this in one picture are told apart by nobody: all but so many are grey.
+MOST_MODELS, _LEADING = 8, 5
 _LIMITS = ("low", "high")
+# Unit of length → its pixels; half the width of a page, at which letters have 7 to 8 points.
+_UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
+HALF_PAGE = 3.25 * _UNITS["in"]
+# On a screen the same picture is so much larger.
+_ON_SCREEN = 1.5
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a whole picture.
+
+    width, height : in units; no height: as the content needs.  unit : one of in, cm, mm, pt, px.
+
+    >>> Size.parse("3.25inx2"), Size.parse("800x500").scale
+    (Size(width=3.25, height=2.0, unit='in'), 1.5)
+    """
+
+    width: float
+    height: float | None = None
+    unit: str = "px"
+
+    @staticmethod
+    def parse(text: str) -> Size:
+        """A size from "3.25in", "8cmx5cm" or "800x500".
+
+        Errors: ParameterError where it is none.
+        """
+        length, unit = r"(\d+\.?\d*|\.\d+)", "(in|cm|mm|pt|px|)"
+        found = re.fullmatch(rf"{length}{unit}(?:[x×]{length}{unit})?", text.replace(" ", ""))
+        units = {name for name in found.groups()[1::2] if name} if found else set()
+        if found is None or len(units) > 1 or not 0 < float(found[1]) < 1e5:
+            raise ParameterError(
+                f"--chart-size {text}: no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px)"
+            )
+        height = float(found[3]) if found[3] else None
+        return Size(float(found[1]), height, units.pop() if units else "px")
+
+    @property
+    def printed(self) -> bool:
+        """Whether it is measured on paper, where letters have the size that they are drawn at."""
+        return self.unit != "px"
+
+    @property
+    def scale(self) -> float:
+        """Pixels of a unit of the drawing, whose letters have 7 to 8 points."""
+        return 1.0 if self.printed else min(max(self.width / HALF_PAGE, 1.0), _ON_SCREEN)
+
+    @property
+    def room(self) -> tuple[float, float | None]:
+        """Width and height in units of the drawing."""
+        unit = _UNITS[self.unit] / self.scale
+        return self.width * unit, None if self.height is None else self.height * unit
+
+
+# The size of a picture that nobody asks for another of.
+ON_SCREEN = Size(HALF_PAGE * _ON_SCREEN)
 
 
 @dataclass(frozen=True)
 class Look:
     """The reader's choices.
 
-    width, height : of the area of a panel in pixels (of a terminal, columns and rows); None: as
-        the drawing has it.
     title : whether title and subtitle stand above.  bands : whether the intervals of lines show.
-    highlight : models whose lines have colours, all others being grey.
+    highlight : models that have colours, all others being grey.
+    panel : the column, one of those that split the models, with a panel for each of its values.
+    size : of the whole picture; None as it is usual.
     """
 
-    width: int | None = None
-    height: int | None = None
     title: bool = True
     bands: bool = True
     highlight: tuple[str, ...] = ()
+    panel: str = ""
+    size: Size | None = None
 
 
 def shown(report: Report, look: Look) -> Report:
@@ -40,23 +98,52 @@ def shown(report: Report, look: Look) -> Report:
 
 
 def prepared(plots: Sequence[Plot], look: Look) -> tuple[Plot, ...]:
-    """The plots of one call: each series in the same colour, few of many coloured.
+    """The plots of one call: each model in the same colour, few of many coloured.
 
-    Errors: ParameterError for a model to highlight that no line is of.
+    Errors: ParameterError for a model to highlight that is not there, and for panels of a column
+    that splits no series.
     """
-    lines = {str(s) for plot in plots if plot.kind == "curves"
-             for s in distinct((*plot.rows, *plot.points), "series")}  # fmt: skip
-    lines |= {name.split(" · ")[0] for name in lines}
-    if wrong := [name for name in look.highlight if lines and name not in lines]:
-        names = ", ".join(sorted(lines))
+    models = set().union(*map(_models, plots)) if plots else set()
+    if wrong := [name for name in look.highlight if models and name not in models]:
         raise ParameterError(
-            f"--highlight {wrong[0]}: no line is of this model; choose one of {names}",
+            f"--highlight {wrong[0]}: the chart has no such model; choose one of"
+            f" {', '.join(sorted(models))}",
             name="no-such-model",
         )
+    if look.panel:
+        plots = [_panelled(plot, look.panel) for plot in plots]
     plots = [_leading(plot, look.highlight) for plot in plots]
-    series = (plot.leading or distinct((*plot.rows, *plot.points), "series") for plot in plots)
-    hues = hues_of(str(name) for names in series for name in names)
+    hues = hues_of(name for plot in plots for name in plot.leading or _models(plot))
     return tuple(_styled(replace(plot, hues=hues), look) for plot in plots)
+
+
+def _models(plot: Plot) -> list[str]:
+    models = map(model_of, (*plot.rows, *plot.points))
+    return [model for model in dict.fromkeys(models) if model is not None]
+
+
+def _panelled(plot: Plot, column: str) -> Plot:
+    """The plot with a panel for each value of a column that splits its series."""
+    if column not in plot.groups:
+        remedy = f"choose one of {', '.join(plot.groups)}" if plot.groups else f"add --by {column}"
+        raise ParameterError(f"--panel {column}: no column of --by; {remedy}")
+    place = plot.groups.index(column) + 1
+
+    def moved(row: Row) -> Row:
+        parts, own = row.get("panel"), dict(row)
+        for role in ("series", "label", "head"):
+            name = row.get(role)
+            if isinstance(name, SeriesName) and len(name.parts) > place:
+                own[role] = name.without(place)
+                own["panel"] = " · ".join(
+                    str(part) for part in (parts, f"{column} {name.parts[place]}") if part
+                )
+        return own
+
+    names = {**plot.names, "panel": "panel"} if plot.kind != "heat" else plot.names
+    return replace(
+        plot, rows=tuple(map(moved, plot.rows)), points=tuple(map(moved, plot.points)), names=names
+    )
 
 
 def hues_of(names: Iterable[str]) -> dict[str, int]:
@@ -81,35 +168,40 @@ def hues_of(names: Iterable[str]) -> dict[str, int]:
 
 
 def _leading(plot: Plot, named: Sequence[str]) -> Plot:
-    """The plot with all lines but a few in grey where there are too many to tell apart, or where
-    some are named; the grey ones come first, without intervals and points.
+    """The plot with all models but a few in grey where there are too many to tell apart, or where
+    some are named; grey lines come first, without intervals and points.
 
-    named : series, or groups of one named by its model; the five highest at the end where empty.
+    named : models; the five highest, of lines at their end, where empty.
     """
-    every = distinct((*plot.rows, *plot.points), "series")
-    if plot.kind != "curves" or not (named or len(every) > MOST_SERIES):
+    every = _models(plot)
+    if not (every and (set(named) & set(every) or len(every) > MOST_MODELS)):
         return plot
-    last = {row["series"]: row["y"] for row in plot.rows if row["y"] is not None
-            and row.get("kind") == plot.rows[0].get("kind")
-            and row.get("panel") == plot.rows[0].get("panel")}  # fmt: skip
-    best = sorted(every, key=lambda series: -last.get(series, -math.inf))[:_LEADING]
-    chosen = [s for s in every if s in named or str(s).split(" · ")[0] in named] or best
-    behind, ahead = ([row for row in plot.rows if (row.get("series") in chosen) == of]
-                     for of in (False, True))  # fmt: skip
+    height = "y" if plot.kind == "curves" else "x"
+    first = plot.rows[0]
+    last = {model_of(row): row[height] for row in plot.rows if row.get(height) is not None
+            and all(row.get(role) == first.get(role) for role in ("kind", "panel"))}  # fmt: skip
+    best = sorted(every, key=lambda model: -last.get(model, -math.inf))[:_LEADING]
+    plot = replace(plot, leading=tuple(model for model in every if model in (named or best)))
+    if plot.kind != "curves":
+        return plot
+    behind, ahead = ([row for row in plot.rows if plot.grey(row) == of] for of in (True, False))
+    # A panel of grey lines alone shows nothing.
+    panels = {row.get("panel") for row in ahead}
+    if any(row.get("panel") not in panels for row in behind):
+        behind = [row for row in behind if row.get("panel") in panels]
+        part = f"{len(plot.leading)} of {len(every)} models"
+        plot = replace(plot, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
     behind = [{role: None if role in _LIMITS else v for role, v in row.items()} for row in behind]
-    points = [row for row in plot.points if row.get("series") in chosen]
-    return replace(
-        plot, rows=(*behind, *ahead), points=tuple(points), leading=tuple(map(str, chosen))
-    )
+    points = tuple(row for row in plot.points if not plot.grey(row))
+    return replace(plot, rows=(*behind, *ahead), points=points)
 
 
 def _styled(plot: Plot, look: Look) -> Plot:
-    plot = replace(plot, width=look.width, height=look.height)
     if not look.title:
         plot = replace(plot, title="", subtitle="")
     if look.bands or plot.kind != "curves":
         return plot
-    rows, points = ([{r: v for r, v in row.items() if r not in _LIMITS} for row in some]
+    rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMITS} for row in some)
                     for some in (plot.rows, plot.points))  # fmt: skip
     names = {role: name for role, name in plot.names.items() if role not in _LIMITS}
-    return replace(plot, rows=tuple(rows), points=tuple(points), names=names)
+    return replace(plot, rows=rows, points=points, names=names)

@@ -6,10 +6,11 @@ On a page the colours are the page's, so that one drawing serves light and dark.
 from __future__ import annotations
 
 import html
+from functools import partial
 from importlib.resources import files
 
-from passk_cli.charts import svg
-from passk_cli.charts.layout import subtitle
+from passk_cli.charts import layout, svg
+from passk_cli.charts.look import ON_SCREEN, Size
 from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.report.model import Report, signature_line
 from passk_cli.report.plot import Plot
@@ -18,8 +19,11 @@ from passk_cli.text import printable
 # Colours by name, as style sheets know them.
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
-# The smallest share of its size that a panel is legible at.
-_SMALLEST = 0.65
+# On a page: pixels of a unit, how wide a panel is where there is one, two or more, and a heat map;
+# the smallest share of that at which it is legible.
+_SCALE, _WIDTHS, _WIDE, _SMALLEST = 1.25, (400, 300, 210), 560, 0.75
+# Pixels of a png for each of the picture: on a screen, and 300 on an inch of paper.
+_SHARP, _PRINTED = 2.0, 300 / 96
 # The browser is told to load nothing.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
@@ -41,22 +45,30 @@ footer p { margin: 4px 0; }
 """
 
 
-def picture(report: Report, suffix: str, theme: str = "light", percent: bool = False) -> bytes:
+def picture(
+    report: Report, suffix: str, theme: str = "light", percent: bool = False,
+    size: Size | None = None,
+) -> bytes:  # fmt: skip
     """The plots of a report, one under the other, as the contents of a file.
 
     suffix : one of `passk_cli.charts.PICTURES`.  theme : "light" or "dark"; html follows its
         reader instead.  percent : shares as percentages.
+    size : of the whole picture; html is as wide as its window.
+    Errors: ParameterError where the size has no room for a plot.
     """
     if suffix == ".html":
         return document(report, percent).encode()
-    drawing = svg.picture(report.plots, THEMES[theme], percent)
+    draw = partial(svg.picture, report.plots, THEMES[theme], percent, size or ON_SCREEN)
     if suffix == ".svg":
-        return drawing.encode()
+        return draw().encode()
     import vl_convert
 
-    if suffix == ".png":
-        return bytes(vl_convert.svg_to_png(drawing, scale=2))
-    return bytes(vl_convert.svg_to_pdf(drawing))
+    # Its unit of length is a point.
+    if suffix == ".pdf":
+        return bytes(vl_convert.svg_to_pdf(draw(0.75)))
+    sharp = _SHARP if size is None else _PRINTED if size.printed else 1.0
+    # Its unit of length is a pixel of 1/72 inch.
+    return bytes(vl_convert.svg_to_png(draw(), scale=0.75, ppi=96 * sharp))
 
 
 def variables(theme: str) -> str:
@@ -77,13 +89,19 @@ def inline(plot: Plot, percent: bool = False) -> str:
 
     percent : shares as percentages.
     """
-    legend, panels = svg.drawings(plot, _PAGE, percent)
-    items = "".join(each.element() for each in legend)
+    count = len(layout.panels(plot))
+    width = _WIDE if plot.kind == "heat" else _WIDTHS[min(count, len(_WIDTHS)) - 1]
+    legend, panels = svg.drawings(plot, _PAGE, percent, width)
+    items = "".join(each.element(_SCALE) for each in legend)
     above = f'<div class="legend">{items}</div>' if items else ""
     # A small window shrinks a panel as far as it stays legible; then it scrolls.
-    widths = [f' style="max-width:max(100%,{_SMALLEST * each.width:.0f}px)"' for each in panels]
-    drawn = (each.element(width) for each, width in zip(panels, widths, strict=True))
-    return f'{above}<div class="panels">{"".join(drawn)}</div>'
+    drawn = "".join(
+        each.element(
+            _SCALE, f' style="max-width:max(100%,{_SMALLEST * _SCALE * each.width:.0f}px)"'
+        )
+        for each in panels
+    )
+    return f'{above}<div class="panels">{drawn}</div>'
 
 
 def hover() -> str:
@@ -123,8 +141,8 @@ def document(report: Report, percent: bool = False) -> str:
 
 def _figure(plot: Plot, percent: bool) -> str:
     """A plot under its title; a reader who cannot see it is told what it is."""
-    lines = "".join(f"<span>{html.escape(line)}</span>" for line in subtitle(plot))
-    caption = f"<figcaption>{html.escape(plot.title)}{lines}</figcaption>"
-    name = html.escape(", ".join(filter(None, [plot.title, *subtitle(plot)])))
+    below = f"<span>{html.escape(plot.subtitle)}</span>" if plot.subtitle else ""
+    caption = f"<figcaption>{html.escape(plot.title)}{below}</figcaption>"
+    name = html.escape(", ".join(filter(None, [plot.title, plot.subtitle])))
     drawn = inline(plot, percent)
     return f'<figure>{caption}<div role="img" aria-label="{name}">{drawn}</div></figure>'

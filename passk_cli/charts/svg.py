@@ -1,39 +1,49 @@
 """Plots → svg, written from the layout: for files, pages, and the pictures beside Markdown.
 
-A chart is a legend and panels, each a drawing of its own, so that they stand beside each other as
-far as there is room: a page lets its reader's window decide.
+A unit of a drawing is a pixel of 1/96 inch, at which its letters have 7 to 8 points.  A chart is a
+legend and panels.  In a file as many panels stand beside each other as its width has room for, and
+share their names and heights; on a page each is a drawing of its own, and its reader's window
+decides.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from html import escape
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, span, tick_words
+from passk_cli.charts.letters import cut, width_of, wrapped
+from passk_cli.charts.look import ON_SCREEN, Size
 from passk_cli.charts.placing import word_places
-from passk_cli.charts.theme import FONT, Theme, rgb
+from passk_cli.charts.theme import FONT, Theme, mixed, rgb
+from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule, distinct
-from passk_cli.text import cells_of
 
-# Sizes of text: of numbers at an axis, of names, of titles.
-_SMALL, _NAME, _TITLE = 11, 12, 15
-# A line of text; room around a drawing; a tick; the gap between drawings.
-_LINE, _ROOM, _TICK, _GAP = 17, 8, 4, 24
-# Names are cut to so many pixels; tables have them whole.
-_LONGEST = 260
+# Sizes of text: of numbers at an axis, of names, of titles: 7, 7.5 and 8 points.
+_SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
+# A line of text; room around a drawing; a tick; between panels, and between what stands in a line.
+_LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 10.0, 14.0
+# Names beside rows take this share of the width at most, those at the ends of lines a little less.
+_MOST_NAMES, _MOST_ENDS = 0.45, 0.48
 # Height of a row: where they are few, where they are many, of densities.
-_TALL, _LOW, _RIDGE = 18, 12, 44
-# How many rows are few; columns that have a name each, if it is no longer than so many pixels.
-_FEW_ROWS, _FEW_COLUMNS, _LONGEST_COLUMN = 40, 40, 150
-# Points of a line that carry its shape; radius of points, and of what the mouse finds.
-_MARKERS, _POINT, _FOUND = 12, 4.2, 7.0
-# Bands of more series than this are fainter, since they lie on each other.
+_TALL, _LOW, _RIDGE = 14.0, 10.6, 28.0
+_FEW_ROWS, _MOST_RIDGES = 40, 12
+# The smallest height of a row, and of a panel of lines.
+_LOWEST_ROW, _LOWEST = 9.4, 60.0
+# Radius of points, and of what the mouse finds; widths of lines and of intervals.
+_POINT, _FOUND, _STROKE, _INTERVAL = 2.7, 5.0, 1.4, 1.7
+# Bands of more lines than this are fainter, since they lie on each other.
 _MOST_BANDS, _BAND, _FAINT = 4, 0.14, 0.06
+_RAISED = re.compile("[⁰⁴-⁹]+")
+# How far the last setting of a model is mixed with the paper.
+_SHADE = 0.42
 # The corners of a point by its series; None is a circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
@@ -51,127 +61,169 @@ _VIRIDIS = tuple(map(rgb, (
     "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
     "#b5de2b", "#fde725",
 )))  # fmt: skip
-# Widths of letters in shares of the size of a text; a letter that is not here is of middle width.
-_WIDTHS = (
-    dict.fromkeys("ijl|'", 0.23)
-    | dict.fromkeys(" .,:;/!tfIr()[]-", 0.33)
-    | dict.fromkeys("mMwW%@—", 0.93)
-)
 
 
 @dataclass(frozen=True)
 class Fragment:
-    """Svg elements in a box of this many pixels."""
+    """Svg elements in a box of so many units."""
 
     width: float
     height: float
     elements: str
 
-    def element(self, attributes: str = "") -> str:
-        """The drawing as an element of its own."""
-        width, height = _number(self.width), _number(self.height)
+    def element(self, scale: float = 1.0, attributes: str = "", unit: str = "") -> str:
+        """The drawing as an element of its own, a unit of it so long."""
+        width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-            f' viewBox="0 0 {width} {height}"{attributes}>{self.elements}</svg>'
+            f' viewBox="0 0 {_number(self.width)} {_number(self.height)}"{attributes}>'
+            f"{self.elements}</svg>"
         )
 
 
 def drawings(
-    plot: Plot, look: Theme, percent: bool, *, still: bool = False
+    plot: Plot, look: Theme, percent: bool, room: float
 ) -> tuple[list[Fragment], list[Fragment]]:
-    """The items of the legend and the panels of a plot.
+    """The items of the legend and the panels of a plot, whose marks say their values in `data-say`.
 
-    percent : shares as percentages.  still : without `data-say`, in which each mark says its
-    values, line by line.
+    percent : shares as percentages.  room : width of a panel.
     """
-    drawer = _DRAWERS[plot.kind](plot, look, percent, still)
-    return list(drawer.legend()), [drawer.panel(panel) for panel in layout.panels(plot)]
+    drawer = _DRAWERS[plot.kind](plot, look, percent, room, still=False, columns=1)
+    return list(drawer.legend()), [drawer.panel(panel) for panel in drawer.panels]
 
 
-def picture(plots: Sequence[Plot], look: Theme, percent: bool) -> str:
-    """Plots with their titles, one under the other, as an svg file."""
-    wholes = [_whole(plot, look, percent) for plot in plots]
-    width = max(each.width for each in wholes) + 2 * _ROOM
-    elements, top = [], float(_ROOM)
+def picture(
+    plots: Sequence[Plot], look: Theme, percent: bool, size: Size = ON_SCREEN, factor: float = 1.0
+) -> str:
+    """Plots with their titles, one under the other, as an svg file.
+
+    factor : by which the file is larger than asked for.
+    Errors: ParameterError where the size has no room for a plot.
+    """
+    room, height = size.room
+    inside = room - 2 * _ROOM
+    wholes = [_whole(plot, look, percent, inside) for plot in plots]
+    own = sum(each.height for each in wholes) + _GAP * (len(wholes) - 1) + 2 * _ROOM
+    if height is not None:
+        spare = (height - own) / len(plots)
+        wholes = [_whole(plot, look, percent, inside, spare) for plot in plots]
+    elements, top = [], _ROOM
     for each in wholes:
         elements.append(_moved(_ROOM, top, each.elements))
         top += each.height + _GAP
     paper = f'<rect width="100%" height="100%" fill="{look.paper}"/>'
-    body = Fragment(width, top - _GAP + _ROOM, paper + "".join(elements))
-    return body.element(f' font-family="{FONT}"')
+    body = Fragment(room, height or own, paper + "".join(elements))
+    unit = size.width / room if size.printed and factor == 1 else size.scale
+    return body.element(
+        unit * factor, f' font-family="{FONT}"', size.unit if size.printed and factor == 1 else ""
+    )
 
 
-def _whole(plot: Plot, look: Theme, percent: bool) -> Fragment:
-    """A plot under its title and its legend."""
-    legend, panels = drawings(plot, look, percent, still=True)
-    head = [(line, _TITLE, look.text, "bold") for line in layout.title(plot)]
-    head += [(line, _SMALL, look.faint, "") for line in layout.subtitle(plot)]
-    blocks = [
-        Fragment(
-            width_of(text, size), size + 5,
-            _moved(0, size, _words(0, 0, text, paint, size=size, weight=weight)),
-        )
-        for text, size, paint, weight in head
-    ]  # fmt: skip
-    widest = max(panel.width for panel in panels) * layout.columns(plot) + 2 * _GAP
-    blocks += [*_flow(legend, widest), *_flow(panels, widest)]
+def _whole(plot: Plot, look: Theme, percent: bool, room: float, spare: float = 0.0) -> Fragment:
+    """A plot under its title and its legend.  spare : by how much it is higher than it would be."""
+    drawer = _DRAWERS[plot.kind](plot, look, percent, room, spare=spare)
+    title = wrapped(plot.title, _TITLE, room, bold=True)
+    words = [(line, _TITLE, look.text, "bold") for line in title]
+    below = wrapped(plot.subtitle, _SMALL, room, joint=" · ")
+    words += [(line, _SMALL, look.faint, "") for line in below]
     elements, top = [], 0.0
-    for block in blocks:
-        elements.append(_moved(0, top, block.elements))
-        top += block.height
-    return Fragment(max(block.width for block in blocks), top, "".join(elements))
-
-
-def width_of(text: str, size: float) -> float:
-    """About how wide a text is in pixels, rather too much than too little.
-
-    >>> width_of("pass@1", 10) > width_of("iii", 10)
-    True
-    """
-    return size * sum(
-        _WIDTHS.get(c, 0.7 if c.isupper() else 0.57 * cells_of(c)) for c in text
-    )  # fmt: skip
-
-
-def cut(text: str, size: float, longest: float) -> str:
-    """The text, or its beginning with "…" where it is wider.
-
-    >>> cut("abcdefgh", 10, 30)
-    'abcd…'
-    """
-    if width_of(text, size) <= longest:
-        return text
-    while text and width_of(f"{text}…", size) > longest:
-        text = text[:-1]
-    return f"{text}…"
+    for text, size, paint, weight in words:
+        top += size + 2.4
+        elements.append(_words(0, top - 2.4, text, paint, size=size, weight=weight))
+    top += 3 * bool(words)
+    left = 0.0
+    for item in drawer.legend():
+        if left and left + item.width > room:
+            left, top = 0.0, top + item.height
+        elements.append(_moved(left, top, item.elements))
+        left, height = left + item.width + _GAP, item.height
+    top += height + 3 if left else 0
+    left = 0.0
+    for place, panel in enumerate(drawer.panels):
+        first = place % drawer.columns == 0
+        drawn = drawer.panel(panel, first)
+        if first and place:
+            left, top = 0.0, top + drawn.height + _BETWEEN
+        elements.append(_moved(left, top, drawn.elements))
+        left += drawn.width
+    return Fragment(room, top + drawn.height, "".join(elements))
 
 
 @dataclass
 class _Drawer:
-    """Parts shared by the drawings of all kinds of plots."""
+    """Parts shared by the drawings of all kinds of plots.
+
+    room : width of the panels that stand beside each other.  still : without what marks say.
+    columns : how many do; 0 for as many as have room.  spare : further height.
+    """
 
     plot: Plot
     look: Theme
     percent: bool
-    still: bool = False
+    room: float
+    still: bool = True
+    columns: int = 0
+    spare: float = 0.0
+    left: float = field(init=False, default=0.0)
+    right: float = field(init=False, default=10.0)
+    height: float = field(init=False, default=0.0)
+    # The least width of a panel, and its least height.
+    narrowest: ClassVar[float] = 84.0
+    lowest: ClassVar[float] = _LOWEST
+
+    def __post_init__(self) -> None:
+        self.panels = layout.panels(self.plot)
+        count = len(self.panels)
+        fitting = max(1, int(self.room // (self.narrowest + 2 * _BETWEEN)))
+        self.columns = self.columns or (2 if count == 4 and fitting == 3 else min(count, fitting))
+        lines = -(-count // self.columns)
+        self.measure()
+        least = self.lowest
+        self.height += self.spare / lines
+        if self.height < least - 1e-9:
+            raise ParameterError(
+                "--chart-size: the chart needs more height; leave the height out, or make it larger"
+            )
+        gaps = _BETWEEN * (self.columns - 1)
+        self.width = (self.room - self.left - gaps) / self.columns - self.right
+        if self.width < 30:
+            raise ParameterError("--chart-size: the chart needs more width; 3.25in is usual")
+        titles = [wrapped(str(p), _NAME, self.width + self.right, bold=True)[:2]
+                  for p in self.panels if p is not None]  # fmt: skip
+        self.named = max(map(len, titles), default=0) * _LINE
+        self.arrange()
+
+    def measure(self) -> None:
+        """Set the height of a panel, and the room beside it."""
+
+    def arrange(self) -> None:
+        """Decide what depends on the size of a panel."""
 
     def legend(self) -> Iterator[Fragment]:
         """The legend above all panels."""
         yield from ()
 
-    def panel(self, panel: Any) -> Fragment:
-        """One panel; None for the lone one of a plot without."""
+    def panel(self, panel: Any, first: bool = True) -> Fragment:
+        """One panel; None for the lone one of a plot without.
+
+        first : whether names and heights stand at its left, which others in its line share.
+        """
         raise NotImplementedError
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height inside the axes."""
-        width, height = layout.PANEL if len(layout.panels(self.plot)) > 1 else layout.WHOLE
-        return self.plot.width or width, self.plot.height or height
+    def paint(self, row: Row) -> str:
+        """The colour of a row: its model's, lighter for later settings; grey where it is behind."""
+        place = self.plot.hue(row)
+        if place is None:
+            return self.look.text
+        if self.plot.grey(row) or place >= len(self.look.series):
+            return self.look.faint
+        at, settings = self.plot.setting(row)
+        return mixed(self.look.series[place], self.look.paper, _SHADE * at / max(settings - 1, 1))
 
-    def paint(self, place: int | None) -> str:
-        """The colour of a series by its place; of what belongs to none, that of text."""
-        return self.look.text if place is None else self.look.series[place % len(self.look.series)]
+    def point(self, row: Row, place: tuple[float, float], attributes: str = "") -> str:
+        """A point in the colour and the shape of a row."""
+        shape = (self.plot.hue(row) or 0) + 3 * self.plot.setting(row)[0]
+        return _point(shape, *place, attributes or f' fill="{self.paint(row)}"')
 
     def say(self, row: Row, roles: Iterable[str]) -> str:
         """Words of a mark about its row, as an attribute; none in a still picture."""
@@ -193,148 +245,153 @@ class _Drawer:
             return f"{100 * value:.4g}%"
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
-    def boxed(self, panel: Any, width: float, height: float, elements: str) -> Fragment:
+    def boxed(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
         """A panel under its name; all room that it needs is in width and height."""
-        if panel is None:
-            return Fragment(width, height, elements)
-        text = cut(str(panel), _NAME, max(width, _LONGEST))
-        name = _words(0, _NAME, text, self.look.text, size=_NAME, weight="bold")
-        width = max(width, width_of(text, _NAME))
-        return Fragment(width, height + _LINE + 4, name + _moved(0, _LINE + 4, elements))
+        left = self.left if first else _BETWEEN
+        lines = [] if panel is None else wrapped(str(panel), _NAME, self.width + self.right,
+                                                 bold=True)[:2]  # fmt: skip
+        names = [_words(left, _NAME + _LINE * place, line, self.look.text, weight="bold")
+                 for place, line in enumerate(lines)]  # fmt: skip
+        top = self.named + 3 * bool(self.named)
+        inside = _moved(left, top, elements)
+        return Fragment(left + self.width + self.right, top + height, "".join([*names, inside]))
 
-    def across(self, axis: Axis, left: float, top: float) -> str:
+    def across(self, axis: Axis, top: float) -> str:
         """The axis below what is drawn."""
-        x, y = _number(left), _number(top)
-        ticks = tick_words(axis, self.percent)
-        path = f"M{x} {y}h{_number(axis.length)}"
-        path += "".join(f"M{_number(left + at)} {y}v{_TICK}" for at in ticks)
+        ticks = tick_words(axis, self.percent, lambda text: width_of(text, _SMALL) + 4)
+        path = f"M0 {_number(top)}h{_number(axis.length)}"
+        path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
         line = f'<path d="{path}" stroke="{self.look.faint}" fill="none"/>'
-        height = top + _TICK + _SMALL + 2
+        height = top + _TICK + _SMALL
         words = _several(
-            ((left + at, height, text) for at, text in ticks.items()), self.look.faint, "middle"
+            ((at, height, text) for at, text in ticks.items()), self.look.faint, "middle"
         )
-        middle = left + axis.length / 2
-        title = _words(
-            middle, height + _LINE, axis.title, self.look.text, size=_NAME, anchor="middle"
-        )
+        title = _words(axis.length / 2, height + _LINE, axis.title, self.look.text, anchor="middle")
         return line + words + (title if axis.title else "")
 
-    def below(self, axis: Axis) -> int:
+    def below(self, axis: Axis) -> float:
         """How much room the axis takes."""
-        return _TICK + _LINE + (_LINE + 2) * bool(axis.title)
+        return _TICK + _SMALL + 2.6 + _LINE * bool(axis.title)
 
 
 @dataclass
 class _CurveDrawer(_Drawer):
     """Lines with bands, points with bars, and words at the ends of lines."""
 
-    def __post_init__(self) -> None:
-        self.lines = layout.Lines.of(self.plot)
-        width, height = self.size
-        self.axis = replace(self.lines.across, length=width)
-        self.up = replace(self.lines.up, length=height)
-        self.ticks = tick_words(self.up, self.percent)
-        self.left = max((width_of(text, _SMALL) for text in self.ticks.values()), default=0) + 8
+    def measure(self) -> None:
+        self.height = max(0.5 * self.room / self.columns, 90.0)
+        inner = self.height + self.spare / -(-len(self.panels) // self.columns)
+        self.lines = layout.Lines.of(self.plot, max(inner, 1.0) / (_LINE - 0.6))
+        ends = [width_of(end["text"], _NAME) + 19 for end in self.lines.labels]
+        if ends and max(ends) > _MOST_ENDS * self.room:
+            self.lines, ends = replace(self.lines, labels=[]), []
+        self.up = replace(self.lines.up, length=max(inner, 1.0))
+        self.ticks = tick_words(self.up, self.percent, lambda _: 1.5 * _SMALL)
+        self.left = max((width_of(text, _SMALL) for text in self.ticks.values()), default=0) + 6
+        # The word of the last tick is centred below the end of the axis.
+        last = list(tick_words(self.lines.across).values())[-1:] or [""]
+        self.right = max([width_of(last[0], _SMALL) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
-        # Rules across have words above the drawing; the title of the height stands over them.
-        self.top = _ROOM + _LINE * any(rule.x is not None for rule in self.plot.rules)
-        self.top += (_LINE + 4) * bool(self.up.title)
+
+    def arrange(self) -> None:
+        self.axis = replace(self.lines.across, length=self.width)
+        # Words of vertical rules stand above the drawing, in lines where they would meet; the title
+        # of the height stands over them.
+        self.above: dict[Rule, tuple[float, str, int]] = {}
+        taken: list[float] = []
+        for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
+            x = self.axis.place(rule.x or 0)
+            text = cut(rule.text, _SMALL, max(x, self.width - x + self.right) - 2)
+            wide = width_of(text, _SMALL)
+            turned = x + wide + 2 > self.width + self.right
+            start = x - wide - 2 if turned else x + 2
+            level = next((i for i, end in enumerate(taken) if end <= start), len(taken))
+            taken[level : level + 1] = [start + wide + 4]
+            self.above[rule] = (x, text, -level - 1 if turned else level + 1)
+        self.top = 4 + _LINE * len(taken) + (_LINE + 1) * bool(self.up.title)
 
     def legend(self) -> Iterator[Fragment]:
         labelled = bool(self.lines.labels)
-        hue = 0 if self.several else self.plot.hue(next(iter(self.lines.series), None), ())
-        lone = self.paint(None if self.several else hue)
+        first: Row = self.plot.rows[0] if self.plot.rows else {}
+        lone = self.look.text if self.several else self.paint(first)
+        point = self.point(first, (9, 6), f' fill="{lone}"')
         marks = {
-            "line": f'<path d="M0 9h24" stroke-width="2" stroke="{lone}"/>',
-            "band": f'<path d="M0 4h24v10h-24z" fill="{lone}" fill-opacity="0.25"/>',
-            "points": _point(hue, 12, 9, _POINT, f' fill="{lone}"'),
+            "line": f'<path d="M0 6h18" stroke-width="{_STROKE}" stroke="{lone}"/>',
+            "band": f'<path d="M0 2h18v8h-18z" fill="{lone}" fill-opacity="0.25"/>',
+            "points": _point(0, 9, 6, f' fill="{lone}"') if self.several else point,
         }
-        if self.plot.leading:
-            grey = f'<path d="M0 9h24" stroke="{self.look.faint}" stroke-opacity="0.4"/>'
-            yield self._item(grey, 30, "other models")
         for role, text in self.plot.keys.items():
             if role != "band" or self.plot.has("low", "high"):
-                yield self._item(marks[role], 30, text)
+                yield self._item(marks[role], 22, text)
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
-                line = f'<path d="M0 9h30" stroke-width="2"{_dashes(dash)}'
-                yield self._item(f'{line} stroke="{self.look.text}"/>', 36, str(kind))
-        if self.several and not labelled:
+                line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dashes(dash)}'
+                yield self._item(f'{line} stroke="{self.look.text}"/>', 26, str(kind))
+        # A panel of one series is named as it is.
+        alone = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
+        if self.several and not labelled and len(alone) > len(self.panels):
             for series in self.lines.series:
-                place = self.plot.hue(series, self.lines.series)
-                point = _point(place, 6, 9, _POINT, f' fill="{self.paint(place)}"')
-                yield self._item(point, 16, str(series))
+                row = {"series": series}
+                yield self._item(self.point(row, (4, 6)), 11, str(series))
+        if any(map(self.plot.grey, self.plot.rows)):
+            grey = f'<path d="M0 6h18" stroke="{self.look.faint}" stroke-opacity="0.5"/>'
+            yield self._item(grey, 22, "other models")
 
     def _item(self, mark: str, left: int, text: str) -> Fragment:
-        text = cut(text, _NAME, _LONGEST)
-        words = _words(left, 13, text, self.look.text, size=_NAME)
-        return Fragment(left + width_of(text, _NAME) + 4, 18, mark + words)
+        text = cut(text, _NAME, self.room - left)
+        words = _words(left, 9.4, text, self.look.text)
+        return Fragment(left + width_of(text, _NAME), _LINE + 1, mark + words)
 
-    def panel(self, panel: Any) -> Fragment:
+    def panel(self, panel: Any, first: bool = True) -> Fragment:
         rows, points = _of(self.plot.rows, panel), _of(self.lines.points, panel)
-        width, height = self.size
-        ends = self.lines.labels
-        right = max((width_of(end["text"], _NAME) for end in ends), default=0) + 20 if ends else 14
-        path = "".join(f"M0 {_number(height - at)}h{width}" for at in self.ticks)
-        ticks = ((-6, height - at + 4, text) for at, text in self.ticks.items())
+        width, height = self.width, self.up.length
+        path = "".join(f"M0 {_number(height - at)}h{_number(width)}" for at in self.ticks)
+        ticks = ((-4, height - at + 3.3, text) for at, text in self.ticks.items())
         elements = "".join([
             f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>',
-            _several(ticks, self.look.faint, "end"), *map(self._rule, self.plot.rules),
-            *self._lines(rows), *self._points(rows, points), *self._labels(),
-            self.across(self.axis, 0, height),
+            _several(ticks, self.look.faint, "end") if first else "",
+            *map(self._rule, self.plot.rules), *self._lines(rows), *self._points(rows, points),
+            *self._labels(), self.across(self.axis, height),
         ])  # fmt: skip
-        title = _words(0, _NAME, self.up.title, self.look.text, size=_NAME) if self.up.title else ""
+        title = ""
+        if self.up.title and first:
+            title = _words(-self.left, _NAME, self.up.title, self.look.text)
         return self.boxed(
-            panel,
-            self.left + width + right,
-            self.top + height + self.below(self.axis),
-            title + _moved(self.left, self.top, elements),
-        )
+            panel, first, self.top + height + self.below(self.axis),
+            title + _moved(0, self.top, elements),
+        )  # fmt: skip
 
     def _place(self, row: Row, role: str = "y") -> tuple[float, float]:
         return self.axis.place(row["x"]), self.up.length - self.up.place(row[role])
 
-    def _hue(self, row: Row) -> int:
-        return self.plot.hue(row.get("series"), self.lines.series)
-
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
         """The bands, then the lines."""
         lines = list(layout.by_line(rows).values())
-        opacity = _BAND if len(self.lines.series) <= _MOST_BANDS else _FAINT
+        opacity = _BAND if len(lines) <= _MOST_BANDS else _FAINT
         for line in lines if self.plot.has("low", "high") else ():
             for run in _runs(line, "low", "high"):
                 edge = [self._place(row, "high") for row in run]
                 edge += [self._place(row, "low") for row in reversed(run)]
-                paint = self.paint(self._hue(line[0]))
+                paint = self.paint(line[0])
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="{opacity}"/>'
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _runs(line, "y"))
-            dash, width = _dashes(self.lines.dashes.get(line[0].get("kind"), ())), 2
-            paint = self.paint(self._hue(line[0]))
-            if self.plot.grey(line[0].get("series")):
-                paint, width = f'{self.look.faint}" stroke-opacity="0.4', 1
-            yield f'<path d="{path}" fill="none" stroke="{paint}" stroke-width="{width}"{dash}/>'
+            dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
+            style = f'stroke-width="{_STROKE}"'
+            if self.plot.grey(line[0]):
+                style = 'stroke-opacity="0.5" stroke-width="0.8"'
+            paint = self.paint(line[0])
+            yield f'<path d="{path}" fill="none" stroke="{paint}" {style}{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
-        """Intervals, then points of their own, else a few in the shape of each line, else none;
-        under the mouse all."""
+        """Intervals, then points; under the mouse those of lines too."""
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
                 ends = _path([self._place(row, "low"), self._place(row, "high")])
-                paint = self.paint(self._hue(row))
-                yield f'<path d="{ends}" stroke="{paint}" stroke-width="2.5"/>'
-        shown = points
-        if self.several and not self.plot.points:
-            shown = [
-                row
-                for line in layout.by_line(rows).values()
-                if not self.plot.grey(line[0].get("series"))
-                for row in self._spread(line)
-            ]
-        for row in shown:
+                yield f'<path d="{ends}" stroke="{self.paint(row)}" stroke-width="{_INTERVAL}"/>'
+        for row in points:
             if row["y"] is not None:
-                place = self._hue(row)
-                yield _point(place, *self._place(row), _POINT, f' fill="{self.paint(place)}"')
+                yield self.point(row, self._place(row))
         if self.still:
             return
         yield '<g fill-opacity="0">'
@@ -344,200 +401,250 @@ class _CurveDrawer(_Drawer):
                 yield f'<circle cx="{x}" cy="{y}" r="{_FOUND:g}"{self.say(row, self.plot.names)}/>'
         yield "</g>"
 
-    def _spread(self, line: Sequence[Row]) -> Iterator[Row]:
-        """The few points of a line that carry the shape of its series."""
-        cells = set()
-        for row in line:
-            cell = round(self.lines.across.place(row["x"]) * _MARKERS)
-            if cell not in cells and row["y"] is not None:
-                cells.add(cell)
-                yield row
-
     def _labels(self) -> Iterator[str]:
-        """Words at the ends of lines, each led to by a short stroke."""
+        """Words at the ends of lines, each led to by a short stroke, behind the point of its
+        series."""
         for end in self.lines.labels:
             (x, y), (_, at) = self._place(end), self._place(end, "at")
-            paint = self.paint(self._hue(end))
-            stroke = _path([(x + 3, y), (x + 12, at)])
-            yield f'<path d="{stroke}" stroke="{paint}" stroke-opacity="0.6"/>'
-            yield _words(x + 15, at + 4, end["text"], self.look.text, size=_NAME)
+            at = min(at, self.up.length - 2)
+            stroke = _path([(x + 2, y), (x + 8, at)])
+            yield f'<path d="{stroke}" stroke="{self.paint(end)}" stroke-opacity="0.6"/>'
+            if self.several:
+                yield self.point(end, (x + 11, at))
+            yield _words(x + (16 if self.several else 10), at + 3.3, end["text"], self.look.text)
 
     def _rule(self, rule: Rule) -> str:
         """A reference line with its word: beside the top of a vertical one, on a horizontal one
         where it hides no line."""
-        width, height = self.size
-        if rule.x is not None:
-            x = self.axis.place(rule.x)
-            left = x > width / 2
-            anchor, beside = ("end", x - 2) if left else ("", x + 2)
-            word = _words(beside, -5, rule.text, self.look.faint, anchor=anchor)
-            return _reference(x, 0, x, height, rule, self.look) + word
+        width, height = self.width, self.up.length
+        if rule in self.above:
+            x, text, level = self.above[rule]
+            top = -_LINE * (abs(level) - 1)
+            word = _words(
+                x + (2 if level > 0 else -2), top - 3, text, self.look.faint, size=_SMALL,
+                anchor="" if level > 0 else "end",
+            )  # fmt: skip
+            return _reference(x, min(top - 2, 0), x, height, rule, self.look) + word
         if rule.y is None:
             return ""
         y = height - self.up.place(rule.y)
-        place = word_places(self.plot, self.lines, 6.5 / width, 17 / height)[rule]
-        at, anchor = (width - 4, "end") if place.at_end else (4, "")
+        text = cut(rule.text, _SMALL, width - 4)
+        letter = width_of(text, _SMALL) / max(len(text), 1)
+        place = word_places(self.plot, self.lines, letter / width, _LINE / height)[rule]
+        at, anchor = (width - 2, "end") if place.at_end else (2, "")
         word = _words(
-            at, y + (13 if place.below else -4), rule.text, self.look.faint, anchor=anchor
+            at, y + (9.4 if place.below else -3), text, self.look.faint, size=_SMALL, anchor=anchor
         )
         return _reference(0, y, width, y, rule, self.look) + word
 
 
 @dataclass
-class _ForestDrawer(_Drawer):
+class _RowDrawer(_Drawer):
+    """Rows with names at their left, in one line or two; headings over those that share one."""
+
+    narrowest: ClassVar[float] = 42.0
+
+    def stack(self, names: Mapping[Any, str], heads: Mapping[Any, str], tall: float) -> None:
+        """Places of rows, from their names; as high as names need, and as the reader wants."""
+        longest = _MOST_NAMES * self.room
+        lines = {row: wrapped(name, _SMALL, longest) for row, name in names.items()}
+        self.names = {
+            row: [*own[:1], *([cut(" ".join(own[1:]), _SMALL, longest)] if own[1:] else [])]
+            for row, own in lines.items()
+        }
+        indent = 8 * bool(heads)
+        self.left = indent + 7 + max(
+            (width_of(line, _SMALL) for own in self.names.values() for line in own), default=0
+        )  # fmt: skip
+        double = any(len(own) > 1 for own in self.names.values())
+        # The first row of each run under one heading.
+        starts = [next(run) for _, run in groupby(heads, heads.__getitem__)]
+        count = len(names) + len(starts)
+        lines_of_panels = -(-len(self.panels) // self.columns)
+        self.height = count * max(tall, 2 * _LOWEST_ROW + 3 if double else 0)
+        self.step = (self.height + self.spare / lines_of_panels) / count
+        if self.step < _LOWEST_ROW * (1 + double) - 1e-9:
+            raise ParameterError(
+                f"--chart-size: the height is too small for {count} rows; leave it out"
+            )
+        self.places, self.headings, at = {}, [], 0.5
+        for row in names:
+            if row in starts:
+                self.headings.append((at * self.step, row))
+                at += 1
+            self.places[row] = at * self.step
+            at += 1
+
+    def labels(self) -> str:
+        """The names of all rows."""
+        words = [
+            (-6.0, self.places[row] + 3.2 + _LOWEST_ROW * (place - (len(own) - 1) / 2), line)
+            for row, own in self.names.items()
+            for place, line in enumerate(own)
+        ]
+        return _several(words, self.look.text, "end")
+
+
+@dataclass
+class _ForestDrawer(_RowDrawer):
     """Intervals with points, filled or hollow, one under the other."""
 
-    def __post_init__(self) -> None:
-        labels = distinct(self.plot.rows, "label")
-        self.step, self.text = _row_sizes(len(labels))
-        self.heights = {label: (place + 0.5) * self.step for place, label in enumerate(labels)}
-        self.names = {label: cut(str(label), self.text, _LONGEST) for label in labels}
-        self.left = max(width_of(name, self.text) for name in self.names.values()) + 10
-        self.axis = replace(layout.forest_axis(self.plot), length=self.size[0])
+    lowest: ClassVar[float] = 0.0
 
-    def panel(self, panel: Any) -> Fragment:
-        height = self.step * len(self.heights)
-        names = ((-8, self.heights[at] + 4, name) for at, name in self.names.items())
+    def measure(self) -> None:
+        rows = {row["label"]: row for row in reversed(self.plot.rows)}
+        labels = distinct(self.plot.rows, "label")
+        headed = self.plot.has("head", "tail")
+        names = {label: str(rows[label]["tail"] if headed else label) for label in labels}
+        heads = {label: f"{rows[label]['head']} −" for label in labels} if headed else {}
+        self.stack(names, heads, _TALL if len(labels) <= _FEW_ROWS else _LOW)
+        self.heads = heads
+        self.right = 10.0
+
+    def axis(self, panel: Any) -> Axis:
+        """The axis below a panel."""
+        return replace(layout.forest_axis(self.plot, panel), length=self.width)
+
+    def panel(self, panel: Any, first: bool = True) -> Fragment:
+        height, axis = self.height, self.axis(panel)
         rules = "".join(
-            _reference(self.axis.place(rule.x), 0, self.axis.place(rule.x), height, rule, self.look)
+            _reference(axis.place(rule.x), 0, axis.place(rule.x), height, rule, self.look)
             for rule in self.plot.rules
             if rule.x is not None
         )
-        rows = "".join(map(self._row, _of(self.plot.rows, panel)))
-        elements = rules + _several(names, self.look.faint, "end", self.text) + rows
-        elements += self.across(self.axis, 0, height)
-        return self.boxed(
-            panel,
-            self.left + self.axis.length + 14,
-            _ROOM + height + self.below(self.axis),
-            _moved(self.left, _ROOM, elements),
-        )
+        names = ""
+        if first:
+            # No row stands beside a heading.
+            longest = self.left + self.width / 3
+            names = self.labels() + "".join(
+                _words(7 - self.left, y + 3.2, cut(self.heads[row], 1.08 * _SMALL, longest),
+                       self.look.text, size=_SMALL, weight="bold")
+                for y, row in self.headings
+            )  # fmt: skip
+        rows = "".join(self._row(row, axis) for row in _of(self.plot.rows, panel))
+        elements = rules + names + rows + self.across(axis, height)
+        return self.boxed(panel, first, 2 + height + self.below(axis), _moved(0, 2, elements))
 
-    def _row(self, row: Row) -> str:
-        y, paint = self.heights[row["label"]], self.paint(0)
+    def _row(self, row: Row, axis: Axis) -> str:
+        y, paint = self.places[row["label"]], self.paint(row)
         if row["x"] is None:
             return ""
-        filled = row.get("told", True)
-        colours = f' fill="{paint if filled else self.look.paper}" stroke="{paint}"'
-        radius = _POINT if self.step == _TALL else _POINT - 1
-        point = _point(0, self.axis.place(row["x"]), y, radius, colours + ' stroke-width="1.5"')
-        roles = [role for role in self.plot.names if role not in ("told", "draws")]
-        return f"<g{self.say(row, roles)}>{_bar(self.axis, row, y, paint)}{point}</g>"
+        fill = paint if row.get("told", True) else self.look.paper
+        colours = f' fill="{fill}" stroke="{paint}"'
+        point = _point(0, axis.place(row["x"]), y, colours)
+        roles = [role for role in self.plot.names if role not in _UNSAID]
+        return f"<g{self.say(row, roles)}>{_bar(axis, row, y, paint)}{point}</g>"
 
 
 @dataclass
 class _BarDrawer(_ForestDrawer):
     """Bars from zero, each with its number behind it."""
 
-    def _row(self, row: Row) -> str:
-        y, height, end = self.heights[row["label"]], self.step - 4, self.axis.place(row["x"])
-        bar = f'<rect x="{_number(self.axis.place(0))}" y="{_number(y - height / 2)}"'
-        bar += f' width="{_number(end - self.axis.place(0))}" height="{height}"'
-        word = _words(end + 4, y + 4, f"{row['x']:,}", self.look.text) if row["x"] else ""
-        said = self.say(row, self.plot.names)
-        return f'<g{said}>{bar} fill="{self.paint(0)}"/></g>{word}'
+    def axis(self, panel: Any) -> Axis:
+        """The axis below, which leaves room for the longest number."""
+        most = max((f"{row['x']:,}" for row in self.plot.rows), key=len)
+        axis = layout.forest_axis(self.plot, panel)
+        return replace(axis, length=self.width - width_of(most, _SMALL))
+
+    def _row(self, row: Row, axis: Axis) -> str:
+        y, height, end = self.places[row["label"]], self.step - 3, axis.place(row["x"])
+        bar = f'<rect x="{_number(axis.place(0))}" y="{_number(y - height / 2)}"'
+        bar += f' width="{_number(end - axis.place(0))}" height="{_number(height)}"'
+        word = _words(end + 3, y + 3.2, f"{row['x']:,}", self.look.text, size=_SMALL)
+        said = self.say(row, [role for role in self.plot.names if role not in _UNSAID])
+        return f'<g{said}>{bar} fill="{self.paint(row)}"/></g>{word if row["x"] else ""}'
 
 
 @dataclass
-class _DensityDrawer(_Drawer):
+class _DensityDrawer(_RowDrawer):
     """Densities over intervals with points, one under the other."""
 
-    def __post_init__(self) -> None:
-        self.points, self.outlines = layout.ridges(self.plot)
-        self.names = {
-            row["row"]: cut(str(row["label"]), _SMALL, _LONGEST) for row in self.points
-        }  # fmt: skip
-        self.left = max(width_of(name, _SMALL) for name in self.names.values()) + 10
+    lowest: ClassVar[float] = 0.0
 
-    def panel(self, panel: Any) -> Fragment:
+    def measure(self) -> None:
+        self.points, self.outlines = layout.ridges(self.plot)
+        labels = distinct(self.plot.rows, "label")
+        names = {label: str(label) for label in labels}
+        self.stack(names, {}, _RIDGE if len(labels) <= _MOST_RIDGES else _TALL)
+        self.right = 10.0
+
+    def panel(self, panel: Any, first: bool = True) -> Fragment:
         points, outlines = _of(self.points, panel), _of(self.outlines, panel)
         places = layout.values((*points, *outlines), "x", "low", "high")
         axis = span(places, self.plot.x_title, share=True, margin=0.03)
-        axis = replace(axis, length=self.size[0])
-        height = _RIDGE * len(self.names) + _ROOM
-        base = {row: height - _ROOM - _RIDGE * row for row in self.names}
-        names = ((-8, base[row] + 4, name) for row, name in self.names.items())
-        elements = _several(names, self.look.faint, "end")
+        axis = replace(axis, length=self.width)
+        base = {label: at + self.step / 2 - 4 for label, at in self.places.items()}
+        # Names stand beside the intervals, on which the densities stand.
+        elements = _moved(0, self.step / 2 - 4, self.labels()) if first else ""
+        rows = {point["row"]: point for point in points}
         for row, outline in groupby(outlines, lambda each: each["row"]):
+            bottom = base[rows[row]["label"]]
             edge = [
-                (axis.place(each["x"]), base[row] - _RIDGE * (each["top"] - row))
+                (axis.place(each["x"]), bottom - self.step * (each["top"] - row))
                 for each in outline
             ]
-            edge = [(edge[0][0], base[row]), *edge, (edge[-1][0], base[row])]
-            elements += f'<path d="{_path(edge)}z" fill="{self.paint(0)}" fill-opacity="0.3"/>'
-        for each in points:
-            elements += self._row(each, axis, base[each["row"]])
-        return self.boxed(
-            panel,
-            self.left + axis.length + 14,
-            _ROOM + height + self.below(axis),
-            _moved(self.left, _ROOM, elements + self.across(axis, 0, height)),
-        )
-
-    def _row(self, row: Row, axis: Axis, y: float) -> str:
-        bar, paint = _bar(axis, row, y, self.paint(0)), self.paint(0)
-        point = "" if row["x"] is None else _point(
-            0, axis.place(row["x"]), y, _POINT, f' fill="{paint}"'
-        )  # fmt: skip
-        return f"<g{self.say(row, self.plot.names)}>{bar}{point}</g>"
+            edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)]
+            paint = self.paint(rows[row])
+            elements += f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.3"/>'
+        for row in points:
+            y, paint = base[row["label"]], self.paint(row)
+            roles = [role for role in self.plot.names if role not in _UNSAID]
+            point = "" if row["x"] is None else _point(0, axis.place(row["x"]), y,
+                                                       f' fill="{paint}"')  # fmt: skip
+            elements += f"<g{self.say(row, roles)}>{_bar(axis, row, y, paint)}{point}</g>"
+        elements += self.across(axis, self.height)
+        return self.boxed(panel, first, 2 + self.height + self.below(axis), _moved(0, 2, elements))
 
 
 @dataclass
-class _HeatDrawer(_Drawer):
+class _HeatDrawer(_RowDrawer):
     """Cells in rows, coloured by a share; a cell without one shows the paper."""
+
+    narrowest: ClassVar[float] = 150.0
+    lowest: ClassVar[float] = 0.0
+
+    def measure(self) -> None:
+        labels = distinct(self.plot.rows, "label")
+        names = {label: str(label) for label in labels}
+        self.stack(names, {}, _TALL if len(labels) <= _FEW_ROWS else _LOW)
 
     def legend(self) -> Iterator[Fragment]:
         """The colours with the shares that they mean."""
         name = self.plot.names["y"]
-        left, wide, steps = width_of(name, _NAME) + 14, 200, 25
+        left, wide, steps = width_of(name, _NAME) + 10, 120, 24
         bar = "".join(
-            f'<rect x="{_number(left + wide * i / steps)}" y="2" width="{wide / steps + 0.5:g}"'
-            f' height="12" fill="{_colour((i + 0.5) / steps)}"/>'
+            f'<rect x="{_number(left + wide * i / steps)}" y="1" width="{wide / steps + 0.4:g}"'
+            f' height="8" fill="{_colour((i + 0.5) / steps)}"/>'
             for i in range(steps)
         )
-        axis = Axis(0.0, 1.0, share=True, ticks=(0, 0.25, 0.5, 0.75, 1), length=wide)
+        axis = Axis(0.0, 1.0, share=True, own=(0, 0.25, 0.5, 0.75, 1), length=wide)
         places = tick_words(axis, self.percent).items()
-        words = _several(((left + at, 28, word) for at, word in places), self.look.faint, "middle")
-        title = _words(0, 12, name, self.look.text, size=_NAME)
-        yield Fragment(left + wide + 20, 34, title + bar + words)
+        words = _several(((left + at, 19, word) for at, word in places), self.look.faint, "middle")
+        title = _words(0, 9, name, self.look.text)
+        yield Fragment(left + wide + 14, 24, title + bar + words)
 
-    def panel(self, panel: Any) -> Fragment:
+    def panel(self, panel: Any, first: bool = True) -> Fragment:
         rows = _of(self.plot.rows, panel)
-        by_label = {label: list(own) for label, own in groupby(rows, lambda row: row["label"])}
-        step, size = _row_sizes(len(by_label))
-        names = [cut(str(label), size, _LONGEST) for label in by_label]
-        left = max(width_of(name, size) for name in names) + 10
         most = max(row["high"] for row in rows)
-        width = self.plot.width or (layout.WIDE if panel is None else layout.WHOLE[0])
-        axis = Axis(0, most, self.plot.x_title, length=width)
-        places = enumerate(names)
-        elements = _several(
-            ((-8, step * (place + 0.5) + 4, name) for place, name in places),
-            self.look.faint, "end", size,
-        )  # fmt: skip
+        axis = Axis(0, most, self.plot.x_title, length=self.width)
         # Columns are the same in all rows, and shares with few attempts are often the same.
-        # At whole pixels no paper shines through between neighbours.
-        edges = {end: round(axis.place(end)) for r in rows for end in (r["low"], r["high"])}
+        # No paper shines through between neighbours: each cell ends a little below the next.
         columns = {
-            (low, high): f' x="{edges[low]}" width="{edges[high] - edges[low]}" height="{step}"'
+            (low, high): f' x="{_number(axis.place(low))}" height="{_number(self.step + 0.3)}"'
+            f' width="{_number(axis.place(high) - axis.place(low) + 0.3)}"'
             for low, high in {(r["low"], r["high"]) for r in rows}
         }
         fill = cache(self._filled)
-        for place, own in enumerate(by_label.values()):
-            elements += self._row(own, place * step, columns, fill)
-        height = step * len(by_label)
-        foot, words = self._foot(rows, axis, height)
-        return self.boxed(
-            panel,
-            left + width + 24,
-            _ROOM + height + foot,
-            _moved(left, _ROOM, elements + words),
-        )
+        elements = self.labels() if first else ""
+        for label, own in groupby(rows, lambda row: row["label"]):
+            elements += self._row(list(own), self.places[label] - self.step / 2, columns, fill)
+        foot, words = self._foot(rows, axis)
+        return self.boxed(panel, first, 2 + self.height + foot, _moved(0, 2, elements + words))
 
     def _row(
         self,
         cells: Sequence[Row],
-        top: int,
+        top: float,
         columns: Mapping[tuple[float, float], str],
         fill: Callable[[float, str], str],
     ) -> str:
@@ -546,7 +653,7 @@ class _HeatDrawer(_Drawer):
         columns : where cells lie, by their ends.  fill : `_filled`.
         """
         label = self.say(cells[0], ["label"]).replace("data-say", "data-row")
-        parts = [f'<g transform="translate(0 {top})" shape-rendering="crispEdges"{label}>']
+        parts = [f'<g transform="translate(0 {_number(top)})"{label}>']
         for row in cells:
             if row["y"] is not None:
                 place = columns[row["low"], row["high"]]
@@ -558,28 +665,30 @@ class _HeatDrawer(_Drawer):
         said = self.say({"y": share, "words": words}, ("words", "y"))
         return f' fill="{_colour(share)}"{said}'
 
-    def _foot(self, rows: Sequence[Row], axis: Axis, height: int) -> tuple[float, str]:
-        """Room and words below: of one cell each where cells are few, and the same in every row."""
+    def _foot(self, rows: Sequence[Row], axis: Axis) -> tuple[float, str]:
+        """Room and words below: names of one task each where there is room for them."""
         names = {row["low"]: str(row["words"]) for row in rows}
-        texts = {at: cut(name, _SMALL, _LONGEST_COLUMN) for at, name in names.items()}
-        if not axis.high == len(names) <= _FEW_COLUMNS:
-            return self.below(axis), self.across(axis, 0, height)
+        if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
+            return self.below(axis), self.across(axis, self.height)
+        texts = {at: cut(name, _SMALL, 90) for at, name in names.items()}
         longest = max(width_of(text, _SMALL) for text in texts.values())
         parts = [
-            f'<text transform="translate({_number(axis.place(at + 0.5) + 4)} {height + 10})'
-            f' rotate(-60)">{escape(text)}</text>'
+            f'<text transform="translate({_number(axis.place(at + 0.5) + 3)}'
+            f' {_number(self.height + 6)}) rotate(-60)">{escape(text)}</text>'
             for at, text in texts.items()
         ]
         style = f'font-size="{_SMALL}" fill="{self.look.faint}" text-anchor="end"'
-        foot = 0.87 * longest + 14
+        foot = 0.87 * longest + 10
         title = _words(
-            axis.length / 2, height + foot + _LINE, axis.title, self.look.text, size=_NAME,
+            axis.length / 2, self.height + foot + _LINE - 2, axis.title, self.look.text,
             anchor="middle",
         )  # fmt: skip
-        return foot + _LINE + 6, f"<g {style}>{''.join(parts)}</g>" + title
+        return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
-_DRAWERS = {
+# What colours and places say already.
+_UNSAID = ("told", "draws", "series", "head", "tail", "scale")
+_DRAWERS: dict[str, type[_Drawer]] = {
     "heat": _HeatDrawer,
     "curves": _CurveDrawer,
     "forest": _ForestDrawer,
@@ -590,11 +699,6 @@ _DRAWERS = {
 
 def _of(rows: Sequence[Row], panel: Any) -> list[Row]:
     return [row for row in rows if row.get("panel") == panel]
-
-
-def _row_sizes(rows: int) -> tuple[int, int]:
-    """Height of a row and size of its name."""
-    return (_TALL, _SMALL) if rows <= _FEW_ROWS else (_LOW, _SMALL - 1)
 
 
 def _runs(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
@@ -609,22 +713,21 @@ def _bar(axis: Axis, row: Row, y: float, paint: str) -> str:
     if row["low"] is None or row["high"] is None:
         return ""
     ends = _path([(axis.place(row["low"]), y), (axis.place(row["high"]), y)])
-    return f'<path d="{ends}" stroke="{paint}" stroke-width="2.5"/>'
+    return f'<path d="{ends}" stroke="{paint}" stroke-width="{_INTERVAL}"/>'
 
 
 def _reference(x: float, y: float, x2: float, y2: float, rule: Rule, look: Theme) -> str:
-    dash = ' stroke-dasharray="3 3"' if rule.dashed else ""
+    dash = ' stroke-dasharray="2 2"' if rule.dashed else ""
     return f'<path d="{_path([(x, y), (x2, y2)])}" stroke="{look.faint}"{dash}/>'
 
 
-def _point(place: int, x: float, y: float, radius: float, attributes: str) -> str:
-    """A point in the shape of a series."""
-    corners = _CORNERS[place % len(_CORNERS)]
+def _point(shape: int, x: float, y: float, attributes: str) -> str:
+    """A point in one of the shapes."""
+    corners = _CORNERS[shape % len(_CORNERS)]
     if corners is None:
-        return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius}"{attributes}/>'
-    return (
-        f'<path d="{_path([(x + radius * a, y + radius * b) for a, b in corners])}z"{attributes}/>'
-    )
+        return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_POINT}"{attributes}/>'
+    path = _path([(x + _POINT * a, y + _POINT * b) for a, b in corners])
+    return f'<path d="{path}z"{attributes}/>'
 
 
 def _path(places: Iterable[tuple[float, float]]) -> str:
@@ -649,7 +752,7 @@ def _words(
     text: str,
     paint: str,
     *,
-    size: int = _SMALL,
+    size: float = _NAME,
     anchor: str = "",
     weight: str = "",
 ) -> str:
@@ -657,17 +760,21 @@ def _words(
     style = f' text-anchor="{anchor}"' if anchor else ""
     style += f' font-weight="{weight}"' if weight else ""
     place = f'x="{_number(x)}" y="{_number(y)}" font-size="{size}" fill="{paint}"'
-    return f"<text {place}{style}>{escape(text)}</text>"
+    # Fonts have no superscripts but of 1, 2 and 3.
+    raised = _RAISED.sub(
+        lambda m: f'<tspan dy="-{_number(size / 3)}" font-size="{_number(0.75 * size)}">'
+        f"{unicodedata.normalize('NFKC', m[0])}</tspan>"
+        f'<tspan dy="{_number(size / 3)}">\u200b</tspan>', escape(text),
+    )  # fmt: skip
+    return f"<text {place}{style}>{raised}</text>"
 
 
-def _several(
-    words: Iterable[tuple[float, float, str]], paint: str, anchor: str, size: int = _SMALL
-) -> str:
+def _several(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -> str:
     """Texts of one look, each x, y and words."""
     texts = "".join(
         f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>' for x, y, text in words
     )
-    return f'<g font-size="{size}" fill="{paint}" text-anchor="{anchor}">{texts}</g>'
+    return f'<g font-size="{_SMALL}" fill="{paint}" text-anchor="{anchor}">{texts}</g>'
 
 
 def _moved(x: float, y: float, elements: str) -> str:
@@ -681,23 +788,3 @@ def _number(value: float) -> str:
     ('3', '3.2')
     """
     return f"{round(value, 1):g}"
-
-
-def _flow(boxes: Sequence[Fragment], width: float) -> Iterator[Fragment]:
-    """Fragments beside each other as far as they fit, line by line."""
-    line: list[Fragment] = []
-    for box in boxes:
-        if line and sum(each.width + _GAP for each in line) + box.width > width:
-            yield _beside(line)
-            line = []
-        line.append(box)
-    if line:
-        yield _beside(line)
-
-
-def _beside(line: Sequence[Fragment]) -> Fragment:
-    elements, left = [], 0.0
-    for box in line:
-        elements.append(_moved(left, 0, box.elements))
-        left += box.width + _GAP
-    return Fragment(left - _GAP, max(box.height for box in line) + _ROOM, "".join(elements))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -17,9 +18,9 @@ from passk_cli.text import cells_of
 
 Place = tuple[float, float]
 
-_WIDEST, _ROWS = 120, 20
+_WIDEST, _NARROWEST, _ROWS = 120, 20, 20
 # Panels beyond this many are lower.
-_TALL_PANELS, _FEW_ROWS = 6, 10
+_TALL_PANELS, _FEW_ROWS, _LEAST_ROWS = 6, 10, 5
 _MARKS = "●■▲◆✚▼▶◀"
 _STROKES = dict(zip(layout.DASHES, ("───", "╌╌╌", "┈┈┈", "─·─", "━ ━"), strict=True))
 # A band is shaded only where few lines could be meant; dots of a braille cell across and down.
@@ -31,16 +32,17 @@ _DOTS = 0.6
 
 
 def drawing(
-    plots: Sequence[Plot], width: int = 0, colour: bool = False, percent: bool = False
-) -> str:
+    plots: Sequence[Plot], width: int = 0, colour: bool = False, percent: bool = False,
+    height: int = 0,
+) -> str:  # fmt: skip
     """Every plot, as wide as the terminal (80 columns in a pipe).
 
     colour : whether escape codes are welcome.  percent : shares as percentages.
+    height : rows of a panel of lines; 0 for what is usual.
     """
-    widths = [plot.width or min(width or 80, _WIDEST) for plot in plots]
+    columns = max(min(width or 80, _WIDEST), _NARROWEST)
     return "\n".join(
-        _DRAWINGS[plot.kind](plot, each, colour, percent).text()
-        for plot, each in zip(plots, widths, strict=True)
+        _DRAWINGS[plot.kind](plot, columns, colour, percent, height).text() for plot in plots
     )
 
 
@@ -111,14 +113,27 @@ class _Drawing:
     width: int
     colour: bool
     percent: bool
+    rows: int = 0
 
     def text(self) -> str:
         """The plot under its title, panel by panel."""
-        lines = [line for line in (self.plot.title, *layout.subtitle(self.plot)) if line]
+        lines = [line for line in self._head() if line]
         for panel in layout.panels(self.plot):
             lines += [] if panel is None else ["", str(panel)]
             lines += self.panel(panel)
         return "\n".join(line.rstrip() for line in [*lines, *self.legend()]) + "\n"
+
+    def _head(self) -> Iterator[str]:
+        yield from textwrap.wrap(self.plot.title, self.width)
+        # A subtitle is broken between its parts where that is possible.
+        line = ""
+        for part in self.plot.subtitle.split(" · "):
+            longer = f"{line} · {part}" if line else part
+            if line and cells_of(longer) > self.width:
+                yield from textwrap.wrap(line, self.width)
+                longer = part
+            line = longer
+        yield from textwrap.wrap(line, self.width)
 
     def panel(self, panel: Any) -> list[str]:
         """The lines of one panel; None for the lone one of a plot without."""
@@ -128,14 +143,24 @@ class _Drawing:
         """The legend below all panels."""
         return []
 
+    def paint(self, row: Row) -> str:
+        """The colour of a row's model, the first where it is of none; grey where it is behind."""
+        place, look = self.plot.hue(row) or 0, THEMES["light"]
+        behind = self.plot.grey(row) or place >= len(look.series)
+        return look.faint if behind else look.series[place]
+
     def ruler(self, axis: Axis, left: Mapping[float, str]) -> Axis:
         """The axis as long as the words at its left allow."""
         return replace(axis, length=max(self.width - max(map(cells_of, left.values())) - 1, 20))
 
     def frame(self, canvas: Canvas, left: Mapping[float, str], across: Axis) -> list[str]:
         """A canvas with words at its left and the axis below."""
-        lines = canvas.lines(left, tick_words(across, self.percent), self.colour)
-        title = " " * (max(map(cells_of, left.values())) + 1) + across.title.center(across.length)
+        lines = canvas.lines(
+            left, tick_words(across, self.percent, lambda word: cells_of(word) + 1), self.colour
+        )
+        title = " " * (max(map(cells_of, left.values())) + 1) + across.title.center(
+            int(across.length)
+        )
         return [*lines, title] if across.title else lines
 
 
@@ -144,14 +169,15 @@ class _CurveDrawing(_Drawing):
     """Lines over an axis, their bands shaded, with words at their ends or a legend below."""
 
     def __post_init__(self) -> None:
-        self.lines = layout.Lines.of(self.plot)
+        few = len(layout.panels(self.plot)) <= _TALL_PANELS
+        rows = max(self.rows, _LEAST_ROWS) if self.rows else _ROWS if few else _FEW_ROWS
+        self.lines = layout.Lines.of(self.plot, rows)
         room = max((cells_of(label["text"]) for label in self.lines.labels), default=0) + 4
         # The words at the ends of lines, where they do not take too many columns.
         self.ends = self.lines.labels if room <= self.width // 3 else []
         self.room = room if self.ends else 0
-        few = len(layout.panels(self.plot)) <= _TALL_PANELS
-        self.up = replace(self.lines.up, length=self.plot.height or (_ROWS if few else _FEW_ROWS))
-        self.heights = tick_words(self.up, self.percent)
+        self.up = replace(self.lines.up, length=rows)
+        self.heights = tick_words(self.up, self.percent, lambda _: 1.0)
         self.margin = max(map(cells_of, self.heights.values()))
         columns = self.width - self.margin - 1 - self.room
         self.across = replace(self.lines.across, length=columns)
@@ -171,19 +197,18 @@ class _CurveDrawing(_Drawing):
         """Meaning of the marks, and of each series where words at the ends do not say it."""
         series = self.lines.series
         names = [] if len(series) < 2 or self.ends else series
-        first = self.plot.hue(next(iter(series), None), series)
-        signs = {"line": _STROKES[layout.DASHES[0]], "band": "░░", "points": _mark(first)}
+        first = next(iter(self.plot.rows), {})
+        signs = {"line": _STROKES[layout.DASHES[0]], "band": "░░", "points": self._mark(first)}
         items = [f"{signs[role]} {text}" for role, text in self.plot.keys.items()]
-        items += [f"{_mark(self.plot.hue(name, series))} {name}" for name in names]
+        items += [f"{self._mark({'series': name})} {name}" for name in names]
         items += ["┈┈┈ other models"] if self.plot.leading else []
         return _flow(items, self.width) if items else []
 
     def _canvas(self, rows: Sequence[Row], points: Sequence[Row]) -> Canvas:
-        canvas = Canvas(self.across.length, self.up.length, self._labels(), self.room)
-        lines = [(line, _paint(self._index(line[0]))) for line in layout.by_line(rows).values()
-                 if not self.plot.grey(line[0].get("series"))]  # fmt: skip
-        behind = [line for line in layout.by_line(rows).values()
-                  if self.plot.grey(line[0].get("series"))]  # fmt: skip
+        canvas = Canvas(int(self.across.length), int(self.up.length), self._labels(), self.room)
+        every = layout.by_line(rows).values()
+        lines = [(line, self.paint(line[0])) for line in every if not self.plot.grey(line[0])]
+        behind = [line for line in every if self.plot.grey(line[0])]
         for line in behind:
             canvas.put(self._dots(line, layout.DASHES[2]), "braille", THEMES["light"].faint)
         for line, paint in lines if len(lines) <= _MOST_BANDS else ():
@@ -195,14 +220,10 @@ class _CurveDrawing(_Drawing):
             canvas.put(self._dots(line, dash), "braille", paint)
         for point in points:
             self._point(canvas, point)
-        if len(self.lines.series) > 1 and not points:
-            for line, paint in lines:
-                canvas.put(self._spread(line), _mark(self._index(line[0])), paint)
         return canvas
 
-    def _index(self, row: Row) -> int:
-        """The place of the colour and mark of a row's series."""
-        return self.plot.hue(row.get("series"), self.lines.series)
+    def _mark(self, row: Row) -> str:
+        return _MARKS[((self.plot.hue(row) or 0) + 3 * self.plot.setting(row)[0]) % len(_MARKS)]
 
     def _place(self, row: Row, role: str = "y") -> Place:
         return self.across.place(row["x"]), self.up.place(row[role])
@@ -235,24 +256,15 @@ class _CurveDrawing(_Drawing):
                 )
                 yield from ((col + 0.5, r + 0.5) for r in range(math.floor(low), math.ceil(high)))
 
-    def _spread(self, line: Sequence[Row]) -> Iterator[Place]:
-        """The few places of a line that carry the mark of its series."""
-        last = -math.inf
-        for row in line:
-            at = self.across.place(row["x"])
-            if row["y"] is not None and at - last >= self.across.length / 9:
-                last = at
-                yield self._place(row)
-
     def _point(self, canvas: Canvas, row: Row) -> None:
         if row["y"] is None:
             return
-        index = self._index(row)
+        paint = self.paint(row)
         if row.get("low") is not None and row.get("high") is not None:
             (x, low), (_, high) = self._place(row, "low"), self._place(row, "high")
             bar = ((x, r + 0.5) for r in range(int(low), math.ceil(high)))
-            canvas.put(bar, "│", _paint(index))
-        canvas.put([self._place(row)], _mark(index), _paint(index))
+            canvas.put(bar, "│", paint)
+        canvas.put([self._place(row)], self._mark(row), paint)
 
     def _rule(self, canvas: Canvas, rule: Rule) -> None:
         cols, rows = canvas.cols, canvas.rows
@@ -270,17 +282,16 @@ class _CurveDrawing(_Drawing):
 
     def _labels(self) -> dict[int, tuple[str, str]]:
         """Row → the word at the end of a line and its colour; no two on one row."""
-        ends, last = sorted(self.ends, key=lambda end: -end["at"]), self.up.length - 1
+        ends, last = sorted(self.ends, key=lambda end: -end["at"]), int(self.up.length) - 1
         rows = [last - int(min(self.up.place(end["at"]), last)) for end in ends]
         for i in range(1, len(rows)):
             rows[i] = max(rows[i], rows[i - 1] + 1)
         for i in reversed(range(len(rows))):
-            rows[i] = min(rows[i], self.up.length - len(rows) + i)
+            rows[i] = min(rows[i], last + 1 - len(rows) + i)
         labels = {}
         for end, row in zip(ends, rows, strict=True):
-            index = self._index(end)
-            sign = f"{_mark(index)} " if len(self.lines.series) > 1 else ""
-            labels[row] = (f"{sign}{end['text']}", _paint(index))
+            sign = f"{self._mark(end)} " if len(self.lines.series) > 1 else ""
+            labels[row] = (f"{sign}{end['text']}", self.paint(end))
         return labels
 
 
@@ -292,20 +303,21 @@ class _ForestDrawing(_Drawing):
         labels = distinct(self.plot.rows, "label")
         self.heights = {label: len(labels) - i - 0.5 for i, label in enumerate(labels)}
         self.left = {height: _name(label) for label, height in self.heights.items()}
-        self.across = self.ruler(layout.forest_axis(self.plot), self.left)
 
     def panel(self, panel: Any) -> list[str]:
-        across, rules = self.across, [r.x for r in self.plot.rules if r.x is not None]
-        canvas = Canvas(across.length, len(self.heights))
+        across = self.ruler(layout.forest_axis(self.plot, panel), self.left)
+        rules = [r.x for r in self.plot.rules if r.x is not None]
+        canvas = Canvas(int(across.length), len(self.heights))
         canvas.put(((across.place(x), y) for x in rules for y in self.left), "┊")
         for row in _of(self.plot.rows, panel):
             y, low, high = self.heights[row["label"]], row["low"], row["high"]
-            _interval(canvas, across, row, y, self.plot.kind == "bars")
+            paint = self.paint(row)
+            _interval(canvas, across, row, y, paint, self.plot.kind == "bars")
             crossed = [x for x in rules if low is not None and low <= x <= high]
-            canvas.put(((across.place(x), y) for x in crossed), "┼", _paint(0))
+            canvas.put(((across.place(x), y) for x in crossed), "┼", paint)
             if row["x"] is not None and self.plot.kind != "bars":
                 sign = "●" if row.get("told", True) else "○"
-                canvas.put([(across.place(row["x"]), y)], sign, _paint(0))
+                canvas.put([(across.place(row["x"]), y)], sign, paint)
         return self.frame(canvas, self.left, across)
 
 
@@ -321,14 +333,14 @@ class _DensityDrawing(_Drawing):
         left = {3 * row["row"] + 0.5: _name(row["label"]) for row in points}
         places = layout.values((*points, *outlines), "x", "low", "high")
         across = self.ruler(span(places, self.plot.x_title, share=True), left)
-        canvas = Canvas(across.length, 3 * len(distinct(self.plot.rows, "label")))
+        canvas = Canvas(int(across.length), 3 * len(distinct(self.plot.rows, "label")))
         for point in points:
             base = point["row"]
             outline = [row for row in outlines if row["row"] == base]
-            canvas.put(_area(outline, across, base), "braille", _paint(0))
-            _interval(canvas, across, point, 3 * base + 0.5)
+            canvas.put(_area(outline, across, base), "braille", self.paint(point))
+            _interval(canvas, across, point, 3 * base + 0.5, self.paint(point))
             if point["x"] is not None:
-                canvas.put([(across.place(point["x"]), 3 * base + 0.5)], "●", _paint(0))
+                canvas.put([(across.place(point["x"]), 3 * base + 0.5)], "●", self.paint(point))
         return self.frame(canvas, left, across)
 
 
@@ -394,12 +406,14 @@ def _area(outline: Sequence[Row], across: Axis, base: int) -> Iterator[Place]:
                 yield (col + 0.5) / _ACROSS, 3 * base + 1 + (dot + 0.5) / _DOWN
 
 
-def _interval(canvas: Canvas, across: Axis, row: Row, y: float, bar: bool = False) -> None:
+def _interval(
+    canvas: Canvas, across: Axis, row: Row, y: float, paint: str, bar: bool = False
+) -> None:
     if row["low"] is None or row["high"] is None:
         return
     low, high = int(across.place(row["low"])), int(across.place(row["high"]))
     sign = "█" if bar else "─"
-    canvas.put(((col + 0.5, y) for col in range(low, high + (not bar))), sign, _paint(0))
+    canvas.put(((col + 0.5, y) for col in range(low, high + (not bar))), sign, paint)
 
 
 def _flow(words: Sequence[str], width: int) -> list[str]:
@@ -416,12 +430,3 @@ def _name(label: Any) -> str:
     """A label as text; plotext refuses blank ones."""
     text = str(label)
     return text if text.strip() else f'"{text}"'
-
-
-def _mark(index: int) -> str:
-    return _MARKS[index % len(_MARKS)]
-
-
-def _paint(index: int) -> str:
-    series = THEMES["light"].series
-    return series[index % len(series)]

@@ -36,3 +36,17 @@ THEMES = {
 def rgb(paint: str) -> tuple[int, int, int]:
     """A colour as #rrggbb in numbers."""
     return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)
+
+
+def mixed(paint: str, paper: str, share: float) -> str:
+    """A colour with a share of the paper in it; of names of a style sheet, as it mixes them.
+
+    >>> mixed("#000000", "#ffffff", 0.5)
+    '#808080'
+    """
+    if not share:
+        return paint
+    if not paint.startswith("#"):
+        return f"color-mix(in srgb, {paper} {100 * share:.0f}%, {paint})"
+    parts = zip(rgb(paint), rgb(paper), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import passk_cli.pages as pages
 from passk_cli.charts import PICTURES
@@ -34,6 +34,9 @@ from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, said, with_words
 from passk_cli.report.model import Report
 from passk_cli.text import cut, printable
+
+if TYPE_CHECKING:
+    from passk_cli.charts.look import Size
 
 # As many messages are read; more are walked past.
 _MESSAGES = 3
@@ -59,14 +62,11 @@ class Charting:
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
         detail="A page (.html) follows its reader's theme.",
     )] = "light"
-    chart_width: Annotated[int | None, Option(
-        "--chart-width", "N", "Width of a panel, in pixels or columns.", low=20, high=10_000,
-        detail="Pixels of a picture, columns of a terminal. A page (.html) is as wide as its"
-        " window.",
-    )] = None
-    chart_height: Annotated[int | None, Option(
-        "--chart-height", "N", "Height of a panel, in pixels or rows.", low=5, high=10_000,
-    )] = None
+    chart_size: Annotated[str, Option(
+        "--chart-size", "W[xH]", "Size of the whole picture, as 3.25in or 800x500.",
+        detail="In in, cm, mm, pt or, without a unit, px; of a terminal, columns and rows. On paper"
+        " text has 7 to 8 points. A page (.html) is as wide as its window.",
+    )] = ""
     no_title: Annotated[bool, Option(
         "--no-title", help="Draw no title and subtitle.",
     )] = False
@@ -74,9 +74,12 @@ class Charting:
         "--no-bands", help="Draw lines without intervals.",
     )] = False
     highlight: Annotated[tuple[str, ...], Option(
-        "--highlight", "MODEL", "Colour these models' lines, others grey.",
+        "--highlight", "MODEL", "Colour these models, others grey.",
         detail="Of more than 8 models the best 5 are coloured. Repeatable.",
     )] = ()
+    panel: Annotated[str, Option(
+        "--panel", "COLUMN", "A panel for each value of a column of --by.",
+    )] = ""
     # fmt: on
 
     @property
@@ -89,8 +92,16 @@ class Charting:
         """The pictures to write."""
         return [chart for chart in self.chart if chart not in _TERMINAL]
 
+    @property
+    def size(self) -> Size | None:
+        """The size of the whole picture; None where none was asked for."""
+        from passk_cli.charts.look import Size
+
+        return Size.parse(self.chart_size) if self.chart_size else None
+
     def check(self) -> None:
-        """Refuse files that are no pictures."""
+        """Refuse files that are no pictures, and a size that is none."""
+        _ = self.size
         for file in self.files:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
@@ -107,15 +118,15 @@ class Charting:
             )
         from passk_cli.charts.look import Look, shown
 
-        look = Look(
-            self.chart_width, self.chart_height, not self.no_title, not self.no_bands,
-            self.highlight,
-        )  # fmt: skip
+        look = Look(not self.no_title, not self.no_bands, self.highlight, self.panel)
         if self.in_terminal:
             from passk_cli.charts.terminal import drawing
 
             plots = shown(report, look).plots
-            text = drawing(plots, style.width, style.colour, style.percent)
+            size = None if self.size is None or self.size.printed else self.size
+            columns = style.width if size is None else int(size.width)
+            rows = int(size.height) if size and size.height else 0
+            text = drawing(plots, columns, style.colour, style.percent, rows)
             print(f"\n{text}", end="", flush=True)
         # In a file the answer stands nowhere else.
         report = shown(with_words(report, style), look)
@@ -124,7 +135,7 @@ class Charting:
 
             with working("drawing"):
                 suffix = Path(file).suffix.lower()
-                content = picture(report, suffix, self.chart_theme, style.percent)
+                content = picture(report, suffix, self.chart_theme, style.percent, self.size)
             write_whole(Path(file), content)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from passk_cli.charts.look import Look, prepared
 from passk_cli.render.style import Style, answer, heading, parts
@@ -13,8 +13,6 @@ from passk_cli.text import printable
 
 # A picture with more lines, panels or rows than these is no picture any more.
 _MOST_ROWS, _MOST_PANELS = 150, 30
-# How many panels → width and height of each; of more, as the drawing has it.
-_SIZES = {0: (420, 260), 1: (420, 260), 2: (320, 220)}
 
 
 @dataclass(frozen=True)
@@ -102,10 +100,8 @@ def _pictures(report: Report) -> Iterator[Plot]:
     """The plots that can be looked at, as large as the width of a page allows."""
     plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
     for plot in prepared(plots, Look()):
-        panels = len(distinct(plot.rows, "panel"))
-        if panels <= _MOST_PANELS:
-            width, height = _SIZES.get(panels, (None, None))
-            yield plot if plot.kind == "heat" else replace(plot, width=width, height=height)
+        if len(distinct(plot.rows, "panel")) <= _MOST_PANELS:
+            yield plot
 
 
 def table_view(table: Table, style: Style) -> TableView:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
-from passk_cli.charts.look import Look, shown
+from passk_cli.charts.look import Look, Size, shown
 from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
@@ -67,7 +67,7 @@ class Chart:
 
         with python_spelling({}):
             report = shown(with_words(self.report, Style(percent=self.percent)), self.look)
-            return picture(report, suffix, self.theme, self.percent)
+            return picture(report, suffix, self.theme, self.percent, self.look.size)
 
     def __repr__(self) -> str:
         return f"<Chart: {', '.join(plot.title or plot.kind for plot in self.report.plots)}>"
@@ -148,21 +148,22 @@ class Findings:
         *,
         theme: str = "light",
         percent: bool = False,
-        width: int | None = None,
-        height: int | None = None,
+        size: str = "",
         title: bool = True,
         bands: bool = True,
         highlight: Sequence[str] = (),
+        panel: str = "",
     ) -> Chart:
         """The chart, which a notebook shows where it is the last line of a cell.
 
         name : which one, where there are several: its kind ("curve", "forest", …), of `report` its
             section, which has to be named; the beginning is enough.
         theme : "light" or "dark".  percent : shares as percentages.
-        width, height : of a panel, in pixels.
+        size : of the whole picture, as "3.25in", "8cmx5cm" or "800x500" (pixels); on paper its text
+            has 7 to 8 points.
         title : whether it has its title.  bands : whether its lines have their intervals.
-        highlight : models whose lines have colours, all others being grey; of more than 8 models,
-            the best 5.
+        highlight : models that have colours, all others being grey; of more than 8, the best 5.
+        panel : the column of `by` with a panel for each of its values.
         Errors: ParameterError where there is nothing to draw, or nothing of that name.
         """
         if theme not in THEMES:
@@ -177,7 +178,8 @@ class Findings:
         plots = tuple(plot for kind, plot in every if kind.startswith(name))
         if not plots:
             raise ParameterError(f"no chart {name!r}; there is {there}", name="no-chart")
-        look = Look(width, height, title, bands, tuple(highlight))
+        asked = Size.parse(size) if size else None
+        look = Look(title, bands, tuple(highlight), panel, asked)
         report = self.report if plots == self.report.plots else _drawing(self.report, plots)
         return Chart(report, look, theme, percent)
 
@@ -188,11 +190,11 @@ class Findings:
         digits: int | None = None,
         percent: bool = False,
         theme: str = "light",
-        width: int | None = None,
-        height: int | None = None,
+        size: str = "",
         title: bool = True,
         bands: bool = True,
         highlight: Sequence[str] = (),
+        panel: str = "",
         stacked: bool = False,
         safe_csv: bool = False,
     ) -> None:
@@ -202,7 +204,7 @@ class Findings:
             tables; .png, .svg, .pdf and .html are pictures.  Of `report`, .html and .md are the
             whole page.
         digits : decimals shown in tables.  percent : shares as percentages.
-        theme, width, height, title, bands, highlight : of a picture, as `chart` has them.
+        theme, size, title, bands, highlight, panel : of a picture, as `chart` has them.
         stacked : of .tex, whether intervals stand below their estimates, for a narrow column.
         safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
         Errors: ParameterError for another suffix, or where there is nothing to draw.
@@ -221,8 +223,8 @@ class Findings:
                 write_columns(path, {str(name): frame[name].to_numpy() for name in frame})
             elif suffix in PICTURES:
                 chart = self.chart(
-                    theme=theme, percent=percent, width=width, height=height, title=title,
-                    bands=bands, highlight=highlight,
+                    theme=theme, percent=percent, size=size, title=title, bands=bands,
+                    highlight=highlight, panel=panel,
                 )  # fmt: skip
                 chart.save(path)
             else:

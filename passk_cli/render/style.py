@@ -153,17 +153,20 @@ def labelled(message: Said, style: Style) -> str:
 
 
 def with_words(report: Report, style: Style) -> Report:
-    """The report with its messages as words, and its answer as the title of its first picture, for
-    what cannot round.
+    """The report with its messages as words, and the answer that its first picture shows as
+    its title, for what cannot round.
 
     What that picture was titled begins its subtitle.
     """
 
     def titled() -> tuple[Plot, ...]:
-        title = answer(report, style.typeset)
-        if not (report.plots and title):
-            return report.plots
+        if not report.plots:
+            return ()
         first, *others = report.plots
+        own = replace(report, answer=first.answer) if first.answer else report
+        title = answer(own, style.typeset)
+        if not title:
+            return report.plots
         subtitle = " · ".join(filter(None, (first.title, first.subtitle)))
         return (replace(first, title=title, subtitle=subtitle), *others)
 

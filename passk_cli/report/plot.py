@@ -7,10 +7,12 @@ draws it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
+from passk_cli.report.words import SeriesName, natural
 from passk_cli.text import printable
 
 Row = Mapping[str, Any]
@@ -31,11 +33,11 @@ class Plot:
     """A picture of a result as data.
 
     kind : "curves", "forest", "bars", "densities" or "heat".
-    rows : one per point, in the order they are shown: role → value.  Curves have x, y, series
-        (whose line), kind (which of its lines); the others x, label, told (whether it stands out),
-        draws (an array); all low, high and panel.  A heat map has cells from low to high in the
-        row of a label, y (their colour) and words.  x or y always, the rest where the plot `has`
-        it.
+    rows : one per point, in the order they are shown: role → value.  Curves have x, y, kind (which
+        line of a series); the others x, label, head and tail (of a label "head − tail"), told
+        (whether it stands out), draws (an array); all series (whose it is), low, high, panel; a
+        forest scale, with an axis for each.  A heat map has cells from low to high in the row of a
+        label, y (their colour) and words.  x or y always, the rest where the plot `has` it.
         Texts are printable, numbers are Python's, and undefined ones are None.
     names : role → what its values are called.
     points : of curves, rows shown as points; they may lack some of the roles.
@@ -43,13 +45,14 @@ class Plot:
     keys : of curves, "line", "band" or "points" → what they are, for the legend; what its title
         and the names of lines say needs none.
     title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
+    answer : sentences that it shows, where they are only a part of the report's.
     x_title, y_title : of the axes.
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
     y_limits : the ends of the y-axis; None to fit the values.
     unit : "share" for shares and differences of such, which obey --percent; else "".
-    hues : series → the place of its colour and shape; in the order of the series where empty.
-    leading : of curves, the series that have colours, where the others are grey.
-    width, height : of a panel, as the reader wants it; None to leave it to the drawing.
+    hues : model → the place of its colour and shape; in the order of the models where empty.
+    leading : the models that have colours, where the others are grey.
+    groups : the columns that split a model into its series.
     """
 
     kind: str
@@ -68,17 +71,32 @@ class Plot:
     unit: str = "share"
     hues: Mapping[str, int] = field(default_factory=dict)
     leading: tuple[str, ...] = ()
-    width: int | None = None
-    height: int | None = None
+    groups: tuple[str, ...] = ()
+    answer: tuple[Any, ...] = ()
 
-    def grey(self, series: Any) -> bool:
-        """Whether a series stands behind those that have colours."""
-        return bool(self.leading) and str(series) not in self.leading
+    def grey(self, row: Row) -> bool:
+        """Whether a row is of a model behind those that have colours."""
+        return bool(self.leading) and model_of(row) not in self.leading
 
-    def hue(self, series: Any, among: Sequence[Any]) -> int:
-        """The place of the colour and the shape of a series, of these in the order they appear."""
-        at = among.index(series) if series in among else 0
-        return self.hues.get(str(series), at)
+    def hue(self, row: Row) -> int | None:
+        """The place of the colour and the shape of a row's model; None where it is of none."""
+        model = model_of(row)
+        return None if model is None else self.hues.get(model, self._models.get(model, 0))
+
+    def setting(self, row: Row) -> tuple[int, int]:
+        """The place of a row's groups among those of all rows, and how many these are."""
+        own = _setting_of(row)
+        return (self._settings.index(own) if own in self._settings else 0), len(self._settings)
+
+    @cached_property
+    def _models(self) -> dict[str | None, int]:
+        models = dict.fromkeys(map(model_of, (*self.rows, *self.points)))
+        return {model: place for place, model in enumerate(models)}
+
+    @cached_property
+    def _settings(self) -> list[tuple[str, ...]]:
+        settings = set(map(_setting_of, (*self.rows, *self.points)))
+        return sorted(settings, key=lambda parts: [natural(part) for part in parts])
 
     def has(self, *roles: str) -> bool:
         """Whether the rows have all of these roles."""
@@ -96,6 +114,7 @@ def curves(
     dash: str = "",
     facet: str = "",
     points: Sequence[Row] = (),
+    marked: Collection[Any] = (),
     rules: Sequence[Rule] = (),
     keys: Mapping[str, str] | None = None,
     title: str = "",
@@ -114,8 +133,8 @@ def curves(
     colour : whose line it is, as the model.  dash : which kind; pass@k is solid, pass^k dashed.
     facet : a panel for each of its values.
     points : rows shown as points under the same keys, with low and high as bars; other than x and
-        y, a key that not all of them have is left out.  `rows` itself marks every point of the
-        lines, whose bands say the rest.
+        y, a key that not all of them have is left out.
+    marked : the x at which lines have points of their own, without bars.
     subtitle : what was counted, and how certain it is; a lone series is named there too.
     log_x : None for a logarithmic axis when x spans two decades.
     log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
@@ -128,9 +147,11 @@ def curves(
     """
     names = _named(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     shared = {role: name for role, name in names.items() if all(name in row for row in points)}
-    if points is rows:
-        shared = {role: name for role, name in names.items() if role not in ("low", "high")}
     lines, dots = _tidy(rows, names, log_y), _tidy(points, shared, log_y)
+    dots += tuple(
+        {role: value for role, value in row.items() if role not in ("low", "high")}
+        for row in lines if row["x"] in marked
+    )  # fmt: skip
     series = distinct((*lines, *dots), "series")
     lone = str(series[0]) if len(series) == 1 else ""
     return Plot(
@@ -150,6 +171,9 @@ def forest(
     high: str,
     facet: str = "",
     told: str = "",
+    colour: str = "",
+    head: str = "",
+    tail: str = "",
     rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),),
     title: str = "",
     subtitle: str = "",
@@ -159,13 +183,19 @@ def forest(
 
     rows : one per label and facet; label, value, low, high, facet, told name keys in them.
     told : whether a point stands out (filled) or not (hollow).
+    colour : whose row it is; the label where that is the name of a series.
+    head, tail : of a difference head − tail; a picture writes the heads over their tails.
     rules : vertical reference lines.
 
     >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
     >>> forest([row], label="pair", value="difference", low="low", high="high").rows
     ({'label': 'a − b', 'x': 0.1, 'low': -0.1, 'high': 0.3},)
     """
-    names = _named(label=label, x=value, low=low, high=high, panel=facet, told=told)
+    # Numbers of different kinds have an axis each; differences have one, with the same zero.
+    names = _named(
+        label=label, x=value, low=low, high=high, panel=facet, told=told, series=colour, head=head,
+        tail=tail, scale="" if rules else facet,
+    )  # fmt: skip
     return Plot(
         "forest", _tidy(rows, names), names, (), _safe(rules), {}, printable(title),
         printable(subtitle), printable(x_title),
@@ -173,26 +203,21 @@ def forest(
 
 
 def bars(
-    rows: Sequence[Row], *, label: str, value: str, title: str = "", x_title: str = ""
-) -> Plot:
+    rows: Sequence[Row], *, label: str, value: str, colour: str = "", title: str = "",
+    x_title: str = "",
+) -> Plot:  # fmt: skip
     """Numbers as bars from zero, one under the other.
 
-    rows : one per bar; label and value name keys in them.
+    rows : one per bar; label and value name keys in them, colour whose it is.
 
     >>> bars([{"passed": "2 of 4", "tasks": 3}], label="passed", value="tasks").rows
     ({'label': '2 of 4', 'x': 3, 'low': 0, 'high': 3},)
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
     plot = forest(
-        ends,
-        label=label,
-        value=value,
-        low="low",
-        high="high",
-        rules=(),
-        title=title,
-        x_title=x_title,
-    )
+        ends, label=label, value=value, low="low", high="high", colour=colour, rules=(),
+        title=title, x_title=x_title,
+    )  # fmt: skip
     names = {role: name for role, name in plot.names.items() if role not in ("low", "high")}
     return replace(plot, kind="bars", names=names, unit="")
 
@@ -244,6 +269,19 @@ def distinct(rows: Iterable[Row], role: str) -> list[Any]:
     return list(dict.fromkeys(row[role] for row in rows if row.get(role) is not None))
 
 
+def model_of(row: Row) -> str | None:
+    """The model that a row is of; None where it is of none."""
+    name = row.get("series", row.get("label"))
+    if isinstance(name, SeriesName):
+        return name.parts[0]
+    return None if row.get("series") is None else str(name)
+
+
+def _setting_of(row: Row) -> tuple[str, ...]:
+    name = row.get("series", row.get("label"))
+    return name.parts[1:] if isinstance(name, SeriesName) else ()
+
+
 def _named(**names: str) -> dict[str, str]:
     return {role: name for role, name in names.items() if name}
 
@@ -265,6 +303,8 @@ def _tidy(
 
 def _plain(value: Any, positive: bool = False) -> Any:
     """A value that JSON and XML know."""
+    if isinstance(value, SeriesName):
+        return SeriesName([printable(part) for part in value.parts], value.joint)
     if isinstance(value, str):
         return printable(value)
     value = value.item() if hasattr(value, "item") else value

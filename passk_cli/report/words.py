@@ -54,9 +54,34 @@ def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
     return joint.join(names[:fitting]) + more
 
 
+class SeriesName(str):
+    """The name of a series: a text as any other, which knows its model and its groups.
+
+    >>> name = SeriesName(("gpt-4", "0.2"))
+    >>> name, name.parts, name.without(1)
+    ('gpt-4 0.2', ('gpt-4', '0.2'), 'gpt-4')
+    """
+
+    parts: tuple[str, ...]
+
+    joint: str
+
+    def __new__(cls, parts: Sequence[str], joint: str = " ") -> SeriesName:
+        name = super().__new__(cls, joint.join(part or '""' for part in parts))
+        name.parts, name.joint = tuple(parts), joint
+        return name
+
+    def __reduce__(self) -> tuple[type[SeriesName], tuple[Sequence[str], str]]:
+        return SeriesName, (self.parts, self.joint)
+
+    def without(self, place: int) -> SeriesName:
+        """The name without the part at a place."""
+        return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
+
+
 def series_name(series: Sequence[str]) -> str:
     """A model and its groups, for people; an empty group value as two quotes."""
-    return " ".join(part or '""' for part in series)
+    return SeriesName(series)
 
 
 def numbers_of_models(pairs: Sequence[tuple[str, str]]) -> str:

@@ -36,6 +36,8 @@ from passk_cli.study.values import Series, TaskValues
 # k's of a band, all where there are no more, and for these tasks, where a hull costs a hundred
 # times what a guard does; k's at which it is calibrated.
 _MOST_KS, _MOST_KS_FIXED, _CALIBRATED = 100, 40, 16
+# Points of all bands together, of which each has some at least.
+_MOST_POINTS, _FEWEST_KS = 6_000, 10
 # Pairs whose draws are held at once, and those that a run can wait for.
 _BATCH, _MOST_BANDS = 32, 1_000
 UNKNOWN = ""
@@ -159,13 +161,21 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
     # By Bonferroni over the pairs of a curve: draws of models that pass everything do not differ,
     # so that a level calibrated over pairs would not see them.
     pairs = Counter(curve for *_, curve in chosen)
-    bands = []
     ranks = (_ranks_fixed if fixed else _ranks_new)(compared, wide)
-    for (*_, curve), c, own in zip(chosen, compared, ranks, strict=True):
+    levels = []
+    for (*_, curve), own in zip(chosen, ranks, strict=True):
         tests = 1 if study.rules.adjust == "none" else pairs[curve]
-        level = level_of_ranks(own, 1 - (1 - confidence.level) / tests)
-        bands.append(_band(c, wide, study.rules, level))
-    return bands
+        levels.append(level_of_ranks(own, 1 - (1 - confidence.level) / tests))
+    # Intervals of one level are found together; levels are few, as ranks are.
+    bands: dict[int, Band] = {}
+    order = sorted(range(len(levels)), key=levels.__getitem__)
+    most = min(_MOST_KS_FIXED if fixed else _MOST_KS, max(_MOST_POINTS // len(order), _FEWEST_KS))
+    for start in range(0, len(order), _BATCH):
+        places = order[start : start + _BATCH]
+        found = _bands([compared[at] for at in places], wide, study.rules,
+                       [levels[at] for at in places], most)  # fmt: skip
+        bands |= zip(places, found, strict=True)
+    return [bands[place] for place in range(len(compared))]
 
 
 def _grid(c: Comparison, most: int) -> Ints:
@@ -226,22 +236,30 @@ def _ranks_fixed(comparisons: Sequence[Comparison], confidence: Confidence) -> l
     return ranks
 
 
-def _band(c: Comparison, confidence: Confidence, rules: Rules, level: float) -> Band:
-    """The points of one pair at all its k's, with limits at the level of one k."""
-    ks = _grid(c, _MOST_KS if confidence.population == NEW_TASKS else _MOST_KS_FIXED)
-    alone = replace(confidence, level=level)
-    points = []
-    both = zip(ks.tolist(), *(_values(c, r, ks) for r in (c.first, c.second)), strict=True)
-    for k, first, second in both:
-        rates = [replace(r, metric=replace(r.metric, k=k)) for r in (c.first, c.second)]
-        at = replace(
-            c, first=rates[0], second=rates[1], values=(first, second), p=np.nan, test="",
-            alpha=np.nan, floor=None,
-        )  # fmt: skip
-        (interval,) = difference_intervals([at], alone)
-        fact = replace(at, interval=interval).fact(confidence)
-        points.append(replace(fact, level=confidence.level, verdict=_verdict(fact, rules.margin)))
-    return Band(c, points, level)
+def _bands(
+    comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules,
+    levels: Sequence[float], most: int,
+) -> list[Band]:  # fmt: skip
+    """The points of each pair at so many of its k's, with limits at the level of one k."""
+    every = []
+    for c, level in zip(comparisons, levels, strict=True):
+        ks = _grid(c, most)
+        both = zip(ks.tolist(), *(_values(c, r, ks) for r in (c.first, c.second)), strict=True)
+        every.append([
+            replace(
+                c, first=replace(c.first, metric=replace(c.first.metric, k=k)),
+                second=replace(c.second, metric=replace(c.second.metric, k=k)),
+                values=(first, second), p=np.nan, test="", alpha=1 - level, floor=None,
+            )
+            for k, first, second in both
+        ])  # fmt: skip
+    limits = iter(difference_intervals([at for own in every for at in own], confidence))
+    bands = []
+    for c, level, own in zip(comparisons, levels, every, strict=True):
+        facts = [replace(at, alpha=np.nan, interval=next(limits)).fact(confidence) for at in own]
+        points = [replace(fact, verdict=_verdict(fact, rules.margin)) for fact in facts]
+        bands.append(Band(c, points, level))
+    return bands
 
 
 def _verdict(point: Fact, margin: float) -> str:

@@ -258,7 +258,11 @@ def view(
     parts = (*context, *(part for section in sections for part in section.context()), VERSION)
 
     def plots() -> tuple[Plot, ...]:
-        return next((drawn for section in sections if (drawn := section.plots())), ())
+        for section in sections:
+            if drawn := section.plots():
+                answer, groups = tuple(section.answer()), study.counts.group_names
+                return tuple(replace(plot, answer=answer, groups=groups) for plot in drawn)
+        return ()
 
     def methods() -> Methods:
         from passk_cli.study.methods import methods_of

@@ -30,6 +30,7 @@ def curve(models: int = 2, last: int = 10, **more: Any) -> Plot:
         "colour": "model",
         "dash": "kind",
     }
+    more = {"marked": (1, 5, last), **more}
     words = {"title": "pass@k and pass^k", "x_title": "k", "y_title": "share of tasks"}
     return curves(rows, **names, **words, **more)
 
@@ -76,7 +77,7 @@ PLOTS = {
     "lone": curve(1),
     "panels": curves(
         [{"t": t, "p": 0.5, "k": k, "m": m} for t in (0, 1) for k in (1, 10) for m in "ab"],
-        x="t", y="p", colour="k", facet="m", log_y=True, y_domain=None,
+        x="t", y="p", colour="k", facet="m", marked=(0, 1), log_y=True, y_domain=None,
     ),
     "points": points(),
     "forest": trees(),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.charts.axes import Axis, apart, span
+from passk_cli.charts.axes import apart, span, tick_words
 
 SHARES = st.floats(0, 1)
 
@@ -30,36 +34,47 @@ def test_an_axis_holds_its_values_and_its_ticks(
     for value in values:
         assert -1e-9 <= axis.place(value) <= 1 + 1e-9
         assert axis.at(axis.place(value)) == pytest.approx(value, rel=1e-6)
-    assert all(axis.low <= tick <= axis.high for tick in axis.ticks)
-    gaps = np.diff([axis.place(tick) for tick in axis.ticks])
-    assert len(axis.ticks) <= 12
-    assert len(gaps) == 0 or gaps.min() >= 0.045
+    places = list(tick_words(replace(axis, length=100), extent=lambda word: 5.0 * len(word)))
+    assert all(-1e-9 <= place <= 100 + 1e-6 for place in places)
+    assert 1 <= len(places) <= 12
+    assert len(places) == 1 or np.diff(places).min() >= 5
+
+
+def ticks(values: Iterable[float], room: float = 200, **more: Any) -> str:
+    """The labels of an axis of 200 units, whose letters are 5.2 units wide."""
+    axis = replace(span(values, at_values=True, **more), length=room)
+    return " ".join(tick_words(axis, extent=lambda word: 5.2 * len(word) + 4).values())
 
 
 @pytest.mark.parametrize(
-    ("values", "ticks"),
+    ("values", "room", "words"),
     [
-        ([1, 2, 4, 8], (1, 2, 4, 8)),
-        ([*range(1, 11), 100], (1, 2, 5, 10, 20, 50, 100)),
-        ([1, 3, 10**9], (1, 3, 10**9)),
-        ([*range(1, 20), 10**9], tuple(10**i for i in range(10))),
-        ([1, 11.496243, 188.2169], (1, 2, 5, 10, 20, 50, 100)),
-        ([0.5, 11.496243, 20], ()),
+        ([1, 2, 4, 8], 200, "1 2 4 8"),
+        ([*range(1, 11), 100], 200, "1 2 5 10 20 50 100"),
+        ([*range(1, 11), 100], 60, "1 10 100"),
+        ([1, 3, 10**9], 200, "1 3 1G"),
+        ([*range(1, 20), 10**9], 200, "1 100 10,000 1M 100M"),
+        ([1, 11.496243, 188.2169], 200, "1 2 5 10 20 50 100"),
+        ([0.5, 11.496243, 20], 200, "5 10 15 20"),
+        # Where two or three labels have room, and where one has.
+        ([0.114742, 0.801092], 45, "0.4 0.8"),
+        ([-0.211234, 0.221234], 50, "−0.2 0 0.2"),
+        ([0.114742, 0.801092], 12, "0.8"),
     ],
 )
-def test_ticks_are_the_values_or_round_ones(values: list[float], ticks: tuple[float, ...]) -> None:
-    assert span(values, log=None, at_values=True).ticks == ticks
+def test_ticks_are_the_values_or_round_ones(values: list[float], room: float, words: str) -> None:
+    assert ticks(values, room, log=None) == words
 
 
 def test_room_is_not_made_below_zero() -> None:
-    assert span([0.0, 0.5], zero=True, margin=0.1) == Axis(0.0, 0.55)
+    assert span([0.0, 0.5], zero=True, margin=0.1) == span([0.0, 0.55])
 
 
 def test_uneven_values_give_way_to_round_ones() -> None:
     ks = [1, 2, 3, 4, 5, 6, 7, 9, 11, 13, 16, 20]
-    assert span(ks, at_values=True).ticks == (1, 5, 10, 15, 20)
-    assert span(range(1, 11), at_values=True).ticks == tuple(range(1, 11))
-    assert span([0.2, 0.8, 1.0], at_values=True).ticks == (0.2, 0.8, 1)
+    assert ticks(ks) == "1 5 10 15 20"
+    assert ticks(range(1, 11)) == "1 2 3 4 5 6 7 8 9 10"
+    assert ticks([0.2, 0.8, 1.0]) == "0.2 0.8 1"
 
 
 def test_apart_stays_inside_where_there_is_room() -> None:

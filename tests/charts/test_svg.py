@@ -7,12 +7,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from passk_cli.charts.svg import cut, drawings, picture, width_of
+from passk_cli.charts.letters import cut, width_of
+from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, curves, forest, heat
 from tests.charts.plots import PLOTS
 
 LIGHT = THEMES["light"]
+# At which the axes of a plot of shares are 200 wide and 112.6 high.
+ROOM = 225.1
 CELLS = [
     {"model": m, "from": t, "to": t + 1, "task": f"t{t}",
      "pass rate": (t + m) / 3 if t < 2 else None}
@@ -25,7 +28,7 @@ EVERY = PLOTS | {
 
 @pytest.mark.parametrize("name", EVERY)
 def test_drawings_and_files_are_svg(name: str) -> None:
-    legend, panels = drawings(EVERY[name], LIGHT, percent=False)
+    legend, panels = drawings(EVERY[name], LIGHT, False, 300)
     for each in (*legend, *panels):
         root = ElementTree.fromstring(each.element())
         assert float(root.get("width") or 0) == pytest.approx(each.width, abs=0.1)
@@ -36,16 +39,16 @@ def test_drawings_and_files_are_svg(name: str) -> None:
 
 
 def said(plot: Plot, percent: bool = False) -> list[str]:
-    _, panels = drawings(plot, LIGHT, percent)
+    _, panels = drawings(plot, LIGHT, percent, 300)
     marks = (ElementTree.fromstring(each.element()).iter() for each in panels)
     return [str(mark.get("data-say")) for panel in marks for mark in panel if mark.get("data-say")]
 
 
 def test_a_panel_each_and_a_legend() -> None:
-    legend, panels = drawings(PLOTS["panels"], LIGHT, percent=False)
+    legend, panels = drawings(PLOTS["panels"], LIGHT, False, 200)
     assert [re.sub("<[^>]+>", "", item.elements) for item in legend] == ["1", "10"]
     assert len(panels) == 2
-    assert not drawings(PLOTS["labels"], LIGHT, percent=False)[0][2:]
+    assert not drawings(PLOTS["labels"], LIGHT, False, 300)[0][2:]
 
 
 def test_marks_say_their_values() -> None:
@@ -59,15 +62,15 @@ def test_marks_say_their_values() -> None:
 def test_places_are_those_of_the_axes() -> None:
     """A line from (0, 0) to (1, 1) runs from corner to corner."""
     plot = curves([{"x": v, "y": v} for v in (0, 0.5, 1)], x="x", y="y", log_x=False)
-    _, (panel,) = drawings(plot, LIGHT, percent=False)
-    assert 'd="M0 300L240 150L480 0"' in panel.elements
+    _, (panel,) = drawings(plot, LIGHT, False, ROOM)
+    assert 'd="M0 112.5L100 56.3L200 0"' in panel.elements
 
 
 def test_what_is_undefined_is_not_drawn() -> None:
     rows = [{"x": v, "y": None if v == 2 else 0.5, "low": 0.4, "high": None} for v in range(5)]
     plot = curves(rows, x="x", y="y", low="low", high="high", log_x=False)
-    _, (panel,) = drawings(plot, LIGHT, percent=False)
-    assert 'd="M0 150L120 150M360 150L480 150"' in panel.elements
+    _, (panel,) = drawings(plot, LIGHT, False, ROOM)
+    assert 'd="M0 56.3L50 56.3M150 56.3L200 56.3"' in panel.elements
     assert 'fill-opacity="0.14"' not in panel.elements
     assert len(said(plot)) == 4
     assert len(said(EVERY["heat"])) == 4
@@ -76,18 +79,19 @@ def test_what_is_undefined_is_not_drawn() -> None:
 
 
 def test_cells_meet() -> None:
-    """At whole pixels: paper between neighbours would look like a pattern."""
+    """Paper between neighbours would look like a pattern."""
     cells = [{"m": "m", "from": t, "to": t + 1, "rate": 0.5, "task": str(t)} for t in range(77)]
     plot = heat(cells, label="m", low="from", high="to", value="rate", words="task")
-    _, (panel,) = drawings(plot, LIGHT, percent=False)
-    boxes = re.findall(r'<rect x="(\d+)" width="(\d+)"', panel.elements)
-    ends = [int(x) + int(width) for x, width in boxes]
-    assert [int(x) for x, _ in boxes] == [0, *ends[:-1]]
+    _, (panel,) = drawings(plot, LIGHT, False, ROOM)
+    boxes = re.findall(r'<rect x="([\d.]+)" height="[\d.]+" width="([\d.]+)"', panel.elements)
+    ends = [float(x) + float(width) for x, width in boxes]
+    assert len(boxes) == 77
+    assert all(0 < end - float(x) < 1 for end, (x, _) in zip(ends, boxes[1:], strict=False))
 
 
 def test_names_are_text_and_not_too_long() -> None:
     rows = [{"a": name, "v": 0.5, "l": 0.4, "h": 0.6} for name in ("<b>&", "long" * 75)]
-    _, (panel,) = drawings(forest(rows, label="a", value="v", low="l", high="h"), LIGHT, False)
+    _, (panel,) = drawings(forest(rows, label="a", value="v", low="l", high="h"), LIGHT, False, 300)
     texts = [text for text in ElementTree.fromstring(panel.element()).itertext() if text]
     assert "<b>&" in texts
     assert panel.width < 900

@@ -90,7 +90,7 @@ def test_each_law_alone_is_a_table_and_drawn_of_a_lone_series() -> None:
     weights = [float(w) for w in column(report, "weight", 1)]  # type: ignore[arg-type]
     assert sum(weights) == pytest.approx(1.0)
     plot = report.plots[0]
-    assert {row["series"] for row in plot.rows} >= {"weighed", "smooth"}
+    assert {row["kind"] for row in plot.rows} >= {"weighed", "smooth"}
     assert max(point["x"] for point in plot.points) == 20
     assert max(row["x"] for row in plot.rows) == 100
     several = report_of(counts_of(models=2), (100,), fit="beta")

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import FULL, Column, Table
+from passk_cli.report.model import FULL, Column, Sentence, Table
 from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.words import listed
 from passk_cli.study.bands import UNKNOWN, Band
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
+from passk_cli.study.pairs import BETTER, WORSE
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
 
@@ -33,6 +36,11 @@ NO_LIMITS = Message(
     "no-limits-of-band", WARNING, "no band at {places}: {reason}",
     meaning="At these k's the method has no interval, and so no verdict.",
 )  # fmt: skip
+
+
+def _percentage(level: float) -> str:
+    """A level near 100 to the digits that differ: 99.7, 99.998."""
+    return f"{level:.{max(1, math.ceil(1 - math.log10(100 - level)))}f}" if level < 100 else "100"
 
 
 def _pair_name(band: Band) -> str:
@@ -88,6 +96,23 @@ class Bands(Section[Band]):
         """A sentence of every pair and curve."""
         yield replace(self.table(self.records, self.title), first=_MOST_LISTED)
 
+    def answer(self) -> Iterator[Sentence]:
+        """Which model leads at which k: of the first pair that differs somewhere, else of all."""
+        ahead = [
+            band for band in self.records if {BETTER, WORSE} & {p.verdict for p in band.points}
+        ]
+        first = next(iter(ahead or self.records), None)
+        if first is None:
+            return
+        sentence = f"{_pair_name(first)}, {first.curve}: {first.sentence}."
+        if len(self.records) == 1:
+            yield (sentence,)
+        elif ahead:
+            yield (f"{len(ahead)} of {len(self.records):,} differences are significant at some k;"
+                   f" {sentence}",)  # fmt: skip
+        else:
+            yield (f"No difference is significant at any k ({len(self.records):,} curves).",)
+
     def context(self) -> Iterator[str]:
         """The level of the band."""
         yield f"band: {100 * self.study.confidence.level:g} % simultaneous"
@@ -97,7 +122,7 @@ class Bands(Section[Band]):
         study, count = self.study, Counter(band.curve for band in self.records)
         pairs = max(count.values())
         levels = sorted({100 * band.level for band in self.records})
-        ends = dict.fromkeys(f"{level:.1f}" for level in (levels[0], levels[-1]))
+        ends = dict.fromkeys(_percentage(level) for level in (levels[0], levels[-1]))
         over = "all k together, each curve by itself"
         if pairs > 1 and study.rules.adjust == UNADJUSTED:
             over = "all k together, each pair and curve by itself"
@@ -153,6 +178,7 @@ class Bands(Section[Band]):
             facet="" if alone else "pair", rules=[Rule(y=0.0, dashed=False)],
             title=f"{self.title}: {pairs[0]}" if alone else self.title,
             subtitle=" · ".join(filter(None, [*self.details(), part])), x_title="k",
-            y_title="difference", y_domain=None, shares=self.study.metrics[0].unit == "share",
+            y_title=f"difference in {listed(list(dict.fromkeys(b.curve for b in self.records)))}",
+            y_domain=None, shares=self.study.metrics[0].unit == "share",
         )  # fmt: skip
         return (chart,)

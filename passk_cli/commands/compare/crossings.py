@@ -14,9 +14,9 @@ from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
-from passk_cli.report.model import Column
+from passk_cli.report.model import Column, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import series_name
+from passk_cli.report.words import plural, series_name
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
@@ -114,6 +114,19 @@ class Crossings(Section[Crossing]):
             " model stays ahead. Empty where attempts differ.", cell=lambda cross: cross.limits,
         ),
     )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """The first pair of which one overtakes the other, and how many more there are."""
+        crossed = [cross for cross in self.records if math.isfinite(cross.k)]
+        if not crossed:
+            yield (f"No curve crosses another up to k = {max(c.k_max for c in self.records)}.",)
+            return
+        first, *others = crossed
+        model = series_name((first.against, *first.series[1:]))
+        limits = f" {first.limits}" if first.limits else ""
+        more = f"; {plural(len(others), 'more crossing')}" if others else ""
+        yield (f"On {first.family}k, {model} overtakes {series_name(first.series)} at"
+               f" k = {first.k:.0f}{limits}{more}.",)  # fmt: skip
 
     def context(self) -> Iterator[str]:
         """Why some have no interval."""

@@ -43,7 +43,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
-from passk_cli.report.words import p_relation, plural, series_name, span
+from passk_cli.report.words import SeriesName, p_relation, plural, series_name, span
 from passk_cli.study.adjustment import Adjustment
 from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
@@ -702,17 +702,20 @@ class AllPairs(Compared):
             label = model if self.baseline else f"{model} − {fact.against}"
             rows.append(
                 {
-                    "pair": " · ".join([label, *(group or '""' for group in groups)]),
+                    "pair": SeriesName((label, *groups), " · "), "model": series_name(fact.series),
+                    "head": series_name(fact.series), "tail": fact.against,
                     "metric": fact.name, "difference": value, "low": fact.estimate.low,
                     "high": fact.estimate.high, "told": fact.verdict in _SIGNIFICANT,
                 }
             )  # fmt: skip
         margin = self.study.rules.margin
         first, *others = self.details()
+        # Pairs of one model stand under its name.
+        heads = {} if self.baseline else {"head": "head", "tail": "tail"}
         part = f"{len(chosen)} of {len(self.records):,} differences"
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
-            told="told",
+            told="told", colour="model", **heads,
             rules=[Rule(x=0.0, dashed=False), *(Rule(x=x) for x in (-margin, margin) if x)],
             title=f"Difference to {self.baseline}" if self.baseline
             else "Differences between models",

@@ -308,22 +308,23 @@ class AcrossK(Section[Curves]):
         names = every[0].measured
         main, others = ([n for n in names if (n in CURVES) == of] for of in (True, False))
         subtitle = " · ".join(list(self.context())[:2])
-        rows = _chart_rows(every, main)
+        rows = _chart_rows(every, main, self.ks)
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
             subtitle=subtitle,
+            marked=self.ks,
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
         pictures = [draw(rows, dash="curve", title=title, y_title=" and ".join(main))]
         if others:
             domain = (0.0, 1.0) if all(self.unit(n) == "share" for n in others) else None
-            more = _chart_rows(every, others)
+            more = _chart_rows(every, others, self.ks)
             pictures.append(
                 draw(more, facet="curve", title="Further curves", y_title="value", y_domain=domain)
             )
-        rows = _chart_rows(every, [DELTA])
+        rows = _chart_rows(every, [DELTA], self.ks)
         if any(row["value"] is not None for row in rows):
             how = " · ".join(UnevenTasks(self.study, rows_of_k(every, UNEVEN)).details())
             pictures.append(draw(
@@ -506,10 +507,12 @@ def _plain(fact: Fact) -> Estimate:
     return replace(fact.estimate, se=None, low=None, high=None)
 
 
-def _chart_rows(every: Sequence[Curves], names: Iterable[str]) -> list[dict[str, Cell]]:
-    """The points of a chart, at no more k's than it can show."""
+def _chart_rows(
+    every: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
+) -> list[dict[str, Cell]]:
+    """The points of a chart, at these k's and no more others than it can show."""
     ks = np.unique([k for model in every for k in model.ks])
-    chart_ks = set(spread_out(ks, _MOST_DRAWN).tolist())
+    chart_ks = {*spread_out(ks, _MOST_DRAWN).tolist(), *marked}
     return [
         point.point("value", model=series_name(model.series), curve=name, k=point.k)
         for model in every

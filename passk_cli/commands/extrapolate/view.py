@@ -311,11 +311,13 @@ class Predictions(Section[Prediction]):
             {key: row[key] for key in ("model", "fit", "metric", "k", "value")}
             for each in every
             for row in _lines(each, each.ahead.known, lone=False)
+            if row["k"] in (each.ahead.known, *(f * 10**d for d in range(7) for f in (1, 2, 5)))
         ]
         names = ", ".join(aim.curves)
         chart = curves(
             [row for each in every for row in _lines(each, end, lone)], x="k", y="value",
-            low="low", high="high", colour="fit" if lone else "model",
+            low="low", high="high", colour="model",
+            dash="fit" if lone else "",
             facet="metric" if len(aim.curves) > 1 else "", points=points, rules=rules,
             keys={"points": "measured", "line": "prediction", "band": "its interval"},
             title=f"{names} beyond the attempts made",

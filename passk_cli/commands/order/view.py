@@ -42,6 +42,8 @@ from passk_cli.study.study import Study
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
+# Attempts that have a point each in a chart.
+_MARKED = range(1, 21)
 _P = "p-value of the test: permutation within tasks, adjusted for the number of tests or pairs."
 # Verdict of a test → the reason it gives.
 _REASONS = {
@@ -296,6 +298,7 @@ class Verdicts(Section[Evidence]):
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
             title="Pass rate by attempt",
             subtitle=" · ".join((next(self.context()), self.study.confidence.words())),
+            marked=_MARKED if len(self.records) == 1 else _MARKED[4::5],
             x_title="attempt" if self.order == "attempt" else f"attempt, by {self.order}",
             y_title="pass rate", log_x=False,
         )  # fmt: skip

@@ -305,7 +305,7 @@ class Choices(Section[Choice]):
             curves(
                 rows, x="tasks", y=y, colour="attempts", facet="" if lone else "metric",
                 x_title="tasks", log_x=True, y_title=y, y_domain=None, title=lone + title,
-                points=[row for row in rows if row["tasks"] in aims.tasks],
+                marked=aims.tasks,
                 subtitle=f"{_start(self.designs)} · {qualifier}",
             )
             for y, title, qualifier in (

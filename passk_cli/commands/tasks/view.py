@@ -158,9 +158,11 @@ class PassesOfTasks(Section[ByPasses]):
 
     def plots(self) -> tuple[Plot, ...]:
         """A histogram: tasks by their passes."""
-        rows = [{"passed": row.label, "tasks": len(row.names)} for row in reversed(self.records)]
-        return (bars(rows, label="passed", value="tasks", title="Tasks by how many attempts passed",
-                     x_title="tasks"),)  # fmt: skip
+        name = series_name(self.study.counts.series[0])
+        rows = [{"passed": row.label, "tasks": len(row.names), "model": name}
+                for row in reversed(self.records)]  # fmt: skip
+        return (bars(rows, label="passed", value="tasks", colour="model",
+                     title="Tasks by how many attempts passed", x_title="tasks"),)  # fmt: skip
 
 
 def passes_of(facts: Sequence[Fact]) -> list[ByPasses]:

@@ -283,16 +283,17 @@ def _charts(every: Sequence[Point]) -> tuple[Plot, ...]:
          "tasks": f"{p.family}, s = {p.spread:.4g}" if several else f"s = {p.spread:.4g}"}
         for p in every
     ]  # fmt: skip
+    ks = {p.k for p in every}
     frozen = sum(p.temperature == 0 for p in every)
     absent = f"T* = 0 at {plural(frozen, 'point')}, which a logarithmic axis cannot show"
     title = "toy model" if several else f"toy model, {every[0].family} tasks"
     star = curves(
-        rows, x="k", y="T*", colour="tasks", points=rows, title=f"Best temperature: {title}",
+        rows, x="k", y="T*", colour="tasks", marked=ks, title=f"Best temperature: {title}",
         subtitle=absent if frozen else "", x_title="k", y_title="T*", log_x=True, log_y=True,
         y_domain=None,
     )  # fmt: skip
     value = curves(
-        rows, x="k", y="pass@k at T*", colour="tasks", points=rows, title=f"pass@k at T*: {title}",
+        rows, x="k", y="pass@k at T*", colour="tasks", marked=ks, title=f"pass@k at T*: {title}",
         x_title="k", y_title="pass@k at T*", log_x=True,
     )  # fmt: skip
     return star, value
@@ -313,7 +314,8 @@ def _fit_charts(inside: Sequence[Point]) -> tuple[Plot, ...]:
         for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
             charts.append(
                 curves(
-                    drawn, x=x, y="T*", colour=colour, points=drawn, x_title=x, y_title="T*",
+                    drawn, x=x, y="T*", colour=colour, marked={row[x] for row in drawn},
+                    x_title=x, y_title="T*",
                     title=f"Best temperature: toy model, {family} tasks, 0.03 < pass@k < 0.98",
                     log_x=True, log_y=True, y_domain=None,
                 )

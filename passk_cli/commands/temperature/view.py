@@ -224,13 +224,15 @@ class BestTemperatures(Section[BestTemperature]):
             fact.point(
                 "estimate", temperature=float(fact.series[1]), metric=fact.name,
                 model=series_name(model_of(fact.series)),
+                panel=series_name(model_of(fact.series)),
             )
             for fact in facts
         ]  # fmt: skip
         names = ", ".join(dict.fromkeys(f"{metric.family}k" for metric in metrics))
         chart = curves(
-            rows, x="temperature", y="estimate", low="low", high="high", colour="metric",
-            facet="model" if several else "", points=rows, title=f"{names} by temperature",
+            rows, x="temperature", y="estimate", low="low", high="high", colour="model",
+            dash="metric", facet="panel" if several else "",
+            marked={row["temperature"] for row in rows}, title=f"{names} by temperature",
             subtitle=f"{self.study.sizes(facts)} · {self.study.confidence.words()}",
             x_title="temperature", y_title=names,
             y_domain=(0.0, 1.0) if all(m.unit == "share" for m in metrics) else None,

@@ -278,14 +278,15 @@ class Courses(Section[Course]):
         ]
         rules = [
             Rule(x=change.first + 1, text=f"{course.name}: "
-                 f"{100 * (change.after - change.before):+.1f} points")
+                 f"{100 * (change.after - change.before):+.1f} points".replace("-", "−"))
             for course in self.records for change in course.changes
         ]  # fmt: skip
         shared = plural(len(self.study.counts.tasks), "task")
         chart = curves(
             rows, x="run", y="pass@1", low="low", high="high", colour="model", rules=rules,
             title="pass@1 over runs", subtitle=f"{shared} · {self.study.confidence.words()}",
-            x_title="run", y_title="pass@1", log_x=False, shares=True, points=rows,
+            x_title="run", y_title="pass@1", log_x=False, shares=True,
+            marked=range(1, len(rows) + 1),
         )  # fmt: skip
         return (chart,)
 

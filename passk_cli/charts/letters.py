@@ -1,0 +1,69 @@
+"""How much room a text takes."""
+
+from __future__ import annotations
+
+from passk_cli.text import cells_of
+
+# Widths of Liberation Sans (and Arial), in thousandths of the size of a text; of bold letters, the
+# largest share by which a usual word is wider.
+_WIDTHS = {
+    letter: width / 1000
+    for width, letters in {
+        191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r·", 355: '"', 389: "*",
+        469: "^", 500: "Jcksvxyz", 556: "#$0123456789?L_abdeghnopqu–", 584: "+<=>~−",
+        611: "FTZ", 667: "&ABEKPSVXY", 722: "CDHNRUw", 778: "GOQ", 833: "Mm", 889: "%",
+        944: "W", 1000: "…—", 1015: "@",
+    }.items()
+    for letter in letters
+}  # fmt: skip
+_BOLD = 1.08
+
+
+def width_of(text: str, size: float, bold: bool = False) -> float:
+    """How wide a text is; a letter of another script is as wide as its cells in a terminal.
+
+    >>> width_of("pass@1", 10) > width_of("iii", 10)
+    True
+    """
+    width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
+    return size * width * (_BOLD if bold else 1.0)
+
+
+def cut(text: str, size: float, longest: float) -> str:
+    """The text, or its beginning with "…" where it is wider.
+
+    >>> cut("abcdefgh", 10, 30)
+    'abc…'
+    """
+    if width_of(text, size) <= longest:
+        return text
+    while text and width_of(f"{text}…", size) > longest:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def wrapped(
+    text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
+) -> list[str]:
+    """The text in lines no wider than this, broken at blanks; a word that is wider is broken.
+
+    joint : what lines are broken at where that is possible, as between the parts of a subtitle.
+
+    >>> wrapped("a few words", 10, 40)
+    ['a few', 'words']
+    """
+    lines = [""]
+    for part in text.split(joint):
+        longer = f"{lines[-1]}{joint}{part}" if lines[-1] else part
+        if width_of(longer, size, bold) <= longest:
+            lines[-1] = longer
+        elif width_of(part, size, bold) <= longest:
+            lines.append(part)
+        elif joint != " ":
+            lines += wrapped(part, size, longest, bold=bold)
+        else:
+            lines.append("")
+            for letter in part:
+                wide = width_of(lines[-1] + letter, size, bold) > longest
+                lines[-1:] = [lines[-1], letter] if wide and lines[-1] else [lines[-1] + letter]
+    return [line for line in lines if line]

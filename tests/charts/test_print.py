@@ -1,0 +1,195 @@
+"""Pictures on paper: their size, their letters, and that no words touch or leave them."""
+
+from __future__ import annotations
+
+import re
+import struct
+from itertools import combinations
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from passk_cli.charts.letters import width_of
+from passk_cli.charts.look import Look, Size, prepared
+from passk_cli.charts.picture import picture
+from passk_cli.charts.svg import picture as drawn
+from passk_cli.charts.theme import THEMES
+from passk_cli.errors import ParameterError
+from passk_cli.report.model import Report, Table
+from passk_cli.report.plot import Plot, Rule, bars, curves, densities, forest, heat
+from passk_cli.report.words import series_name
+from tests.charts.plots import PLOTS
+
+LIGHT = THEMES["light"]
+TITLE = "model-0 is highest: pass@1 0.698 [0.667, 0.729], pass^10 0.654 [0.620, 0.687]; 3 more tie."
+NAMES = ["gpt-4-0613", "deepseek-coder-6.7b-base", "phi-2", "claude-3-opus-20240229"]
+NAMES += [f"model-{place:02d}-instruct" for place in range(21)]
+
+
+def plots(models: int) -> dict[str, Plot]:
+    """A plot of every kind about so many models with names as models have them."""
+    names = [series_name((name,)) for name in NAMES[:models]]
+    points = [
+        {"model": name, "metric": metric, "x": mean, "low": mean - 0.06, "high": mean + 0.05,
+         "draws": mean + 0.03 * np.sin(np.arange(500.0) ** 2)}
+        for metric in ("pass@1", "pass@10", "pass^10")
+        for place, name in enumerate(names)
+        for mean in [0.9 - 0.7 * place / models]
+    ]  # fmt: skip
+    lines = [
+        {"model": name, "kind": kind, "k": k, "y": y, "low": y * 0.9, "high": y**0.9}
+        for place, name in enumerate(names)
+        for kind in ("pass@k", "pass^k")
+        for k in (1, 10, 100, 1000)
+        for p in [0.9 - 0.7 * place / models]
+        for y in [p**k**0.3 if kind == "pass^k" else 1 - (1 - p) ** k**0.3]
+    ]
+    pairs = [
+        {"pair": f"{a} − {b}", "head": a, "tail": str(b), "metric": metric, "x": 0.1,
+         "low": -0.1, "high": 0.2, "told": False}
+        for metric in ("pass@1", "pass@10", "pass^10")
+        for a, b in list(combinations(names, 2))[:28]
+    ]  # fmt: skip
+    limits = {"low": "low", "high": "high", "title": TITLE, "subtitle": "800 tasks · 95 % guard"}
+    drawn = {
+        "curves": curves(lines, x="k", y="y", colour="model", dash="kind", x_title="k", **limits,
+                         y_title="pass@k and pass^k", marked=[1, 10, 100, 1000],
+                         rules=[Rule(x=100, text="attempts made"), Rule(y=0.5, text="target")]),
+        "panels": curves(lines, x="k", y="y", colour="model", facet="kind", x_title="k", **limits),
+        "forest": forest(points, label="model", value="x", facet="metric", rules=(), **limits),
+        "densities": densities(points, draws="draws", label="model", value="x", facet="metric",
+                               **limits),
+        "bars": bars([{"model": name, "tasks": 10**place % 9973} for place, name in
+                      enumerate(names)], label="model", value="tasks", x_title="tasks"),
+        "heat": heat([{**point, "words": f"task-{t}", "from": t, "to": t + 1} for point in points
+                      for t in range(12)], label="model", low="from", high="to", value="x",
+                     words="words", title=TITLE, x_title="tasks"),
+    }  # fmt: skip
+    if pairs:
+        drawn["pairs"] = forest(pairs, label="pair", value="x", facet="metric", head="head",
+                                tail="tail", told="told", x_title="difference",
+                                **limits)  # fmt: skip
+    return drawn
+
+
+Box = tuple[float, float, float, float, str]
+
+
+def boxes(svg: str) -> list[Box]:
+    """Left, right, top and bottom of each upright text, and the text."""
+    found: list[Box] = []
+
+    def visit(node: ElementTree.Element, x: float, y: float, style: dict[str, str]) -> None:
+        style = style | node.attrib
+        if "rotate" in node.get("transform", ""):
+            return
+        if moved := re.match(r"translate\((\S+) (\S+)\)", node.get("transform", "")):
+            x, y = x + float(moved[1]), y + float(moved[2])
+        if node.tag.endswith("text"):
+            text, size = "".join(node.itertext()), float(style["font-size"])
+            wide = width_of(text, size, style.get("font-weight") == "bold")
+            left = x + float(node.get("x", 0))
+            left -= {"end": wide, "middle": wide / 2}.get(style.get("text-anchor", ""), 0)
+            base = y + float(node.get("y", 0))
+            found.append((left, left + wide, base - 0.72 * size, base + 0.1 * size, text))
+        for child in node:
+            visit(child, x, y, {k: v for k, v in style.items() if k not in ("x", "y")})
+
+    visit(ElementTree.fromstring(svg), 0.0, 0.0, {})
+    return found
+
+
+@pytest.mark.parametrize("models", [1, 4, 8, 25])
+def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
+    for kind, plot in plots(models).items():
+        svg = drawn(prepared([plot], Look()), LIGHT, False, Size.parse("3.25in"))
+        root = ElementTree.fromstring(svg)
+        assert root.get("width") == "3.25in"
+        width, height = map(float, root.get("viewBox", "").split()[2:])
+        texts = boxes(svg)
+        for left, right, top, bottom, text in texts:
+            assert left >= -0.5, (kind, text)
+            assert right <= width + 0.5, (kind, text)
+            assert top >= 0, (kind, text)
+            assert bottom <= height, (kind, text)
+        for a, b in combinations(texts, 2):
+            across = min(a[1], b[1]) - max(a[0], b[0])
+            up = min(a[3], b[3]) - max(a[2], b[2])
+            assert across < 1 or up < 0.5, (kind, a[4], b[4])
+        sizes = [0.75 * float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
+        assert 7 <= min(sizes) <= max(sizes) <= 8, kind
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_letters_have_seven_points_where_the_usual_picture_is_half_a_page_wide(name: str) -> None:
+    svg = drawn(prepared([PLOTS[name]], Look()), LIGHT, False)
+    width = float(ElementTree.fromstring(svg).get("viewBox", "").split()[2])
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
+    assert min(sizes) * 3.25 * 72 / width >= 7
+
+
+def report(name: str) -> Report:
+    return Report((), Table((), ()), draw=lambda: (PLOTS[name],))
+
+
+@pytest.mark.parametrize(
+    ("size", "points", "pixels"),
+    [
+        ("3.25in", (234, None), (975, None)),
+        ("3.25inx2.5in", (234, 180), (975, 750)),
+        ("8cm x 60mm", None, None),
+        ("800x500", (600, 375), (800, 500)),
+        ("6.5inx4", (468, 288), (1950, 1200)),
+    ],
+)
+def test_the_size_is_that_of_the_whole_picture(
+    size: str, points: tuple[int, int | None] | None, pixels: tuple[int, int | None] | None
+) -> None:
+    if points is None or pixels is None:
+        with pytest.raises(ParameterError, match="no size; use 3"):
+            Size.parse(size)
+        return
+    for name in ("labels", "forest", "densities", "panels"):
+        png = picture(report(name), ".png", size=Size.parse(size))
+        wide, high = struct.unpack(">II", png[16:24])
+        assert (wide, high if pixels[1] else None) == pixels
+    pdf = picture(report("labels"), ".pdf", size=Size.parse(size))
+    box = re.search(rb"/MediaBox *\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert box is not None
+    assert float(box[1]) == pytest.approx(points[0], abs=0.1)
+    assert points[1] is None or float(box[2]) == pytest.approx(points[1], abs=0.1)
+    # The fonts are in the file.
+    assert b"/FontFile2" in pdf
+
+
+@pytest.mark.parametrize("size", ["3.25inx0.8in", "0.5in", "40x40"])
+def test_a_size_without_room_is_refused(size: str) -> None:
+    with pytest.raises(ParameterError, match="--chart-size: the chart needs more"):
+        drawn([PLOTS["labels"]], LIGHT, False, Size.parse(size))
+
+
+def test_without_a_title_the_axes_still_say_the_metric() -> None:
+    svg = drawn(prepared([plots(4)["curves"]], Look(title=False)), LIGHT, False)
+    assert ">pass@k and pass^k<" in svg
+    assert TITLE[:20] not in svg
+
+
+def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
+    rows = [
+        {"model": series_name((name, setting)), "k": k, "y": y * k**0.1}
+        for name in ("a", "b") for setting, y in (("0.2", 0.1), ("0.8", 0.5)) for k in (1, 10)
+    ]  # fmt: skip
+    plot = curves(rows, x="k", y="y", colour="model", y_domain=None)
+    plot = Plot(**{**vars(plot), "groups": ("temperature",)})
+    [whole], [parts] = prepared([plot], Look()), prepared([plot], Look(panel="temperature"))
+    assert [row["panel"] for row in parts.rows[::2]] == ["temperature 0.2", "temperature 0.8"] * 2
+    assert [str(row["series"]) for row in parts.rows[::2]] == ["a", "a", "b", "b"]
+    assert parts.hues == whole.hues
+    svg = drawn([whole], LIGHT, False)
+    # A model's settings are shades of its colour.
+    assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 4
+    svg = drawn([parts], LIGHT, False)
+    assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 2
+    with pytest.raises(ParameterError, match="no column of --by; choose one of temperature"):
+        prepared([plot], Look(panel="suite"))
