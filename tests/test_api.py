@@ -461,7 +461,7 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
     for wrong, problem in (
         (lambda: findings.chart("forest"), "no chart 'forest'; there is curves"),
         (lambda: chart.save(tmp_path / "x.csv"), "no format has this suffix; use .png"),
-        (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": no line is of this model'),
+        (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": the chart has no such model'),
         (lambda: passk_cli.describe(SMALL, by="T").chart(), "there is nothing to draw$"),
     ):
         with pytest.raises(passk_cli.ParameterError, match=problem):

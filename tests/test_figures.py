@@ -54,7 +54,7 @@ def test_the_page_says_what_its_picture_shows() -> None:
 def test_every_picture_is_drawn() -> None:
     drawn = {f"{name}-{theme}.svg" for name in (*figures.COMMANDS, *figures.BENCHMARKS)
              for theme in THEMES}  # fmt: skip
-    page = {"report.txt", *(f"report-{theme}.png" for theme in THEMES)}
+    page = {"report.txt", "logo.svg", *(f"report-{theme}.png" for theme in THEMES)}
     assert {path.name for path in figures.IMAGES.iterdir()} == drawn | page
 
 

@@ -25,13 +25,13 @@ _ON_SCREEN = 1.5
 
 
 @dataclass(frozen=True)
-class Size:
+class PictureSize:
     """The size of a whole picture.
 
     width, height : in units; no height: as the content needs.  unit : one of in, cm, mm, pt, px.
 
-    >>> Size.parse("3.25inx2"), Size.parse("800x500").scale
-    (Size(width=3.25, height=2.0, unit='in'), 1.5)
+    >>> PictureSize.parse("3.25inx2"), PictureSize.parse("800x500").scale
+    (PictureSize(width=3.25, height=2.0, unit='in'), 1.5)
     """
 
     width: float
@@ -39,7 +39,7 @@ class Size:
     unit: str = "px"
 
     @staticmethod
-    def parse(text: str) -> Size:
+    def parse(text: str) -> PictureSize:
         """A size from "3.25in", "8cmx5cm" or "800x500".
 
         Errors: ParameterError where it is none.
@@ -52,7 +52,7 @@ class Size:
                 f"--chart-size {text}: no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px)"
             )
         height = float(found[3]) if found[3] else None
-        return Size(float(found[1]), height, units.pop() if units else "px")
+        return PictureSize(float(found[1]), height, units.pop() if units else "px")
 
     @property
     def printed(self) -> bool:
@@ -72,7 +72,7 @@ class Size:
 
 
 # The size of a picture that nobody asks for another of.
-ON_SCREEN = Size(HALF_PAGE * _ON_SCREEN)
+ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Look:
     bands: bool = True
     highlight: tuple[str, ...] = ()
     panel: str = ""
-    size: Size | None = None
+    size: PictureSize | None = None
 
 
 def shown(report: Report, look: Look) -> Report:

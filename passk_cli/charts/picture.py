@@ -10,7 +10,7 @@ from functools import partial
 from importlib.resources import files
 
 from passk_cli.charts import layout, svg
-from passk_cli.charts.look import ON_SCREEN, Size
+from passk_cli.charts.look import ON_SCREEN, PictureSize
 from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.report.model import Report, signature_line
 from passk_cli.report.plot import Plot
@@ -47,7 +47,7 @@ footer p { margin: 4px 0; }
 
 def picture(
     report: Report, suffix: str, theme: str = "light", percent: bool = False,
-    size: Size | None = None,
+    size: PictureSize | None = None,
 ) -> bytes:  # fmt: skip
     """The plots of a report, one under the other, as the contents of a file.
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, span, tick_words
 from passk_cli.charts.letters import cut, width_of, wrapped
-from passk_cli.charts.look import ON_SCREEN, Size
+from passk_cli.charts.look import ON_SCREEN, PictureSize
 from passk_cli.charts.placing import word_places
 from passk_cli.charts.theme import FONT, Theme, mixed, rgb
 from passk_cli.errors import ParameterError
@@ -93,7 +93,11 @@ def drawings(
 
 
 def picture(
-    plots: Sequence[Plot], look: Theme, percent: bool, size: Size = ON_SCREEN, factor: float = 1.0
+    plots: Sequence[Plot],
+    look: Theme,
+    percent: bool,
+    size: PictureSize = ON_SCREEN,
+    factor: float = 1.0,
 ) -> str:
     """Plots with their titles, one under the other, as an svg file.
 

@@ -36,7 +36,7 @@ from passk_cli.report.model import Report
 from passk_cli.text import cut, printable
 
 if TYPE_CHECKING:
-    from passk_cli.charts.look import Size
+    from passk_cli.charts.look import PictureSize
 
 # As many messages are read; more are walked past.
 _MESSAGES = 3
@@ -93,11 +93,11 @@ class Charting:
         return [chart for chart in self.chart if chart not in _TERMINAL]
 
     @property
-    def size(self) -> Size | None:
+    def size(self) -> PictureSize | None:
         """The size of the whole picture; None where none was asked for."""
-        from passk_cli.charts.look import Size
+        from passk_cli.charts.look import PictureSize
 
-        return Size.parse(self.chart_size) if self.chart_size else None
+        return PictureSize.parse(self.chart_size) if self.chart_size else None
 
     def check(self) -> None:
         """Refuse files that are no pictures, and a size that is none."""

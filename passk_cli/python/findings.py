@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
-from passk_cli.charts.look import Look, Size, shown
+from passk_cli.charts.look import Look, PictureSize, shown
 from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
@@ -178,7 +178,7 @@ class Findings:
         plots = tuple(plot for kind, plot in every if kind.startswith(name))
         if not plots:
             raise ParameterError(f"no chart {name!r}; there is {there}", name="no-chart")
-        asked = Size.parse(size) if size else None
+        asked = PictureSize.parse(size) if size else None
         look = Look(title, bands, tuple(highlight), panel, asked)
         report = self.report if plots == self.report.plots else _drawing(self.report, plots)
         return Chart(report, look, theme, percent)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from passk_cli.charts.letters import width_of
-from passk_cli.charts.look import Look, Size, prepared
+from passk_cli.charts.look import Look, PictureSize, prepared
 from passk_cli.charts.picture import picture
 from passk_cli.charts.svg import picture as drawn
 from passk_cli.charts.theme import THEMES
@@ -103,7 +103,7 @@ def boxes(svg: str) -> list[Box]:
 @pytest.mark.parametrize("models", [1, 4, 8, 25])
 def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
     for kind, plot in plots(models).items():
-        svg = drawn(prepared([plot], Look()), LIGHT, False, Size.parse("3.25in"))
+        svg = drawn(prepared([plot], Look()), LIGHT, False, PictureSize.parse("3.25in"))
         root = ElementTree.fromstring(svg)
         assert root.get("width") == "3.25in"
         width, height = map(float, root.get("viewBox", "").split()[2:])
@@ -148,13 +148,13 @@ def test_the_size_is_that_of_the_whole_picture(
 ) -> None:
     if points is None or pixels is None:
         with pytest.raises(ParameterError, match="no size; use 3"):
-            Size.parse(size)
+            PictureSize.parse(size)
         return
     for name in ("labels", "forest", "densities", "panels"):
-        png = picture(report(name), ".png", size=Size.parse(size))
+        png = picture(report(name), ".png", size=PictureSize.parse(size))
         wide, high = struct.unpack(">II", png[16:24])
         assert (wide, high if pixels[1] else None) == pixels
-    pdf = picture(report("labels"), ".pdf", size=Size.parse(size))
+    pdf = picture(report("labels"), ".pdf", size=PictureSize.parse(size))
     box = re.search(rb"/MediaBox *\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert box is not None
     assert float(box[1]) == pytest.approx(points[0], abs=0.1)
@@ -166,7 +166,7 @@ def test_the_size_is_that_of_the_whole_picture(
 @pytest.mark.parametrize("size", ["3.25inx0.8in", "0.5in", "40x40"])
 def test_a_size_without_room_is_refused(size: str) -> None:
     with pytest.raises(ParameterError, match="--chart-size: the chart needs more"):
-        drawn([PLOTS["labels"]], LIGHT, False, Size.parse(size))
+        drawn([PLOTS["labels"]], LIGHT, False, PictureSize.parse(size))
 
 
 def test_without_a_title_the_axes_still_say_the_metric() -> None:

@@ -111,7 +111,7 @@ class Bands(Section[Band]):
             yield (f"{len(ahead)} of {len(self.records):,} differences are significant at some k;"
                    f" {sentence}",)  # fmt: skip
         else:
-            yield (f"No difference is significant at any k ({len(self.records):,} curves).",)
+            yield (f"All differences are tied at every k ({len(self.records):,} curves).",)
 
     def context(self) -> Iterator[str]:
         """The level of the band."""
