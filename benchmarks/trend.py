@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+import passk_cli
+from passk_cli.files.history import append
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.runs import changes, largest_deviate, run_effect, run_variance, widened
 
@@ -89,33 +95,60 @@ def nights(histories: int = 1_000, length: int = 200, at: int = 120, tasks: int 
 
 
 def coverage(repetitions: int = 4_000, tasks: int = 50, runs: int = 5) -> None:
-    """Coverage of the difference to the mean of the last runs, without and with their variance."""
-    print(
-        "| effect | attempts | runs of the history | plain | with the effect | width | drop said |"
-    )
+    """Coverage of `passk gate --baseline history.parquet:last5`, beside intervals without runs."""
+    print("| effect | attempts | runs of the history | plain | gate | width | gate fails |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for effect in (0.0, 0.02, 0.04):
-        for n in (1, 4):
-            for history in (5, 20):
-                random = np.random.default_rng([int(1000 * effect), n, history])
-                plain = wide = alarms = 0
-                widths = []
-                for _ in range(repetitions):
-                    rates = rates_of(random, tasks)
-                    c = night(random, rates, n, random.normal(0, effect, history), history) / n
-                    new = night(random, rates, n, random.normal(0, effect), 1)[0] / n
-                    d = new - c[-runs:].mean(axis=0)
-                    low, high = (float(x[0]) for x in difference_law(d, 1.0).limits(0.05))
-                    plain += low <= 0 <= high
-                    a, b = widened(float(d.mean()), low, high, run_variance(c), runs, history)
-                    wide += a <= 0 <= b
-                    alarms += b < 0
-                    widths.append((b - a) / (high - low))
-                print(
-                    f"| {100 * effect:g} points | {n} | {history} | {plain / repetitions:.3f} |"
-                    f" {wide / repetitions:.3f} | {np.mean(widths):.2f} |"
-                    f" {alarms / repetitions:.3f} |"
-                )
+    models = 400  # Each is a repetition of its own; the gate judges all of them at once.
+    for effect, n, history in product((0.0, 0.02, 0.04), (1, 4), (5, 20)):
+        random = np.random.default_rng([int(1000 * effect), n, history])
+        rows, plain = [], []
+        for _ in range(repetitions // models):
+            c = np.zeros((models, history + 1, tasks), dtype=int)
+            for model in range(models):
+                shifts = random.normal(0, effect, history + 1)
+                c[model] = night(random, rates_of(random, tasks), n, shifts, history + 1)
+            rows += gated(c, n, runs)
+            d = (c[:, -1] - c[:, -1 - runs : -1].mean(axis=1)) / n
+            plain += [[float(x[0]) for x in difference_law(own, 1.0).limits(0.05)] for own in d]
+        covered = np.mean([row["low"] <= 0 <= row["high"] for row in rows])
+        fails = np.mean([row["verdict"] == "fail" for row in rows])
+        wider = np.mean([(row["high"] - row["low"]) / (high - low)
+                         for row, (low, high) in zip(rows, plain, strict=True)])  # fmt: skip
+        print(
+            f"| {100 * effect:g} points | {n} | {history} |"
+            f" {np.mean([low <= 0 <= high for low, high in plain]):.3f} | {covered:.3f} |"
+            f" {wider:.2f} | {fails:.3f} |"
+        )
+
+
+def gated(c: np.ndarray, n: int, runs: int) -> list[dict[str, Any]]:
+    """The rows of a gate of the last run of each model against those before it.
+
+    c : (models, runs, tasks), the new run last.
+    """
+    models, nights_, tasks = c.shape
+    names = [f"m{model:03d}" for model in range(models)]
+    old = c[:, :-1].swapaxes(0, 1)
+    columns = {
+        "run": np.repeat([f"night {r:03d}" for r in range(nights_ - 1)], models * tasks),
+        "at": np.repeat([f"2026-01-01T00:{r:02d}:00.000Z" for r in range(nights_ - 1)],
+                        models * tasks),
+        "model": np.tile(np.repeat(names, tasks), nights_ - 1),
+        "task": np.tile([f"t{t}" for t in range(tasks)], models * (nights_ - 1)),
+        "n": np.full(old.size, n), "c": old.ravel(),
+    }  # fmt: skip
+    same = {"revision": "1", "suite": "all", "settings": "{}"}
+    columns |= {name: np.full(old.size, text) for name, text in same.items()}
+    new = pd.DataFrame({
+        "model": np.repeat(names, tasks), "task": [f"t{t}" for t in range(tasks)] * models,
+        "n": n, "c": c[:, -1].ravel(),
+    })  # fmt: skip
+    with TemporaryDirectory() as folder:
+        history = f"{folder}/history.parquet"
+        append(history, columns)
+        found = passk_cli.gate(new, baseline=f"{history}:last{runs}", max_drop={"pass@1": 0.0})
+    rows = {row["model"]: row for row in found.frame.to_dict("records") if "drop" in row["rule"]}
+    return [rows[name] for name in names]
 
 
 def tau(folder: Path) -> None:

@@ -7,16 +7,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
 import yaml
 
+from passk_cli.message import WARNING, Said
 from passk_cli.render.markup import markdown
 from passk_cli.render.style import Style
-from passk_cli.report.model import Check, Report, Table
+from passk_cli.report.model import COMMENT, FULL, Changes, Check, Column, Report, Table
 from tests.conftest import ROOT, Passk
 
 ACTION = yaml.safe_load((ROOT / "action" / "action.yml").read_text())
@@ -37,9 +40,12 @@ def steps(tmp_path: Path) -> Steps:
     for folder in (programs, temporary, home):
         folder.mkdir()
     (programs / "passk").write_text(f'#!/bin/sh\nexec {sys.executable} -m passk_cli "$@"\n')
+    # As the real one: a list of comments has a line for each that the query selects.
     (programs / "gh").write_text(
-        f'#!/bin/sh\ncd {tmp_path}\nprintf "%s\\n" "$@" "" >> gh\n[ ! -e forbidden ]\n'
+        f'#!/bin/sh\ncd {tmp_path}\nprintf "%s\\n" "$@" "" >> gh\n[ "$2" != view ] || cat comments\n'
+        "[ ! -e forbidden ]\n"
     )
+    (tmp_path / "comments").touch()
     for program in programs.iterdir():
         program.chmod(0o755)
 
@@ -53,6 +59,7 @@ def steps(tmp_path: Path) -> Steps:
             "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home), "PYTHONPATH": str(ROOT),
             "RUNNER_TEMP": str(temporary), "GITHUB_OUTPUT": str(output), "GITHUB_ACTIONS": "true",
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "GITHUB_REPOSITORY": "team/agent",
+            "GITHUB_WORKFLOW": "Nightly --> gate", "GITHUB_JOB": "evaluate",
         }  # fmt: skip
         outputs: dict[str, str] = {}
         for step in ACTION["runs"]["steps"][1:]:
@@ -95,15 +102,17 @@ def test_a_gate_that_fails(steps: Steps, tmp_path: Path) -> None:
     write_runs(tmp_path, 3)
     code, outputs, calls, printed = steps()
     assert (code, outputs["verdict"]) == (1, "fail")
-    (call,) = calls
-    assert call[:-1] == [
-        "pr", "comment", "17", "--repo", "team/agent", "--edit-last", "--create-if-none",
-        "--body-file",
-    ]  # fmt: skip
-    comment = Path(call[-1]).read_text()
-    assert comment.startswith("FAIL: ")
-    assert "<details><summary>Tasks that changed</summary>\n\n- " in comment
-    assert "9 of 10 passed, now 3 of 10 (regressed, p " in comment
+    find, create = calls
+    assert find[:6] == ["pr", "view", "17", "--repo", "team/agent", "--json"]
+    assert create[:-1] == ["pr", "comment", "17", "--repo", "team/agent", "--body-file"]
+    marker, comment = Path(create[-1]).read_text().split("\n", 1)
+    assert marker == "<!-- passk: Nightly -> gate / evaluate -->"
+    assert comment.startswith("**FAIL:** ")
+    shown, _, folded = comment.partition("<details>")
+    assert "\n- airline: new against old.csv: 30 of 30 tasks flipped" in shown
+    assert "\n  - t0: 9 of 10 passed, now 3 of 10 (regressed, p " in shown
+    assert "every baseline task" in folded
+    assert "every baseline task" not in shown
     assert (tmp_path / "summary").read_text() == comment
     assert "::error title=passk" in printed
     assert json.loads(Path(outputs["json"]).read_text())["result"] == "fail"
@@ -132,7 +141,32 @@ def test_bad_data_and_no_rules_are_said_in_the_comment(
     (tmp_path / file).unlink()
     done, outputs, calls, _ = steps()
     assert (done, outputs["verdict"]) == (code, "error")
-    assert Path(calls[0][-1]).read_text().startswith("**ERROR**: ")
+    assert "\n**ERROR**: " in Path(calls[-1][-1]).read_text()
+
+
+def test_the_comment_of_this_job_is_renewed(steps: Steps, tmp_path: Path) -> None:
+    """Whatever else the same account has written since, and whoever has copied its marker."""
+    write_runs(tmp_path, 9)
+    address = "https://github.com/team/agent/pull/17#issuecomment-4711"
+    (tmp_path / "comments").write_text(f"{address}\n{address[:-1]}2\n")
+    _, _, (find, edit), _ = steps(name="smoke")
+    assert edit[:4] == ["api", "-X", "PATCH", "repos/team/agent/issues/comments/4711"]
+    assert edit[4] == "-F"
+    body = Path(edit[5].removeprefix("body=@")).read_text()
+    assert body.startswith("<!-- passk: smoke -->\n**PASS:** ")
+    program = find[find.index("--jq") + 1]
+    comments = [
+        {"body": body, "viewerDidAuthor": False, "url": "copied"},
+        {"body": "another workflow's", "viewerDidAuthor": True, "url": "other"},
+        {"body": body.replace("smoke", "smoke and more", 1), "viewerDidAuthor": True, "url": "x"},
+        {"body": body.replace("\n", "\r\n"), "viewerDidAuthor": True, "url": address},
+    ]
+    if jq := which("jq"):
+        chosen = subprocess.run(
+            [jq, "-r", program], input=json.dumps({"comments": comments}), text=True,
+            capture_output=True, env={"MARKER": "<!-- passk: smoke -->"},
+        )  # fmt: skip
+        assert chosen.stdout == f"{address}\n", chosen.stderr
 
 
 def test_what_is_installed() -> None:
@@ -163,8 +197,16 @@ def test_gitlab_template(tmp_path: Path, passk: Passk, monkeypatch: pytest.Monke
 def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     """GitHub refuses a comment of more than 65,536 characters."""
     lines = tuple(f"task_{i}: 9 of 10 passed, now 3 of 10" for i in range(5_000))
-    check = Check("agent", "rule", "24 of 60", "fail")
-    text = markdown(Report((), Table((), ()), checks=(check,), listed=lines), Style())
-    assert len(text) < 40_000
-    kept = text.count("\n- task")
-    assert f"- {5_000 - kept:,} more\n" in text
+    rules = Table((Column("rule"),), tuple((line,) for line in lines), shown=FULL)
+    warning = Said("few", WARNING, "warned")
+    report = Report(
+        (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)), Table((), ()),
+        answer=(("FAIL: it fell",),), checks=(Check("agent", "rule", "24 of 60", "fail"),),
+        changes=(Changes("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
+    )  # fmt: skip
+    text = markdown(report, Style())
+    assert len(text) < 50_000
+    for part, start in zip(text.split("</details>"), ("| task", "  - task"), strict=False):
+        folded = part.partition("<details>")[2]
+        kept = folded.count(f"\n{start}")
+        assert f"\n{5_000 - kept:,} more lines" in folded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from xml.etree import ElementTree
 
@@ -12,6 +13,8 @@ from passk_cli.text import printable, strict_json
 
 # Verdicts that are neither a pass nor a failure.
 _OPEN = ("undecided", "not judged")
+# The errors that GitHub shows of a step, and the warnings.
+_ANNOTATIONS = 10
 # Where GitLab shows what no file of rules says.
 _PIPELINE = ".gitlab-ci.yml"
 
@@ -89,9 +92,15 @@ def github_failure(problem: str) -> str:
 
 
 def github_alarms(report: Report, style: Style) -> str:
-    """The workflow commands of what is wrong or open, without notices."""
-    lines = github(report, style).splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith("::notice"))
+    """The workflow commands of what is wrong or open, without notices, as many as GitHub shows."""
+    every, shown = github(report, style).splitlines(keepends=True), []
+    for level in ("error", "warning"):
+        lines = [line for line in every if line.startswith(f"::{level} ")]
+        if rest := lines[_ANNOTATIONS - 1 :][1:]:
+            more = f"::{level} title=passk::{len(rest) + 1:,} more in the job summary\n"
+            lines = [*lines[: _ANNOTATIONS - 1], more]
+        shown += lines
+    return "".join(shown)
 
 
 def gitlab(report: Report, style: Style) -> str:
@@ -103,7 +112,8 @@ def gitlab(report: Report, style: Style) -> str:
     """
     _require_checks(report)
     severities = {"error": "blocker", "fail": "critical", "undecided": "minor"}
-    place = str(report.signature.get("rules", _PIPELINE))
+    # GitLab takes no path that begins with ./ or /.
+    place = os.path.relpath(str(report.signature.get("rules", _PIPELINE)))
     issues = [
         _issue(
             f"passk: {check.rule}", _reason(check, style),

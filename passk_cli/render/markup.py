@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import pairwise
 
-from passk_cli.render.style import Style, heading, labelled, parts, said, shown
-from passk_cli.report.model import Cell, Column, Estimate, Methods, Report, Table, signature_line
+from passk_cli.render.style import Style, heading, labelled, parts, said, shortened, shown
+from passk_cli.report.model import (
+    COMMENT,
+    FULL,
+    Cell,
+    Column,
+    Estimate,
+    Methods,
+    Report,
+    Table,
+    signature_line,
+)
+from passk_cli.report.words import plural
 from passk_cli.text import printable
 
-# Characters of folded lines: a comment on GitHub has at most 65,536.
-_FOLDED = 30_000
+# The first of two limits in a table, which stay on one line.
+_LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
+# Characters of a part of a comment, of which GitHub takes 65,536.
+_PART = 12_000
 _LATEX = {
     "&": r"\&",
     "%": r"\%",
@@ -47,11 +61,10 @@ _LATEX = {
 
 
 def markdown(report: Report, style: Style) -> str:
-    """The answer above GitHub tables, numbers right-aligned, names escaped.
-
-    Of a gate it is made for a comment: below them its warnings and, folded, the tasks that changed.
-    """
+    """The answer above GitHub tables, numbers right-aligned, names escaped; see `_comment`."""
     style = style.typeset
+    if report.checks:
+        return _comment(report, style)
     chosen = shown(report, style)
     blocks = [escaped(chosen.answer)]
     for table in chosen.tables:
@@ -61,22 +74,57 @@ def markdown(report: Report, style: Style) -> str:
     blocks += [code(text)] if (text := chosen.signature) else []
     if stated := chosen.methods:
         blocks += [escaped(stated.words), f"```bibtex\n{stated.bibtex}\n```"]
-    if report.checks:
-        blocks += [f"**Warning:** {escaped(said(m.pieces(), style))}" for m in report.warnings]
-        blocks.append(_folded("Tasks that changed", report.listed))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _folded(title: str, lines: Sequence[str]) -> str:
-    """Lines that a reader opens; as many as a comment of a pull request has room for."""
-    items, room = [], _FOLDED
-    for line in map(escaped, lines):
-        room -= len(line) + 3
-        items += [f"- {line}"] if room > 0 else []
-    if rest := len(lines) - len(items):
-        items.append(f"- {rest:,} more")
-    text = "\n".join(items)
-    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>" if lines else ""
+def _comment(report: Report, style: Style) -> str:
+    """A gate's report as a comment on a pull request: the verdict, the rules that do not pass and
+    the numbers that were measured, warnings, the tasks that changed beyond chance; folded: every
+    rule, the other tasks that flipped, notes.
+
+    A comment has no --full: whatever that shows is in it, as far as GitHub has room.
+    """
+    chosen = shown(report, replace(style, full=True))
+    tables = {table.shown: table for table in report.tables}
+    verdict, _, finding = escaped(chosen.answer).partition(": ")
+    blocks = [f"**{verdict}:** {finding}"]
+    if (measured := tables[COMMENT]).rows:
+        table = markdown_table(shortened(measured), replace(style, full=True))
+        blocks.append(_LIMITS.sub("\\1,\N{NO-BREAK SPACE}", table))
+    changed, flipped = [], []
+    for changes in report.changes:
+        summary = f"- {escaped(changes.summary)}"
+        changed += [summary, *(f"  - {escaped(line)}" for line in changes.significant)]
+        if changes.others:
+            flipped += [summary, *(f"  - {escaped(line)}" for line in changes.others)]
+    warnings = [f"- **Warning:** {escaped(said(m.pieces(), style))}" for m in report.warnings]
+    notes = [f"- {escaped(said(m.pieces(), style))}" for m in report.messages
+             if m not in report.warnings]  # fmt: skip
+    head, ruler, *rules = markdown_table(tables[FULL], style).splitlines()
+    blocks += [
+        _bounded([*warnings, *changed]),
+        f"<sub>{escaped(chosen.context)}</sub>",
+        code(chosen.signature) if chosen.signature else "",
+        _folded(f"All {len(rules):,} rules", "\n".join((head, ruler, _bounded(rules)))),
+        _folded("Changes that chance explains", _bounded(flipped)),
+        _folded(plural(len(notes), "note"), _bounded(notes)),
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _bounded(lines: Sequence[str]) -> str:
+    """Lines below each other, as many as a part of a comment has room for."""
+    room = _PART
+    for place, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return "\n".join((*lines[:place], f"\n{len(lines) - place:,} more lines"))
+    return "\n".join(lines)
+
+
+def _folded(title: str, text: str) -> str:
+    """A text that a reader opens; "" for none."""
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>" if text else ""
 
 
 def markdown_failure(problem: str) -> str:
@@ -222,8 +270,10 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in which nothing is Markdown, HTML or a formula, on one line."""
-    return re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
+    """Text in which nothing is Markdown, HTML or a formula, names nobody, on one line."""
+    text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
+    # GitHub would write to @name, and link #12.
+    return re.sub(r"(?<!\w)([@#])(?=\w)", r"\1<!-- -->", text)
 
 
 def code(text: str) -> str:

@@ -17,7 +17,9 @@ from passk_cli.report.model import (
     QUANTITIES,
     Cell,
     Column,
+    COMMENT,
     Estimate,
+    Hint,
     Limits,
     Methods,
     Phrase,
@@ -108,7 +110,7 @@ def shown(report: Report, style: Style) -> Shown:
     """The parts of a report that the reader has chosen."""
     tables: list[Table] = []
     if style.full:
-        tables += [table for table in report.tables if table.shown != BRIEF]
+        tables += [table for table in report.tables if table.shown not in (BRIEF, COMMENT)]
         entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
         if entries:
             heads = (Column("column"), Column("meaning"))
@@ -117,16 +119,12 @@ def shown(report: Report, style: Style) -> Shown:
     else:
         cuts: dict[str, None] = {}
         for table in report.tables:
-            if table.shown == FULL:
+            if table.shown in (FULL, COMMENT):
                 continue
-            places = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
-            rows = tuple(
-                tuple(row[at] for at in places) for row in table.rows[: table.first or None]
-            )
-            if table.shown == ALWAYS and len(rows) < len(table.rows):
-                cuts[f"{len(rows):,} of {len(table.rows):,} rows: --full"] = None
-            columns = tuple(table.columns[at] for at in places)
-            tables.append(replace(table, columns=columns, rows=rows))
+            own = shortened(table)
+            if table.shown == ALWAYS and len(own.rows) < len(table.rows):
+                cuts[f"{len(own.rows):,} of {len(table.rows):,} rows: --full"] = None
+            tables.append(own)
         words = [*cuts, report.context]
     context = " · ".join(filter(None, words))
     empty = any(
@@ -144,6 +142,14 @@ def shown(report: Report, style: Style) -> Shown:
         signature_line(report) if style.signed and report.signature else "",
         report.methods() if style.methods and report.methods is not None else None,
     )
+
+
+def shortened(table: Table) -> Table:
+    """A table without what only --full shows: its first rows and the columns that decide."""
+    places = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
+    columns = tuple(table.columns[at] for at in places)
+    rows = tuple(tuple(row[at] for at in places) for row in table.rows[: table.first or None])
+    return replace(table, columns=columns, rows=rows)
 
 
 def labelled(message: Said, style: Style) -> str:
@@ -184,7 +190,7 @@ def said(sentence: Sequence[Any], style: Style) -> str:
     texts = []
     for piece in sentence:
         if isinstance(piece, str):
-            texts.append(piece)
+            texts += [] if style.full and isinstance(piece, Hint) else [piece]
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))

@@ -79,14 +79,18 @@ Cell = str | int | float | Estimate | Limits | Phrase | None
 Sentence = tuple["Cell | tuple[Cell, Column]", ...]
 
 
+class Hint(str):
+    """Words of a sentence that stand only where not everything is shown: where the rest is."""
+
+
 def ranged(low: float, high: float, unit: str = "share") -> Cell:
     """A number, or a range of numbers where the two differ."""
     return Estimate(low, upper=high, unit=unit) if high > low else low
 
 
 # Where a column or a table is shown: always, with --full, or in csv, json and Python alone; a table
-# also only without --full, which has a longer one for it.
-ALWAYS, FULL, DATA, BRIEF = "always", "full", "data", "brief"
+# also only without --full, which has a longer one for it, or in the comment on a pull request.
+ALWAYS, FULL, DATA, BRIEF, COMMENT = "always", "full", "data", "brief", "comment"
 
 
 @dataclass(frozen=True)
@@ -143,8 +147,8 @@ class Column:
 class Table:
     """Columns and rows; every row has one cell per column.
 
-    shown : ALWAYS, FULL (with --full) or BRIEF (without).  first : so many rows without --full; 0
-        for all.
+    shown : ALWAYS, FULL (with --full), BRIEF (without) or COMMENT (a gate's Markdown).  first : so
+        many rows without --full; 0 for all.
     """
 
     columns: tuple[Column, ...]
@@ -182,6 +186,24 @@ class Check:
     def detail(self) -> str:
         """The details in one line."""
         return "; ".join(self.details)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The tasks of a run that changed against its baseline, in words.
+
+    summary : how many flipped, and how many chance alone flips.
+    significant : a line per task that changed beyond chance.  others : per task that flipped.
+    """
+
+    summary: str
+    significant: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.summary, *self.significant, *self.others
 
 
 @dataclass(frozen=True)
@@ -274,7 +296,7 @@ class Report:
     exports : file → its columns (name → array), which were asked for beside the report.
     commit : writes what the command is for, once no message stands against it.
     answer : what was found, in a sentence or two above the tables.
-    listed : lines that a gate's formats for pipelines show besides its checks.
+    changes : the tasks that changed, which a gate's formats for pipelines show besides its checks.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     page : what other commands found of the same data, where it is all shown as one document.
     methods : makes the sentences of a paper that say how the numbers were computed.
@@ -294,7 +316,7 @@ class Report:
     commit: Callable[[], object] | None = None
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
-    listed: tuple[str, ...] = ()
+    changes: tuple[Changes, ...] = ()
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
 
@@ -316,6 +338,11 @@ class Report:
     def warnings(self) -> tuple[Said, ...]:
         """The messages that say why the numbers mean less than they seem."""
         return tuple(said for said in self.messages if said.severity == WARNING)
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The tasks that changed, a line each."""
+        return tuple(line for changes in self.changes for line in changes.lines)
 
     @property
     def result(self) -> str:

@@ -190,7 +190,7 @@ def test_pipelines_see_the_rule(passk: Passk, write: Write) -> None:
     github = passk("gate", *ask, "-f", "github").out
     assert f"::error title=passk%3A {RULE}::fail: m has 3 to 5 attempts per task, the" in github
     markdown = passk("gate", *ask, "-f", "markdown").out
-    assert markdown.startswith("FAIL: m has 3 to 5 attempts per task, the baseline 5; ")
+    assert markdown.startswith("**FAIL:** m has 3 to 5 attempts per task, the baseline 5; ")
     assert f"| {RULE} " in markdown
     found = passk_cli.gate(ask[0], baseline=ask[2], max_drop={"pass@1": 0.9})
     assert (bool(found), "118 of 120" in found.frame.counted.tolist()) == (False, True)

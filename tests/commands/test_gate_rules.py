@@ -358,11 +358,11 @@ def test_github_sees_the_verdict_without_being_asked(
     assert json.loads(done.out)["exit"] == done.code == 1
     commands = [line for line in done.err.splitlines() if line.startswith("::")]
     assert [line.partition(" ")[0] for line in commands] == [
-        "::warning", "::warning", "::error", "::warning"
+        "::error", "::warning", "::warning", "::warning"
     ]  # fmt: skip
-    assert commands[2].startswith("::error title=passk%3A pass@1 drop ≤ 0.05::fail: b: agent lost ")
+    assert commands[0].startswith("::error title=passk%3A pass@1 drop ≤ 0.05::fail: b: agent lost ")
     shown = summary.read_text()
-    assert shown.startswith("# Build\nFAIL: b: agent lost ")
+    assert shown.startswith("# Build\n**FAIL:** b: agent lost ")
     assert "| b | pass@1 drop ≤ 0.05 |" in shown
     # Once, where annotations are asked for; not at all, where they are not wanted.
     done = passk("gate", "-f", "github")

@@ -196,14 +196,18 @@ class Sides:
             return {}
         return {self.baseline.series[s]: _tasks(self.baseline, s) for s in self.bases}
 
+    @cached_property
+    def base_models(self) -> set[str]:
+        """The models of the baseline."""
+        return {series[0] for series in self.base_tasks}
+
     def partner(self, model: str) -> str | None:
         """The baseline's model that a candidate is compared with; None when there is none.
 
         The only one, whatever it is called; of several, the one of the same name.
         """
-        models = {series[0] for series in self.base_tasks}
-        only = next(iter(models)) if len(models) == 1 else model
-        return only if only in models else None
+        only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
+        return only if only in self.base_models else None
 
     def base(self, series: Series) -> Series | None:
         """The baseline's series that a candidate's series is compared with, if there is one."""
@@ -220,7 +224,7 @@ class Sides:
     def lacking(self, series: Series) -> str:
         """Why a candidate's series has nothing to be compared with."""
         if self.partner(series[0]) is None:
-            models = ", ".join(sorted({base[0] for base in self.base_tasks}))
+            models = ", ".join(sorted(self.base_models))
             return f"{self.label} has no model {series[0]}; there are {models}"
         return f"{self.label} is not in this group"
 

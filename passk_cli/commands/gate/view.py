@@ -24,7 +24,7 @@ from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.suites import Asked, Suites, judged_suites
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.tasks.flips import changes_listed
+from passk_cli.commands.tasks.flips import changes_of
 from passk_cli.errors import ParameterError
 from passk_cli.files.arguments import is_file_argument, paths_of
 from passk_cli.files.request import BOUNDS, Request
@@ -32,11 +32,14 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, needs, scores_only
 from passk_cli.report.model import (
     BRIEF,
+    COMMENT,
     FULL,
     Cell,
+    Changes,
     Check,
     Column,
     Estimate,
+    Hint,
     Phrase,
     Report,
     Sentence,
@@ -69,8 +72,8 @@ from passk_cli.study.section import VERSION, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
 
-# Rows of the table without --full, columns of a screen, and the characters of a verdict.
-_ROWS, _SCREEN, _LONGEST = 14, 100, 200
+# Rows of the table without --full and of a comment, columns of a screen, characters of a verdict.
+_ROWS, _COMMENTED, _SCREEN, _LONGEST = 14, 20, 100, 200
 # The characters that a number with its interval takes.
 _NUMBER = 23
 # The order of rows, and in which the verdict names what shuts the gate.
@@ -178,7 +181,7 @@ QUARANTINE_ABSENT = Message(
     "The task has another name in the data, or was not run.",
 )  # fmt: skip
 SUITE_OF = Message(
-    "suite-tasks-and-attempts", NOTE, "{suite}: {words}", "",
+    "suite-tasks-and-attempts", NOTE, "{words}", "",
     "The tasks and attempts that a suite's verdicts rest on where they are not those of its"
     " baseline, or where nothing says how many there should be.",
 )  # fmt: skip
@@ -429,7 +432,7 @@ class RuleTable(Section[Judgement]):
 
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
-        a row per rule and model."""
+        a row per rule and model.  In a comment those that do not pass, and what was measured."""
         every = sorted(self.records, key=_rank)
         brief = _merged(every, _ROWS, self.noun)
         evidence = [str(line.counted) if line.counted else " " * _NUMBER for line in brief]
@@ -442,6 +445,12 @@ class RuleTable(Section[Judgement]):
             brief = [replace(line, verdict=_with_reason(line, room)) for line in brief]
         yield replace(self.table(brief, self.title), shown=BRIEF)
         yield replace(self.table(every, self.title), shown=FULL)
+        commented = [line for line in every
+                     if line.verdict != PASS or line.rehearsed or not line.counted]  # fmt: skip
+        commented = _merged(commented, _COMMENTED, self.noun)
+        if self.reasons:
+            commented = [replace(line, verdict=_with_reason(line, _LONGEST)) for line in commented]
+        yield replace(self.table(commented), shown=COMMENT)
 
     def decided(self) -> dict[str, object]:
         """Entries of the signature."""
@@ -464,8 +473,8 @@ class RuleTable(Section[Judgement]):
             **{name: value for rule in self.rules for name, value in rule.signature.items()},
         }
 
-    def flips(self) -> tuple[str, ...]:
-        """The tasks that flipped against the baseline, where outcomes are known."""
+    def changes(self) -> tuple[Changes, ...]:
+        """The tasks that changed against the baseline, where outcomes are known."""
         sides = self.trial.sides
         if sides.baseline is None or self.study.bounded:
             return ()
@@ -477,7 +486,7 @@ class RuleTable(Section[Judgement]):
                 other = Side(sides.baseline, sides.baseline.series.index(base), name)
                 pairs.append((Side(sides.counts, s, series_name(series)), other))
         every = find_flips(pairs, self.study.confidence.level)
-        return changes_listed([flips for flips in every if flips.tasks])
+        return tuple(changes_of([flips for flips in every if flips.tasks]))
 
 
 @dataclass(frozen=True)
@@ -716,10 +725,14 @@ class SuiteTable(RuleTable):
                 yield QUARANTINE_ABSENT(suite=suite.name, names=absent)
             if part.asked.later:
                 yield NO_BASELINE_YET(suite=suite.name, rules=len(part.asked.waiting))
+        # What several suites of one run say stands there once.
+        messages: dict[Said, list[str]] = {}
         for name, table in self.parts:
             if lacks := table._omitted():
-                yield SUITE_OF(suite=name, words="; ".join(lacks))
-            yield from (said.about(name) for said in table.messages())
+                messages.setdefault(SUITE_OF(words="; ".join(lacks)), []).append(name)
+            for said in table.messages():
+                messages.setdefault(said, []).append(name)
+        yield from (said.about(first_few(names)) for said, names in messages.items())
 
     def decided(self) -> dict[str, object]:
         """Entries of the signature: the file says the rest."""
@@ -734,9 +747,16 @@ class SuiteTable(RuleTable):
             "tasks": sum(len({*t.sides.counts.task_codes.tolist()}) for _, t in suites.read),
         }
 
-    def flips(self) -> tuple[str, ...]:
-        """The tasks that flipped in each suite."""
-        return tuple(f"{name}: {line}" for name, table in self.parts for line in table.flips())
+    def changes(self) -> tuple[Changes, ...]:
+        """The tasks that changed in each suite; those of suites of one run once."""
+        suites: dict[Changes, list[str]] = {}
+        for name, table in self.parts:
+            for changes in table.changes():
+                suites.setdefault(changes, []).append(name)
+        return tuple(
+            replace(changes, summary=f"{first_few(names)}: {changes.summary}")
+            for changes, names in suites.items()
+        )
 
 
 @dataclass(frozen=True)
@@ -799,7 +819,7 @@ def suites_report(suites: Suites) -> Report:
     (_, trial), *_ = suites.read
     section = SuiteTable(suites.study, rows, trial, (), PASS, suites, tables)
     report = view(replace(section.study, decided=section.decided()), [section])
-    return replace(report, checks=section.checks, listed=section.flips())
+    return replace(report, checks=section.checks, changes=section.changes())
 
 
 def _is_given(value: Any) -> bool:
@@ -899,7 +919,7 @@ def _merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]
         return rows
     verdicts = [f"{rest.count(verdict)} {verdict}" for verdict in _ORDER if verdict in rest]
     last = replace(
-        others[most], name=f"{len(rest)} more rows", words=("--full",), reason="",
+        others[most], name=f"{len(rest)} more rows", words=(Hint("--full"),), reason="",
         verdict=", ".join(verdicts), counted=Counted(0, 0, " "), details=(), rehearsed=None,
     )  # fmt: skip
     return [*others[:most], last, *passes]
@@ -986,13 +1006,13 @@ def _within(
     for at, note in enumerate(notes):
         rest = len(notes) - at - 1
         if len(note) + 2 > room - (len("; 9 more notes: --full") if rest else 0):
-            parts.append(f"{plural(rest + 1, 'more note')}: --full")
+            parts.append(Hint(f"{plural(rest + 1, 'more note')}: --full"))
             break
         room -= len(note) + 2
         parts.append(note)
     if reason and reason not in (*parts, *first) and reason not in said and len(reason) + 2 <= room:
         parts.append(reason)
-    return (*head, "".join(f"; {part}" for part in parts), end)
+    return (*head, *(type(part)(f"; {part}") for part in parts), end)
 
 
 class Gate(Question, GateOptions):
@@ -1177,8 +1197,8 @@ class Gate(Question, GateOptions):
                 trial.study, records, trial, rules, self.on_undecided, setting, most
             )
         report = view(replace(trial.study, decided=section.decided()), [section])
-        listed = () if self.rehearse else section.flips()
-        return replace(report, checks=section.checks, listed=listed, rehearsal=self.rehearse)
+        changes = () if self.rehearse else section.changes()
+        return replace(report, checks=section.checks, changes=changes, rehearsal=self.rehearse)
 
     def trial(self, study: Study) -> Trial:
         """The run beside its baseline, with every metric a rule needs."""
