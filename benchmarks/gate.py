@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -107,6 +108,50 @@ def unchanged(runs: int) -> str:
     head += [*(f"{rule}: passes %" for rule in names), "verdicts differ %"]
     title = f"{runs:,} pairs of runs a row, Monte-Carlo error {100 * sqrt(0.025 / runs):.1f} points"
     return f"{title}\n\n{table(head, rows)}"
+
+
+# Rules of each suite that are at the edge of the truth: nothing changed, and pass@1 is RATE.
+RATE, SUITES = 0.5, 4
+DROP = 'max-drop = {"pass@1" = 0, "pass^4" = 0}'
+RULES_OF_SUITES: dict[str, tuple[str, str, bool]] = {
+    "max-drop of 2 metrics": (DROP, "", False),
+    "both, a minimum, a macro average": (
+        f'{DROP}\nno-regression = true\nmin = {{"pass@1" = {RATE}}}',
+        f'[average]\nmin = {{"pass@1" = {RATE}}}\nmax-drop = {{"pass@1" = 0}}', False,
+    ),
+    "the same, all suites of one run": (
+        f'{DROP}\nno-regression = true\nmin = {{"pass@1" = {RATE}}}',
+        f'[average]\nmin = {{"pass@1" = {RATE}}}\nmax-drop = {{"pass@1" = 0}}', True,
+    ),
+}  # fmt: skip
+
+
+def suites(runs: int) -> str:
+    """`passk gate --rules` of several suites and rules where nothing changed: any that fails."""
+    rows: list[list[object]] = []
+    for name, (rules, average, shared) in RULES_OF_SUITES.items():
+        rng, fails, verdicts = np.random.default_rng(6), 0, 0
+        with TemporaryDirectory() as folder:
+            of_run = [0] * SUITES if shared else range(SUITES)
+            Path(folder, "passk.toml").write_text("metric = [\"pass@1\", \"pass@4\", \"pass^4\"]\n" + "".join(
+                f'[[suite]]\nname = "s{s}"\nruns = "new{r}.csv"\nbaseline = "old{r}.csv"\n{rules}\n'
+                for s, r in enumerate(of_run)
+            ) + average)  # fmt: skip
+            for _ in range(runs):
+                for s in set(of_run):
+                    p = rng.beta(0.5, 0.5, 50)
+                    for side in ("new", "old"):
+                        c = rng.binomial(4, p)
+                        lines = "".join(f"t{s}-{t},4,{passes}\n" for t, passes in enumerate(c))
+                        Path(folder, f"{side}{s}.csv").write_text(f"task,n,c\n{lines}")
+                found = passk_cli.gate(rules=f"{folder}/passk.toml")
+                fails += not found.passed
+                verdicts = int(found.signature["verdicts"])
+        error = 100 * sqrt(fails / runs * (1 - fails / runs) / runs)
+        rows.append([f"{SUITES} suites", name, verdicts, f"{100 * fails / runs:.1f} ± {error:.1f}"])
+        print(rows[-1], file=sys.stderr)
+    head = ["suites", "rules of each", "verdicts together", "any fails %"]
+    return f"{runs:,} nights a row, 50 tasks × 4, rates Beta(.5, .5)\n\n{table(head, rows)}"
 
 
 def undecided(runs: int) -> str:
@@ -308,12 +353,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=12_000)
     parser.add_argument("--splits", type=int, default=300)
     parser.add_argument(
-        "--only", choices=("points", "unchanged", "undecided", "known", "rehearsals")
+        "--only", choices=("points", "unchanged", "suites", "undecided", "known", "rehearsals")
     )
     given = parser.parse_args()
     tables: dict[str, Callable[[], str]] = {
         "points": lambda: points(given.runs),
         "unchanged": lambda: unchanged(given.runs // 12),
+        "suites": lambda: suites(given.runs // 60),
         "undecided": lambda: undecided(given.runs // 6),
         "known": lambda: known(given.splits // 6),
         "rehearsals": lambda: rehearsed(given.splits),

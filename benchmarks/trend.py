@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,8 +18,10 @@ import pandas as pd
 
 import passk_cli
 from passk_cli.files.history import append
+from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.runs import changes, largest_deviate, run_effect, run_variance, widened
+from passk_cli.metrics.registry import Metric
 
 
 def thresholds(histories: int = 20_000, runs: int = 365) -> None:
@@ -54,44 +57,61 @@ def by_t(before: np.ndarray, after: np.ndarray, n: int) -> bool:
     return bool(error > 0 and d.mean() / error < -1.676)
 
 
-def nights(histories: int = 1_000, length: int = 200, at: int = 120, tasks: int = 50) -> None:
+def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
+    """Nights on which a gate against the last five, --max-drop pass@1=0, fails.
+
+    c : (nights, tasks).  As `passk gate` computes it, for all nights at once.
+    """
+    nights_ = np.arange(runs, len(c))
+    pooled = np.array([c[r - runs : r].sum(axis=0) for r in nights_])
+    d = c[runs:] / n - pooled / (n * runs)
+    attempts = np.broadcast_to(np.array([n, n * runs])[:, None, None], (2, *d.shape))
+    floor = attempt_floor(Metric("pass@", 1), attempts, np.array([c[runs:], pooled]))
+    lows, highs = difference_law(d, 1.0, floor).limits(0.05)
+    return [
+        int(r) for r, own, low, high in zip(nights_, d.mean(axis=1), lows, highs, strict=True)
+        if widened(own, low, high, run_variance(c[:r] / n), runs, int(r))[1] < 0
+    ]  # fmt: skip
+
+
+def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 50) -> None:
     """200 nights, quiet or with a drop of 5 points on night 120: false alarms and delay."""
-    print("| nights | rule | histories with a false alarm | drop seen | nights until it is |")
-    print("| --- | --- | --- | --- | --- |")
-    for n in (1, 4):
-        for effect in (0.0, 0.02):
-            random = np.random.default_rng(n * 10 + int(100 * effect))
-            quiet = {"passk trend": 0, "t test per night": 0, "threshold 200 %": 0}
-            delays: dict[str, list[int]] = {name: [] for name in quiet}
-            for _ in range(histories):
-                rates = rates_of(random, tasks)
-                for drop in (0.0, -0.05):
-                    shift = random.normal(0, effect, length)
-                    shift[at - 1 :] += drop
-                    c = night(random, rates, n, shift, length)
-                    means = c.mean(axis=1) / n
-                    alarms = {
-                        "passk trend": [change.shown for change in changes(means)],
-                        "t test per night": [
-                            r for r in range(1, length) if by_t(c[r - 1], c[r], n)
-                        ],
-                        # A benchmark alert: the value before is more than twice the value now.
-                        "threshold 200 %": list(
-                            np.flatnonzero(means[:-1] > 2 * np.maximum(means[1:], 1e-9)) + 1
-                        ),
-                    }
-                    for name, seen in alarms.items():
-                        if not drop:
-                            quiet[name] += bool(seen)
-                        elif later := [r for r in seen if r >= at - 1]:
-                            delays[name].append(int(later[0]) - at + 2)
-            for name, false in quiet.items():
-                seen = delays[name]
-                print(
-                    f"| {tasks} × {n}, effect {100 * effect:g} | {name} | {false / histories:.3f} |"
-                    f" {len(seen) / histories:.3f} | "
-                    + (f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f}) |" if seen else "– |")
-                )
+    print("| nights | rule | false alarms a night | histories with one | drop seen |"
+          " nights until it is |")  # fmt: skip
+    print("| --- | --- | --- | --- | --- | --- |")
+    rules: dict[str, Callable[[np.ndarray, int], list[int]]] = {
+        "passk trend": lambda c, n: [each.shown for each in changes(c.mean(axis=1) / n)],
+        "passk gate, last 5": by_gate,
+        "t test per night": lambda c, n: [r for r in range(1, length) if by_t(c[r - 1], c[r], n)],
+        "threshold 200 %": lambda c, n: by_ratio(c.mean(axis=1)),
+    }
+    for n, effect in product((1, 4), (0.0, 0.02)):
+        random = np.random.default_rng(n * 10 + int(100 * effect))
+        quiet: dict[str, list[int]] = {name: [] for name in rules}
+        delays: dict[str, list[int]] = {name: [] for name in rules}
+        for _ in range(histories):
+            rates = rates_of(random, tasks)
+            shift = random.normal(0, effect, length)
+            c = night(random, rates, n, shift, length)
+            shift[at - 1 :] -= 0.05
+            fallen = night(random, rates, n, shift, length)
+            for name, alarms in rules.items():
+                quiet[name].append(len(alarms(c, n)))
+                later = [r for r in alarms(fallen, n) if r >= at - 1]
+                delays[name] += [later[0] - at + 2] if later else []
+        for name, seen in delays.items():
+            false = np.array(quiet[name])
+            print(
+                f"| {tasks} × {n}, effect {100 * effect:g} | {name} |"
+                f" {false.mean() / length:.4f} | {(false > 0).mean():.3f} |"
+                f" {len(seen) / histories:.3f} | "
+                + (f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f}) |" if seen else "– |")
+            )
+
+
+def by_ratio(means: np.ndarray) -> list[int]:
+    """Alerts of a benchmark action: the value before is more than twice the value now."""
+    return (np.flatnonzero(means[:-1] > 2 * np.maximum(means[1:], 1e-9)) + 1).tolist()
 
 
 def coverage(repetitions: int = 4_000, tasks: int = 50, runs: int = 5) -> None:

@@ -86,11 +86,13 @@ def written(contents: dict[Path, str | bytes]) -> Iterator[None]:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
     """A file to write in the block, which at its end is moved to where it is wanted.
 
     A link is followed, an existing file keeps its mode; what is no plain file (a pipe, a device)
     gets the content.  An error in the block leaves everything as it was.
+
+    new : FileExistsError where there is one at the end, made by whomever.
     """
     import shutil
 
@@ -109,7 +111,7 @@ def whole(path: Path) -> Iterator[Path]:
         with _writing(path):
             if plain:
                 os.chmod(file, mode)
-                os.replace(file, place)
+                (_moved_where_nothing_is if new else os.replace)(file, place)
                 return
             with open(file, "rb") as content, open(path, "wb") as target:
                 shutil.copyfileobj(content, target, 1 << 20)
@@ -120,11 +122,28 @@ def _writing(path: Path) -> Iterator[None]:
     """Errors of writing this file are the user's to mend."""
     try:
         yield
+    except FileExistsError:
+        raise
     except BrokenPipeError:
         # A pipe by its name, as /dev/stdout: its reader has gone.
         return
     except OSError as error:
         raise _unwritten(path, error) from None
+
+
+def _moved_where_nothing_is(file: Path, place: Path) -> None:
+    """Move a file; FileExistsError where there is one, which a link sees and a move replaces.
+
+    A file system without links is asked before instead.
+    """
+    try:
+        os.link(file, place)
+    except FileExistsError:
+        raise
+    except OSError:
+        if place.exists():
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place)) from None
+        os.replace(file, place)
 
 
 def _unwritten(path: Path, error: OSError) -> ParameterError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import re
@@ -87,14 +88,15 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     what = "\0".join((run, str(columns["suite"][0]), *models))
     name = re.sub(r"[^\w.-]+", "-", run)[:60].strip(".-") or "run"
     path = folder / f"{name}-{hashlib.sha256(what.encode()).hexdigest()[:10]}.parquet"
-    if path.exists():
-        raise _twice(path, run, str(columns["suite"][0]), models[0])
-    with whole(path) as file:
-        copy(con, "FROM run_", str(file), "parquet")
+    try:
+        with whole(path, new=True) as file:
+            copy(con, "FROM run_", str(file), "parquet")
+    except FileExistsError:
+        raise _twice(path, run, str(columns["suite"][0]), models[0]) from None
 
 
 def _table(files: list[Path]) -> str:
-    names = ", ".join(quote_text(str(file)) for file in files)
+    names = ", ".join(quote_text(glob.escape(str(file))) for file in files)
     return f"read_parquet([{names}], union_by_name=true{AS_IT_IS})"
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import passk_cli
+from passk_cli.files import history
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.history import append
 
@@ -103,6 +104,44 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     ]
     assert [writer.wait() for writer in writers] == [0, 0]
     assert runs_of(path) == [(f"{name}{i}", 2) for name in "xy" for i in range(8)]
+
+
+def test_of_two_writers_of_one_run_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the other one comes in between the look and the end, and without links."""
+    copy = history.copy
+    for place, links in (("linked", True), ("moved", False)):
+        folder = tmp_path / place
+        monkeypatch.setattr(history, "copy", copy)
+        append(f"{folder}/", columns("a", [1, 1]))
+        (first,) = folder.iterdir()
+        content = first.read_bytes()
+        first.unlink()
+
+        def slow(*arguments: Any, first: Path = first, content: bytes = content) -> None:
+            copy(*arguments)
+            first.write_bytes(content)
+
+        monkeypatch.setattr(history, "copy", slow)
+        if not links:
+            monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("none")))
+        with pytest.raises(DataError, match="run a of m is there already"):
+            append(f"{folder}/", columns("a", [0, 0]))
+        assert first.read_bytes() == content
+        assert list(folder.iterdir()) == [first]
+
+
+def test_brackets_in_the_name_of_a_history_are_its_name(tmp_path: Path) -> None:
+    for place in ("h[1].parquet", "h[2]/"):
+        append(f"{tmp_path}/{place}", columns("a", [1, 1]))
+        append(f"{tmp_path}/{place}", columns("b", [1, 2]))
+        with pytest.raises(DataError, match="run b of m is there already"):
+            append(f"{tmp_path}/{place}", columns("b", [1, 1]))
+        new = {"model": ["m", "m"], "task": ["t0", "t1"], "n": [2, 2], "c": [1, 1]}
+        for source in (f"{tmp_path}/{place}", f"{tmp_path}/{place}:s"):
+            gate = passk_cli.gate(new, baseline=f"{source}:last2", max_drop={"pass@1": 0.9})
+            assert gate.passed
 
 
 def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
