@@ -1,6 +1,6 @@
 """Runs of one setup: thresholds of changes, simulated nights, coverage of a gate on a history.
 
-python benchmarks/trend.py thresholds|nights|coverage|tau  (see trend.md)
+python benchmarks/trend.py thresholds|nights|coverage|tau FOLDER|terminal FOLDER  (see trend.md)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import passk_cli
 from passk_cli.files.history import append
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.runs import changes, largest_deviate, run_effect, run_variance, widened
+from passk_cli.inference.runs import chance, changes, largest_deviate, run_variance, widened
 from passk_cli.metrics.registry import Metric
 
 
@@ -80,7 +80,9 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
           " nights until it is |")  # fmt: skip
     print("| --- | --- | --- | --- | --- | --- |")
     rules: dict[str, Callable[[np.ndarray, int], list[int]]] = {
-        "passk trend": lambda c, n: [each.shown for each in changes(c.mean(axis=1) / n)],
+        "passk trend": lambda c, n: [
+            each.shown for each in changes(c.mean(axis=1) / n, chance(np.full_like(c, n), c))
+        ],
         "passk gate, last 5": by_gate,
         "t test per night": lambda c, n: [r for r in range(1, length) if by_t(c[r - 1], c[r], n)],
         "threshold 200 %": lambda c, n: by_ratio(c.mean(axis=1)),
@@ -171,32 +173,42 @@ def gated(c: np.ndarray, n: int, runs: int) -> list[dict[str, Any]]:
     return [rows[name] for name in names]
 
 
-def tau(folder: Path) -> None:
-    """Trials of published τ-bench runs as nights: a row per file of simulations."""
-    print("| file | tasks | trials | pass@1 by trial | p | run effect, points |")
+def real(form: str, folder: Path) -> None:
+    """Published runs, recorded as nights by `passk record`: the rows of `passk trend`.
+
+    tau : a file of simulations per model, whose trials are the runs.
+    terminal : a folder per agent, with a folder per run, as `tb run` writes them.
+    """
+    with TemporaryDirectory() as place:
+        history = f"{place}/history.parquet"
+        if form == "tau":
+            for file in sorted(folder.glob("**/*.json")):
+                for trial in passk_cli.estimate(file, by="attempt", k=1).frame["attempt"]:
+                    passk_cli.record(
+                        f"{file.stem}={file}", to=history, at=f"{trial}", where=f"attempt = {trial}",
+                        date=f"2026-01-0{int(trial) + 1}",
+                    )  # fmt: skip
+        for run in sorted(folder.glob("*/*/results.json")) if form == "terminal" else ():
+            trials = json.loads(run.read_text())["results"]
+            passk_cli.record(
+                f"{run.parts[-3]}={run}", to=history, at=run.parts[-2], missing="fail",
+                date=min(filter(None, (trial["trial_started_at"] for trial in trials))),
+            )  # fmt: skip
+        rows = passk_cli.trend(history).frame
+    print("| runs of | tasks | runs | pass@1 of each | p | run effect, points |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for file in sorted(folder.glob("**/*.json")):
-        rows = json.loads(file.read_text())
-        rows = rows.get("simulations", []) if isinstance(rows, dict) else rows
-        outcomes: dict[int, dict[str, int]] = {}
-        for row in rows:
-            reward = row["reward"] if "reward" in row else row["reward_info"]["reward"]
-            outcomes.setdefault(row["trial"], {})[str(row["task_id"])] = int(reward >= 1 - 1e-6)
-        shared = sorted(set.intersection(*map(set, outcomes.values()))) if outcomes else []
-        if len(outcomes) < 2 or not shared:
-            continue
-        c = np.array([[outcomes[trial][task] for task in shared] for trial in sorted(outcomes)])
-        effect = run_effect(np.ones_like(c), c)
-        means = ", ".join(f"{mean:.3f}" for mean in effect.means)
-        low, sd, high = (100 * np.sqrt(x) for x in (effect.low, effect.variance, effect.high))
+    for model, own in rows.groupby("model"):
+        means = own[own["metric"] == "pass@1"]
+        (effect,) = own[own["metric"] == "run effect"].itertuples()
         print(
-            f"| {file.name} | {len(shared)} | {len(outcomes)} | {means} | {effect.p:.3f} |"
-            f" {sd:.1f} [{low:.1f}, {high:.1f}] |"
+            f"| {model} | {effect.tasks} | {len(means)} |"
+            f" {', '.join(f'{mean:.3f}' for mean in means['estimate'])} | {effect.p:.2f} |"
+            f" {100 * effect.estimate:.1f} [{100 * effect.low:.1f}, {100 * effect.high:.1f}] |"
         )
 
 
 if __name__ == "__main__":
     part, *rest = sys.argv[1:]
     {"thresholds": thresholds, "nights": nights, "coverage": coverage}.get(
-        part, lambda: tau(Path(rest[0]))
+        part, lambda: real(part, Path(rest[0]))
     )()

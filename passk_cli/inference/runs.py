@@ -49,7 +49,8 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
     the means: Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt T²) and s_t² the variance of all
     attempts at task t; of single tasks: Σ_tr n_rt (c_rt / n_rt − C_t / N_t)².  p = (b + 1)/(m + 1)
     over m draws.  Size: the variance τ² for which Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1;
-    limits where it equals the quantiles of χ² with R − 1 degrees of freedom (Q-profile).
+    limits where it equals the quantiles of χ² with R − 1 degrees of freedom (Q-profile), at most
+    ¼, the largest variance of what lies in [0, 1].
 
     n, c : (runs, tasks), R ≥ 2, every task attempted in every run.  level in (0, 1).
     Edge cases: every attempt of every task alike: no effect, p = 1, limits 0.
@@ -99,7 +100,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
         p_tasks,
         variance=solved(runs - 1),
         low=solved(float(chdtri(runs - 1, tail))),
-        high=solved(float(chdtri(runs - 1, 1 - tail))),
+        high=min(solved(float(chdtri(runs - 1, 1 - tail))), 0.25),
         between=float((2 * together / (runs * (runs - 1)))[seen].sum()) if seen.any() else np.nan,
         within=float((within.sum(axis=0) / np.maximum(repeated.sum(axis=0), 1))[seen].sum())
         if seen.any()
@@ -210,7 +211,28 @@ class ChangePoint:
     after: float
 
 
-def changes(means: Floats, *, alpha: float = 0.05) -> list[ChangePoint]:
+def chance(n: Ints, c: Ints) -> Floats:
+    """Variance of the mean of a run by chance within tasks, as it is known after each run.
+
+    After run r: Σ_t s_t² h_t / T², with s_t² the variance of all attempts at task t so far and h_t
+    the mean of their 1 / n.
+
+    n, c : (runs, tasks), n ≥ 1.  Returns (runs,); 0 after one run of one attempt.
+
+    >>> chance(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
+    [0.0625, 0.0417, 0.0375]
+    """
+    runs, tasks = n.shape
+    made, passed = n.cumsum(axis=0), c.cumsum(axis=0)
+    spread = passed * (made - passed) / (made * np.maximum(made - 1, 1))
+    sizes = (1 / n).cumsum(axis=0) / np.arange(1, runs + 1)[:, None]
+    variances: Floats = (spread * sizes).sum(axis=1) / tasks**2
+    return variances
+
+
+def changes(
+    means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05
+) -> list[ChangePoint]:
     """Changes of the mean over a history of runs, with one false-alarm rate for all its nights.
 
     After each run r the split s of the runs since the last change is sought for which
@@ -219,9 +241,11 @@ def changes(means: Floats, *, alpha: float = 0.05) -> list[ChangePoint]:
     quantile of its largest value over all splits of all nights of a history of `HORIZON` runs in
     which nothing changes.  So of twenty histories without a change at most one has a false alarm,
     however often it was looked at.  sd is of run means as they are: an effect of the run is part of
-    it.  A history that is longer is looked at from its last `HORIZON` runs on.
+    it; and at least what chance within tasks alone gives, which few runs that are alike by accident
+    would deny.  A history that is longer is looked at from its last `HORIZON` runs on.
 
-    means : (runs,).  alpha : one of 0.1, 0.05, 0.01.
+    means : (runs,).  floors : least variance of a run's mean, one or after each run, as `chance`
+    gives it.  alpha : one of 0.1, 0.05, 0.01.
     Edge cases: fewer than five runs since the last change, or runs that are all alike: none.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
@@ -231,12 +255,13 @@ def changes(means: Floats, *, alpha: float = 0.05) -> list[ChangePoint]:
     """
     threshold = _THRESHOLDS[alpha]
     offset = max(len(means) - HORIZON, 0)
+    least = np.broadcast_to(floors, len(means)).tolist()
     start = offset
     shown: list[tuple[int, int]] = []
     for end in range(offset + 5, len(means) + 1):
         if end - start < 5:
             continue
-        split, deviate = _largest(means[start:end])
+        split, deviate = _largest(means[start:end], least[end - 1])
         if deviate > threshold:
             start += split
             shown.append((start, end - 1))
@@ -258,23 +283,23 @@ def largest_deviate(history: Floats) -> float:
     return max(_largest(history[:end])[1] for end in range(5, len(history) + 1))
 
 
-def _largest(means: Floats) -> tuple[int, float]:
+def _largest(means: Floats, floor: float = 0.0) -> tuple[int, float]:
     """The split of a stretch of runs with the largest |t|, on the normal scale."""
-    z = np.abs(_normal_scale(*_t_of_splits(means[None, :])))[0]
+    z = _normal_scale(*_t_of_splits(means, floor))
     split = int(np.argmax(z))
     return split + 1, float(z[split])
 
 
-def _t_of_splits(means: Floats) -> tuple[Floats, int]:
-    """|t| of each split of each row, and its degrees of freedom."""
-    runs = means.shape[1]
+def _t_of_splits(means: Floats, floor: float) -> tuple[Floats, int]:
+    """|t| of each split, its variance at least the floor, and its degrees of freedom."""
+    runs = len(means)
     before = np.arange(1, runs)
-    centred = means - means.mean(axis=1, keepdims=True)
-    sums = np.cumsum(centred, axis=1)[:, :-1]
+    centred = means - means.mean()
+    sums = np.cumsum(centred)[:-1]
     between = sums**2 * runs / (before * (runs - before))
-    rest = np.maximum((centred**2).sum(axis=1, keepdims=True) - between, 0.0)
+    rest = np.maximum((centred**2).sum() - between, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.sqrt(between * (runs - 2) / rest)
+        t = np.sqrt(between / np.maximum(rest / (runs - 2), floor))
     return np.where(between > 1e-24, t, 0.0), runs - 2
 
 

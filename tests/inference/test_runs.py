@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.runs import changes, largest_deviate, run_effect
+from passk_cli.inference.runs import chance, changes, largest_deviate, run_effect
 
 
 def test_p_is_that_of_every_deal_of_the_attempts() -> None:
@@ -108,6 +108,26 @@ def test_a_drop_of_five_points_is_dated() -> None:
     assert change.shown - 119 <= 12
     assert change.before == pytest.approx(0.7, abs=0.01)
     assert change.after == pytest.approx(0.65, abs=0.01)
+
+
+def test_runs_that_are_alike_by_accident_make_the_next_no_change() -> None:
+    """Five published runs of one agent, 80 tasks × 1: 32 passes four times, then 37."""
+    random = np.random.default_rng(2)
+    rates = random.beta(0.5, 0.6, 80)
+    n, c = np.ones((5, 80), dtype=np.int64), np.zeros((5, 80), dtype=np.int64)
+    for run, passes in enumerate((32, 32, 32, 32, 37)):
+        c[run, np.argsort(random.random(80) - rates)[:passes]] = 1
+    means = c.mean(axis=1)
+    assert [change.first for change in changes(means)] == [4]
+    assert changes(means, chance(n, c)) == []
+
+
+def test_the_floor_is_the_variance_of_the_means_of_quiet_runs() -> None:
+    random = np.random.default_rng(6)
+    n = np.tile(random.integers(1, 5, (1, 300)), (200, 1))
+    c = random.binomial(n, random.beta(1, 1, 300))
+    variance = (c / n).mean(axis=1).var(ddof=1)
+    assert chance(n, c)[-1] == pytest.approx(variance, rel=0.25)
 
 
 def test_a_drop_and_its_repair_are_two_changes() -> None:

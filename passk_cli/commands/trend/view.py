@@ -11,7 +11,16 @@ from typing import ClassVar
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.errors import ParameterError
-from passk_cli.inference.runs import HORIZON, ChangePoint, RunEffect, changes, draws_of, run_effect
+from passk_cli.inference.adjust import holm
+from passk_cli.inference.runs import (
+    HORIZON,
+    ChangePoint,
+    RunEffect,
+    chance,
+    changes,
+    draws_of,
+    run_effect,
+)
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
@@ -38,16 +47,18 @@ TWO_RUNS = Message(
 )  # fmt: skip
 SAMPLING_FLIPS = Message(
     "sampling-flips", NOTE,
-    "{model}: two attempts differ on {between} of {tasks:task} between runs, on {within} within a"
-    " run ({p})", "buy tasks, not machines",
-    "Two attempts at a task can differ by chance. Where attempts of two runs differ no more often"
-    " than two attempts of one run, flips from night to night are sampling: more tasks or attempts"
-    " help, another machine does not. The test deals the attempts at each task anew to the runs.",
+    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and flip on"
+    " {between}; chance alone: {within} ({p})", "buy tasks, not machines",
+    "Two attempts at a task can differ by chance: two of one run do so on the second number of"
+    " tasks. Where those of two runs flip no more often, flips from night to night are sampling:"
+    " more tasks or attempts help, another machine does not. The test deals the attempts at each"
+    " task anew to the runs.",
 )  # fmt: skip
 RUN_FLIPS = Message(
     "run-flips", WARNING,
-    "{model}: two attempts differ on {between} of {tasks:task} between runs, on {within} within a"
-    " run ({p})", "runs differ: look at machines, versions and time of day",
+    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and flip on"
+    " {between}; chance alone: {within} ({p})",
+    "runs differ: look at machines, versions and time of day",
     "Two attempts of different runs differ more often than two attempts of one run, more than"
     " chance explains: something that is not the attempt differs from run to run.",
 )  # fmt: skip
@@ -126,13 +137,6 @@ class Course:
         return math.sqrt(self.effect.variance + float(self.effect.variances.mean()))
 
 
-def _points(estimate: Estimate) -> Estimate:
-    """In percentage points."""
-    value, low, high = (None if x is None else 100 * x
-                        for x in (estimate.value, estimate.low, estimate.high))  # fmt: skip
-    return replace(estimate, value=value, low=low, high=high, unit="score")
-
-
 def _short(run: RunLabel) -> str:
     """Name of a run; of a long one, as of a hash, the beginning."""
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
@@ -158,7 +162,7 @@ class Courses(Section[Course]):
                meaning="Attempts at the tasks that all runs have."),
         Column("pass@1 of last", "share", cell=lambda course: course.facts[-1].estimate,
                meaning="pass@1 of the last run, on the tasks that all runs have."),
-        Column("run effect in points", "score", cell=lambda course: _points(course.deviation),
+        Column("run effect", "share", cell=lambda course: course.deviation,
                meaning="Standard deviation of the effect of the run on pass@1, in points, with"
                " its interval: what chance within tasks does not explain. Since the last change."),
         Column("p", "p", cell=lambda course: course.p,
@@ -211,7 +215,8 @@ class Courses(Section[Course]):
             whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
             yield (f"No change of pass@1{whose} is shown in {plural(most, 'run')}.",)
         tested = [course for course in self.records if course.effect is not None]
-        effects = [c for c in tested if c.effect is not None and c.effect.p <= alpha + 1e-12]
+        adjusted = holm([course.effect.p for course in tested if course.effect]).tolist()
+        effects = [c for c, p in zip(tested, adjusted, strict=True) if p <= alpha + 1e-12]
         if effects:
             course = effects[0]
             more = f" and {len(effects) - 1} more" if len(effects) > 1 else ""
@@ -230,7 +235,8 @@ class Courses(Section[Course]):
             yield f"effect: {span(min(used), max(used))} runs"
         if any(len(course.setup.runs) >= 5 for course in self.records):
             alpha = 1 - self.study.confidence.level
-            yield f"false alarm in {HORIZON} runs: {100 * alpha:g} %"
+            whose = " of a model" if len(self.records) > 1 else ""
+            yield f"false alarm in {HORIZON} runs{whose}: {100 * alpha:g} %"
         yield f"{100 * self.study.confidence.level:g} %"
 
     def details(self) -> Iterator[str]:
@@ -249,8 +255,9 @@ class Courses(Section[Course]):
             assert course.effect is not None
             effect = course.effect
             p = min(effect.p_tasks, effect.p)
-            yield (RUN_FLIPS if p <= alpha / 2 else SAMPLING_FLIPS)(
+            yield (RUN_FLIPS if p <= alpha / 2 / len(flips) else SAMPLING_FLIPS)(
                 model=course.name, tasks=len(course.setup.tasks), between=f"{effect.between:.1f}",
+                agree=f"{len(course.setup.tasks) - effect.between:.1f}",
                 within=f"{effect.within:.1f}", p=f"p {p_relation(DrawnP(p, course.error))}",
             )  # fmt: skip
         noisiest = max(several, key=lambda course: course.noise, default=None)
@@ -384,7 +391,8 @@ class Trend(Question, TrendOptions):
 def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], confidence: Confidence) -> Course:
     """Changes of a setup, and the effect of the run since the last of them."""
     means = (setup.c / setup.n).mean(axis=1)
-    steps = tuple(changes(means, alpha=_LEVELS[confidence.level]))
+    floors = chance(setup.n, setup.c)
+    steps = tuple(changes(means, floors, alpha=_LEVELS[confidence.level]))
     since = max(steps[-1].first if steps else 0, len(means) - _MOST)
     effect, error = None, 0.0
     if len(means) - since > 1:
