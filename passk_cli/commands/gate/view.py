@@ -1042,7 +1042,9 @@ class Gate(Question, GateOptions):
             return question, options
         if question.rehearse:
             raise ParameterError(
-                "--rehearse is about one run; name its files", name="contradicting-options"
+                "--rehearse draws one run, not the suites of a file; name the files of one and give its"
+                " rules as options",
+                name="contradicting-options",
             )
         book = read_rulebook(question.rules, question.tier)
         if book is None:
@@ -1131,8 +1133,8 @@ class Gate(Question, GateOptions):
         if history:
             if self.rehearse:
                 raise ParameterError(
-                    f"--rehearse: runs are drawn without the effect of runs that {self.baseline}"
-                    " adds; rehearse with a file of one run",
+                    f"--rehearse draws no effect of the run, for which {self.baseline} allows;"
+                    " rehearse with a baseline of one run",
                     name="contradicting-options",
                 )
             counts = read(request, runs.files)
