@@ -133,17 +133,19 @@ def suites(runs: int) -> str:
         rng, fails, verdicts = np.random.default_rng(6), 0, 0
         with TemporaryDirectory() as folder:
             of_run = [0] * SUITES if shared else range(SUITES)
-            Path(folder, "passk.toml").write_text("metric = [\"pass@1\", \"pass@4\", \"pass^4\"]\n" + "".join(
-                f'[[suite]]\nname = "s{s}"\nruns = "new{r}.csv"\nbaseline = "old{r}.csv"\n{rules}\n'
+            tables = [
+                f'[[suite]]\nname = "s{s}"\nruns = "new{r}.csv"\nbaseline = "old{r}.csv"\n{rules}'
                 for s, r in enumerate(of_run)
-            ) + average)  # fmt: skip
+            ]
+            lines = ['metric = ["pass@1", "pass@4", "pass^4"]', *tables, average]
+            Path(folder, "passk.toml").write_text("\n".join(lines))
             for _ in range(runs):
                 for s in set(of_run):
                     p = rng.beta(0.5, 0.5, 50)
                     for side in ("new", "old"):
                         c = rng.binomial(4, p)
-                        lines = "".join(f"t{s}-{t},4,{passes}\n" for t, passes in enumerate(c))
-                        Path(folder, f"{side}{s}.csv").write_text(f"task,n,c\n{lines}")
+                        counts = "".join(f"t{s}-{t},4,{passes}\n" for t, passes in enumerate(c))
+                        Path(folder, f"{side}{s}.csv").write_text(f"task,n,c\n{counts}")
                 found = passk_cli.gate(rules=f"{folder}/passk.toml")
                 fails += not found.passed
                 verdicts = int(found.signature["verdicts"])

@@ -20,7 +20,14 @@ import passk_cli
 from passk_cli.files.history import append
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.runs import chance, changes, largest_deviate, run_variance, widened
+from passk_cli.inference.runs import (
+    chance,
+    changes,
+    largest_deviate,
+    reach_of_runs,
+    run_variance,
+    widened,
+)
 from passk_cli.metrics.registry import Metric
 
 
@@ -70,7 +77,7 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
     lows, highs = difference_law(d, 1.0, floor).limits(0.05)
     return [
         int(r) for r, own, low, high in zip(nights_, d.mean(axis=1), lows, highs, strict=True)
-        if widened(own, low, high, run_variance(c[:r] / n), runs, int(r))[1] < 0
+        if widened(own, low, high, reach_of_runs(run_variance(c[:r] / n), runs, int(r)))[1] < 0
     ]  # fmt: skip
 
 
@@ -185,8 +192,8 @@ def real(form: str, folder: Path) -> None:
             for file in sorted(folder.glob("**/*.json")):
                 for trial in passk_cli.estimate(file, by="attempt", k=1).frame["attempt"]:
                     passk_cli.record(
-                        f"{file.stem}={file}", to=history, at=f"{trial}", where=f"attempt = {trial}",
-                        date=f"2026-01-0{int(trial) + 1}",
+                        f"{file.stem}={file}", to=history, at=f"{trial}",
+                        where=f"attempt = {trial}", date=f"2026-01-0{int(trial) + 1}",
                     )  # fmt: skip
         for run in sorted(folder.glob("*/*/results.json")) if form == "terminal" else ():
             trials = json.loads(run.read_text())["results"]

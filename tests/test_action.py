@@ -42,8 +42,8 @@ def steps(tmp_path: Path) -> Steps:
     (programs / "passk").write_text(f'#!/bin/sh\nexec {sys.executable} -m passk_cli "$@"\n')
     # As the real one: a list of comments has a line for each that the query selects.
     (programs / "gh").write_text(
-        f'#!/bin/sh\ncd {tmp_path}\nprintf "%s\\n" "$@" "" >> gh\n[ "$2" != view ] || cat comments\n'
-        "[ ! -e forbidden ]\n"
+        f'#!/bin/sh\ncd {tmp_path}\nprintf "%s\\n" "$@" "" >> gh\n'
+        '[ "$2" != view ] || cat comments\n[ ! -e forbidden ]\n'
     )
     (tmp_path / "comments").touch()
     for program in programs.iterdir():

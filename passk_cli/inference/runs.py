@@ -173,28 +173,34 @@ def run_variance(values: Floats) -> float:
     return float(max(float(means.var(ddof=1)) - by_chance, 0.0))
 
 
-def widened(
-    estimate: float, low: float, high: float, variance: float, runs: int, history: int,
-    level: float = 0.95,
-) -> tuple[float, float]:  # fmt: skip
-    """Limits of a difference between a single run and the mean of several, with the effect of runs.
+def reach_of_runs(variance: float, runs: int, history: int, level: float = 0.95) -> float:
+    """How far a single run and the mean of several differ by the effect of the run alone.
 
-    The difference owes σ² (1 + 1/R) to runs: h = t_{H−1} σ √(1 + 1/R).  Distances of the limits
-    from the estimate and h add in squares (variances recovered from limits).
+    They owe σ² (1 + 1/R) to runs: h = t_{H−1} σ √(1 + 1/R).
 
     variance : σ², estimated from H runs (history).  runs : R, those that are averaged.
     Errors: ValueError for H < 2.
-    Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
-    >>> low, high = widened(0.0, -0.03, 0.03, 0.02**2, 5, 20)
-    >>> round(low, 4), round(high, 4)
-    (-0.0548, 0.0548)
+    >>> round(reach_of_runs(0.02**2, 5, 20), 4)
+    0.0459
     """
     from scipy.special import stdtrit
 
     if history < 2:
         raise ValueError("two runs or more")
-    reach = -stdtrit(history - 1, (1 - level) / 2) * np.sqrt(variance * (1 + 1 / runs))
+    return float(-stdtrit(history - 1, (1 - level) / 2) * np.sqrt(variance * (1 + 1 / runs)))
+
+
+def widened(estimate: float, low: float, high: float, reach: float) -> tuple[float, float]:
+    """Limits of a difference with the effect of the run: distances from the estimate and the reach
+    of runs add in squares (variances recovered from limits).
+
+    Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
+
+    >>> low, high = widened(0.0, -0.03, 0.03, reach_of_runs(0.02**2, 5, 20))
+    >>> round(low, 4), round(high, 4)
+    (-0.0548, 0.0548)
+    """
     return (
         float(estimate - np.hypot(estimate - low, reach)),
         float(estimate + np.hypot(high - estimate, reach)),

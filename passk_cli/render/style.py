@@ -13,11 +13,11 @@ from passk_cli.message import Said
 from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
+    COMMENT,
     FULL,
     QUANTITIES,
     Cell,
     Column,
-    COMMENT,
     Estimate,
     Hint,
     Limits,

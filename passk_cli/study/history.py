@@ -16,7 +16,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import is_file_argument
 from passk_cli.files.history import OF_RUN, SETTINGS
 from passk_cli.files.request import Request
-from passk_cli.inference.runs import run_variance, widened
+from passk_cli.inference.runs import reach_of_runs, run_variance, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
@@ -211,23 +211,31 @@ class Past:
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
         """The interval of a difference to it, with the effect of the run."""
-        base = c.second.series
-        setup, estimate = self.setups[base], c.difference
-        history = len(setup.runs)
-        if history < 2 or len(setup.tasks) < 2 or None in (interval.low, interval.high, estimate):
+        estimate, level = c.difference, interval.level if math.isnan(c.alpha) else 1 - c.alpha
+        if None in (interval.low, interval.high, estimate):
             return interval
-        n, c_ = setup.n.ravel(), setup.c.ravel()
-        values = task_values([c.first.metric], n, c_)[0].reshape(setup.n.shape)
-        values = values[:, ~np.isnan(values).any(axis=0)]
-        if values.shape[1] < 2:
+        reach = self.reach(c, level)
+        if math.isnan(reach):
             reason = f"runs of the history have too few attempts for {c.first.metric.name}"
             return replace(interval, low=None, high=None, reason=reason)
         low, high = widened(
-            float(estimate or 0.0), float(interval.low or 0.0), float(interval.high or 0.0),
-            run_variance(values), self.runs[base], history,
-            interval.level if math.isnan(c.alpha) else 1 - c.alpha,
-        )  # fmt: skip
+            float(estimate or 0.0), float(interval.low or 0.0), float(interval.high or 0.0), reach
+        )
         return replace(interval, low=max(low, -1.0), high=min(high, 1.0))
+
+    def reach(self, c: Comparison, level: float) -> float:
+        """How far limits are moved by the effect of the run: 0 where one run or one task does not
+        show it, NaN where runs have too few attempts for the metric."""
+        base = c.second.series
+        setup = self.setups[base]
+        if len(setup.runs) < 2 or len(setup.tasks) < 2:
+            return 0.0
+        n, passes = setup.n.ravel(), setup.c.ravel()
+        values = task_values([c.first.metric], n, passes)[0].reshape(setup.n.shape)
+        values = values[:, ~np.isnan(values).any(axis=0)]
+        if values.shape[1] < 2:
+            return math.nan
+        return reach_of_runs(run_variance(values), self.runs[base], len(setup.runs), level)
 
 
 def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Past:

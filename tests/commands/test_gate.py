@@ -433,6 +433,24 @@ def test_percent_reaches_every_number_of_a_gate(passk: Passk, run: Run) -> None:
     assert verdict == "FAIL: worse lost 25.0 [19.3, 30.7] points of pass@1, more than 2.5 points"
 
 
+def test_of_tasks_that_are_fixed_attempts_decide(passk: Passk, run: Run) -> None:
+    ask = ["gate", run("new", range(60)), "--min", "pass@1=0.74", "-q"]
+    assert re.search(r"undecided \(about \d+ tasks would decide\)", passk(*ask).out)
+    fixed = passk(*ask, "--population", "these-tasks").out
+    assert re.search(r"undecided \(about \d+ attempts per task would decide\)", fixed)
+
+
+def test_with_full_no_sentence_points_to_full(passk: Passk, run: Run) -> None:
+    ask = [run("new", range(24)), "--baseline", run("old", range(60)), *DROP, "--unpaired", "drop"]
+    ask += ["--attempts", "9", "--min", "pass@1=0.1"]
+    short, full, markdown = (
+        passk("gate", *ask, *more).out for more in ([], ["--full"], ["-f", "markdown"])
+    )
+    assert ": --full" in short.splitlines()[0]
+    assert "--full" not in full
+    assert "--full" not in markdown
+
+
 def test_what_fails_stands_first(passk: Passk, run: Run) -> None:
     old, worse = run("old", range(60)), run("worse", range(60), worse=1)
     rules = ["--min", "pass@1=0.05", "--max-drop", "pass@1=0.1"]

@@ -243,7 +243,7 @@ def test_what_is_wrong_is_named_with_its_line(
     [
         (["a.jsonl", "--rules", "passk.toml"], "--rules is about files that a file of rules names"),
         (["a.jsonl", "--check"], "--check is about files"),
-        (["--rehearse"], "--rehearse is about one run"),
+        (["--rehearse"], "--rehearse draws one run, not the suites of a file"),
         (["--rules", "nowhere.toml"], "nowhere.toml: cannot be read"),
     ],
 )

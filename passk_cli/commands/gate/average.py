@@ -15,6 +15,7 @@ from passk_cli.commands.gate.trial import Trial
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import read_paths
 from passk_cli.inference.macro import macro_average
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, needs
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import series_name
@@ -129,7 +130,9 @@ def _judged(
         size=Size(sum(fact.size.tasks or 0 for fact in facts), min(n), max(n)), level=level,
     )  # fmt: skip
     detail = "" if apart else "suites share tasks, so limits are as wide as they can make them"
-    line = replace(blank, fact=fact, details=(detail,) if detail else ())
+    fixed = any(part.trial and part.trial.study.confidence.population == THESE_TASKS
+                for part in parts)  # fmt: skip
+    line = replace(blank, fact=fact, details=(detail,) if detail else (), fixed_tasks=fixed)
     judged = rule.worded(line)
     fact = replace(judged.fact, series=(model, AVERAGE))
     return replace(judged, fact=fact, finding=(f"{average.kind} average: ", *judged.finding))

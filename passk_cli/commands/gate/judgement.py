@@ -60,6 +60,8 @@ class Judgement:
         a few words.
     details : what else the reader has to know, such as what the verdict leaves out.
     covered : the candidate's share of the baseline's tasks.
+    fixed_tasks : whether intervals are about these tasks alone.  of_runs : the part of the
+        interval's reach that the effect of the run has.
     shut : whether the rule fails for some outcomes that are missing, so that it shuts the gate
         though the verdict is undecided.  failing : whether it shuts the gate.
     name : the model and its groups; of a row about several, how many.
@@ -75,6 +77,8 @@ class Judgement:
     counted: Counted | None = None
     limit: float | None = None
     covered: Coverage | None = None
+    fixed_tasks: bool = False
+    of_runs: float = 0.0
     shut: bool = False
     failing: bool = False
     name: str = ""

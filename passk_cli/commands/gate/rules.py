@@ -324,7 +324,7 @@ class Minimum(GateRule):
             return line.unchecked(fact.estimate.reason or fact.flaw)
         beside = f"; {_BESIDE[self.min_by, verdict]} the minimum of "
         finding = (f"{fact.name} of {series_name(fact.series)} is ", fact.estimate, beside)
-        needed = _tasks_needed(fact, least, "estimate") if verdict == UNDECIDED else ""
+        needed = _needed(line, least, "estimate") if verdict == UNDECIDED else ""
         return line.judged(verdict, (*finding, line.words[1]), needed)
 
     def _verdict(self, fact: Fact, least: float) -> str:
@@ -408,6 +408,8 @@ class DifferenceRule(GateRule):
                 trial.left_out("shared", c.first, c.second),
             )
             line = trial.line(rule, c.fact(confidence), limit, details)
+            if past := trial.study.past:
+                line = replace(line, of_runs=past.reach(c, confidence.level))
             if verdict == ERROR:
                 missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
                 return line.unchecked(c.reason or missing)
@@ -501,7 +503,7 @@ class NoRegression(DifferenceRule):
                 needed = f"with {plural(units, noun)} no drop can be significant"
             elif tests == 1 or c.adjustment == MAX_T:
                 # Where p alone is adjusted, the interval does not say what decides it.
-                needed = _tasks_needed(line.fact, 0.0, "difference")
+                needed = _needed(line, 0.0, "difference")
         finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")
         return line.judged(line.verdict, finding, "; ".join(filter(None, (needed, p))))
 
@@ -551,7 +553,7 @@ class MaxDrop(DifferenceRule):
                 ),
             }[verdict][most < 0]
             finding = (*finding, relation, *line.words[1:])
-        needed = _tasks_needed(line.fact, -most, "difference") if verdict == UNDECIDED else ""
+        needed = _needed(line, -most, "difference") if verdict == UNDECIDED else ""
         return line.judged(verdict, finding, needed)
 
 
@@ -751,18 +753,26 @@ def _lower_limit(rates: TaskValues, trial: Trial, at: Any = ...) -> str:
     return f"{shown} a rate ≥ {least:.3f}"
 
 
-def _tasks_needed(fact: Fact, limit: float, noun: str) -> str:
-    """About how many tasks would settle it: the interval's reach shrinks with their root.
+def _needed(line: Judgement, limit: float, noun: str) -> str:
+    """About how many tasks would settle it, or attempts where the tasks are fixed: the interval's
+    reach shrinks with their root, but for what is owed to runs.
 
-    fact : a number whose interval holds the limit.  noun : what the number is.
+    line : whose interval holds the limit.  noun : what its number is.
     """
+    fact, fixed = line.fact, line.fixed_tasks
     value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
     if value is None or low is None or high is None:
         return ""
     away = value - limit
     reach = value - low if away > 0 else high - value
-    count = math.inf if abs(away) < 1e-3 else (fact.size.tasks or 0) * (reach / abs(away)) ** 2
+    unit = "attempts per task" if fixed else "tasks"
+    if 0 < line.of_runs >= abs(away):
+        return f"runs differ too much, no number of {unit} would decide"
+    number = (fact.size.n_min if fixed else fact.size.tasks) or 0
+    shrinking = (reach**2 - line.of_runs**2) / (away**2 - line.of_runs**2 or math.inf)
+    count = math.inf if abs(away) < 1e-3 else number * shrinking
     if count > 10_000_000:
-        return f"the {noun} is at the limit, no number of tasks would decide"
+        return f"the {noun} is at the limit, no number of {unit} would decide"
     digit = 10 ** max(len(str(math.ceil(count))) - 2, 0)
-    return f"about {plural(math.ceil(count / digit) * digit, 'task')} would decide"
+    about = plural(math.ceil(count / digit) * digit, "attempt" if fixed else "task")
+    return f"about {about}{' per task' * fixed} would decide"

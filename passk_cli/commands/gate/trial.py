@@ -10,6 +10,7 @@ import numpy as np
 
 from passk_cli.commands.gate.judgement import Coverage, Judgement
 from passk_cli.commands.gate.sides import Made, Sides
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate, Sentence
@@ -124,7 +125,10 @@ class Trial:
     ) -> Judgement:
         """A rule about a candidate, yet without verdict."""
         covered = self.coverages.get(fact.series) or self.sides.missing.get(fact.series)
-        return Judgement(words, fact, details=tuple(details), limit=limit, covered=covered)
+        return Judgement(
+            words, fact, details=tuple(details), limit=limit, covered=covered,
+            fixed_tasks=self.study.confidence.population == THESE_TASKS,
+        )  # fmt: skip
 
     def left_out(self, noun: str, *values: TaskValues) -> list[str]:
         """The tasks and attempts that a line's numbers leave out.

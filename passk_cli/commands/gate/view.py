@@ -1042,8 +1042,8 @@ class Gate(Question, GateOptions):
             return question, options
         if question.rehearse:
             raise ParameterError(
-                "--rehearse draws one run, not the suites of a file; name the files of one and give its"
-                " rules as options",
+                "--rehearse draws one run, not the suites of a file; name the files of one and"
+                " give its rules as options",
                 name="contradicting-options",
             )
         book = read_rulebook(question.rules, question.tier)
