@@ -189,7 +189,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Changes:
+class ChangedTasks:
     """The tasks of a run that changed against its baseline, in words.
 
     summary : how many flipped, and how many chance alone flips.
@@ -316,7 +316,7 @@ class Report:
     commit: Callable[[], object] | None = None
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
-    changes: tuple[Changes, ...] = ()
+    changes: tuple[ChangedTasks, ...] = ()
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
 

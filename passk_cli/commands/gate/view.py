@@ -35,7 +35,7 @@ from passk_cli.report.model import (
     COMMENT,
     FULL,
     Cell,
-    Changes,
+    ChangedTasks,
     Check,
     Column,
     Estimate,
@@ -473,7 +473,7 @@ class RuleTable(Section[Judgement]):
             **{name: value for rule in self.rules for name, value in rule.signature.items()},
         }
 
-    def changes(self) -> tuple[Changes, ...]:
+    def changes(self) -> tuple[ChangedTasks, ...]:
         """The tasks that changed against the baseline, where outcomes are known."""
         sides = self.trial.sides
         if sides.baseline is None or self.study.bounded:
@@ -747,9 +747,9 @@ class SuiteTable(RuleTable):
             "tasks": sum(len({*t.sides.counts.task_codes.tolist()}) for _, t in suites.read),
         }
 
-    def changes(self) -> tuple[Changes, ...]:
+    def changes(self) -> tuple[ChangedTasks, ...]:
         """The tasks that changed in each suite; those of suites of one run once."""
-        suites: dict[Changes, list[str]] = {}
+        suites: dict[ChangedTasks, list[str]] = {}
         for name, table in self.parts:
             for changes in table.changes():
                 suites.setdefault(changes, []).append(name)

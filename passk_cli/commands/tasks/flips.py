@@ -13,7 +13,7 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import ALWAYS, FULL, Changes, Column, Report, Sentence, Table
+from passk_cli.report.model import ALWAYS, FULL, ChangedTasks, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import p_relation, plural, series_name, sized, span
 from passk_cli.study.fact import Fact
@@ -319,7 +319,7 @@ def _one_pair(flips: Flips) -> str:
     return f"{flipped}; {flips.expected:.1f} ({span(*flips.range)}) expected with no change."
 
 
-def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[Changes]:
+def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[ChangedTasks]:
     """For a pipeline: what changed in each pair, with a line for each of the first tasks."""
     for flips in every:
         answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
@@ -332,7 +332,7 @@ def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[Changes]:
         significant = min(sum(bool(fact.verdict) for fact in changes), most)
         if len(changes) > most:
             lines.append(f"and {len(changes) - most:,} more")
-        yield Changes(
+        yield ChangedTasks(
             f"{flips.name} against {flips.against}: {answer}",
             tuple(lines[:significant]), tuple(lines[significant:]),
         )  # fmt: skip
