@@ -236,15 +236,17 @@ def _require_passes(request: Request) -> None:
             " --threshold",
             name="no-bounds",
         )
-    if request.attempts or request.scores_only:
-        role = next(iter(request.attempts), "score")
+    # What an attempt took is known whether it passes or fails.
+    others = [role for role in request.attempts if role not in AMOUNTS]
+    if len(others) < len(request.attempts) and request.missing_cost == "drop":
+        raise ParameterError(
+            f"--missing {BOUNDS}: attempts without a cost are left out with outcomes that may be"
+            " missing; use --missing fail or drop, or another --missing-cost",
+            name="no-bounds",
+        )
+    if others or request.scores_only:
+        role = next(iter(others), "score")
         what = "place in the order" if role in ("attempt", "line") else role
-        if role in AMOUNTS:
-            raise ParameterError(
-                f"--missing {BOUNDS}: what attempts took says nothing of outcomes that are missing;"
-                " use metrics of passes, as pass@k and pass^k, or --missing fail or drop",
-                name="no-bounds",
-            )
         raise ParameterError(
             f"--missing {BOUNDS}: a missing attempt could pass or fail, but its {what} is unknown;"
             " use metrics of passes, as pass@k and pass^k, or --missing fail or drop",

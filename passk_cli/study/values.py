@@ -231,6 +231,13 @@ def values_of(
         series, rows = counts.series[s], counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
         attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
+        for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
+            if np.isnan(attempts[role].value).any():
+                raise ParameterError(
+                    "--missing-cost bounds: where an amount is not known, a mean has no highest"
+                    " value; use --missing-cost drop or mean",
+                    name="no-bounds",
+                )
         clusters = None if counts.clusters is None else cluster_codes(counts, tasks)
         for metric, values in zip(metrics, task_values(metrics, n, c, attempts), strict=True):
             whole = TaskValues(

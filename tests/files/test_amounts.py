@@ -299,8 +299,16 @@ def test_an_outcome_that_is_a_failure_keeps_its_cost() -> None:
     assert failed.passed.tolist() == [1, 0]
     with pytest.raises(DataError, match="no cost"):
         read([{**rows[0], "cost": None}, rows[1]], attempts="cost", missing="fail")
-    with pytest.raises(ParameterError, match="says nothing of outcomes that are missing"):
-        read(rows, attempts="cost", missing="bounds")
+    either = read(rows, attempts="cost", missing="bounds")
+    assert either.missing is not None
+    assert either.attempts["cost"].value.tolist() == [1.0, 5.0]
+    with pytest.raises(ParameterError, match="left out with outcomes that may be missing"):
+        read(rows, attempts="cost", missing="bounds", missing_cost="drop")
+
+
+def test_a_mean_of_unknown_costs_is_refused() -> None:
+    with pytest.raises(ParameterError, match="a mean has no highest value"):
+        passk_cli.estimate(ROWS, "cost", missing_cost="bounds")
 
 
 def test_equal_nan_is_one_row_where_cells_meet() -> None:
