@@ -216,7 +216,7 @@ def _undefined(spending: Spending, population: str, clusters: Ints | None) -> st
     """Why there are no limits; "" where there are."""
     units = len(spending.cost) if clusters is None else int(clusters.max()) + 1
     if population == THESE_TASKS:
-        if spending.within is None:
+        if spending.within is None or spending.attempts is None:
             return "not known for these tasks: it is no mean of attempts"
         if np.isnan(spending.within).any():
             return "needs two attempts at every task"
@@ -346,7 +346,8 @@ def compare_costs(
     x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ, by Student's t with the errors that the tasks'
     contributions to it show; what the usual limits of a pass rate reach beyond Student's is added,
     so that few passes are not certainty.  At ρ = 1 and δ = 0 the statistic is the same: one p.
-    Where a limit does not exist the models' own limits bound it.
+    Where a limit does not exist the models' own limits bound it; and a difference reaches as far as
+    the limits of the ratio and of the dearer model's own cost make it, which is as skewed as costs.
 
     spendings : of each model, over the same tasks in the same order.  pairs : places of two models
     each, all pairs when None.  adjust : whether all pairs are one family: shared sign flips give
@@ -559,6 +560,11 @@ def _limits(
             difference = -max(difference, low_2 - high_1)
         else:
             difference = max(_least_lead(ratio, low_1, high_1, low_2), low_1 - high_2)
+        if side:
+            difference = max(difference, _most_lead(pair.first, pair.second, ratio, high_1))
+        else:
+            turned = 1.0 / ratio if ratio > 0 else np.inf
+            difference = min(difference, -_most_lead(pair.second, pair.first, turned, high_2))
         ratios[side], differences[side] = ratio, difference
     if not significant:
         ratios = [min(ratios[0], 1.0), max(ratios[1], 1.0)]
@@ -585,6 +591,19 @@ def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> floa
     if ratio >= 1:
         return max(low_2 * (ratio - 1.0) if low_2 > 0 else 0.0, low_1 * (1.0 - 1.0 / ratio))
     return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
+
+
+def _most_lead(dear: _Model, cheap: _Model, ratio: float, high: float) -> float:
+    """How far θ₁ − θ₂ = θ₁ (1 − θ₂/θ₁) may reach where the first is dearer; −∞ where it is not.
+
+    ratio, high : upper limits of θ₁/θ₂ and of θ₁, whose distances add as squares.  θ₁ is as skewed
+    as costs are, which the difference of two models shows too little.
+    """
+    if dear.y == 0 or cheap.y == 0 or dear.x * cheap.y <= cheap.x * dear.y:
+        return -np.inf
+    value, share = dear.x / dear.y, cheap.x * dear.y / (cheap.y * dear.x)
+    reach = value * (share - 1.0 / ratio), (1.0 - share) * (high - value)
+    return value * (1.0 - share) + float(np.hypot(*reach))
 
 
 def _value(model: _Model) -> float | None:
