@@ -1,0 +1,259 @@
+"""Cost per solved task: do its limits cover, alone and between two models, where costs are skewed?
+
+Run: nice python benchmarks/cost.py [single|held-out|pairs …] [--runs 250]
+All three take four minutes of one core.  Writes the tables of benchmarks/cost.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import product
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import numpy as np
+from measure import keep, table
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success
+
+Floats = NDArray[np.float64]
+Rng = np.random.Generator
+# Success rates over tasks: a half on average, and a twentieth.
+HALF, RARE = (1.0, 1.0), (0.3, 6.0)
+
+
+def lognormal(spread: float) -> Callable[[Floats], Floats]:
+    return lambda z: np.exp(spread * z)
+
+
+def of_quantiles(law: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+    """A law of costs as a function of normal numbers, so that tasks can share them."""
+    from scipy.special import ndtr
+
+    return lambda z: law(ndtr(z))
+
+
+def exponential(u: Floats) -> Floats:
+    return -np.log1p(-u)
+
+
+def gamma_half(u: Floats) -> Floats:
+    from scipy.special import gammaincinv
+
+    return np.asarray(gammaincinv(0.5, u))
+
+
+def two_kinds(u: Floats) -> Floats:
+    """A fifth of the tasks at 20 times the cost of the others."""
+    return np.where(u > 0.8, 20.0, 1.0)
+
+
+def capped(u: Floats) -> Floats:
+    """A turn limit: two thirds of the attempts reach it."""
+    return np.minimum(u * 1.5, 1.0)
+
+
+LAWS = {
+    "σ 1": lognormal(1.0), "σ 1.5": lognormal(1.5), "σ 2": lognormal(2.0),
+    "σ 0.5": lognormal(0.5), "exponential": of_quantiles(exponential),
+    "gamma ½": of_quantiles(gamma_half), "two kinds": of_quantiles(two_kinds),
+    "capped": of_quantiles(capped), "fixed": lambda z: 0 * z + 0.05,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One situation: law of costs, tasks, attempts (0: 1 to 10), law of rates, what a failure costs
+    more, the share of a cost's logarithm that its task (cluster) decides, tasks of a cluster."""
+
+    law: str
+    tasks: int
+    n: int
+    rates: tuple[float, float] = HALF
+    failing: float = 1.0
+    shared: float = 0.5
+    cluster: int = 1
+    scale: float = 1.0
+
+    @property
+    def name(self) -> list[object]:
+        rates = "rare" if self.rates == RARE else f"{self.pass_rate:.2g}"
+        tasks = f"{self.tasks} in groups of {self.cluster}" if self.cluster > 1 else self.tasks
+        return [self.law, tasks, self.n or "1–10", rates, f"{self.failing:g}"]
+
+    @property
+    def pass_rate(self) -> float:
+        return self.rates[0] / sum(self.rates)
+
+    @property
+    def truth(self) -> float:
+        z = np.sqrt(2) * NODES
+        mean = float(WEIGHTS @ LAWS[self.law](z)) if self.law.startswith("σ") else None
+        if mean is None:
+            u = np.random.default_rng(0).standard_normal(4_000_000)
+            mean = float(LAWS[self.law](u).mean())
+        p = self.pass_rate
+        return self.scale * mean * (p + (1 - p) * self.failing) / p
+
+    def drawn(self, rng: Rng, base: Floats | None = None) -> Spending:
+        """One data set; base : normal numbers of the groups, shared with another model."""
+        n = np.full(self.tasks, self.n) if self.n else rng.integers(1, 11, self.tasks)
+        task = np.repeat(np.arange(self.tasks), n)
+        group = np.arange(self.tasks) // self.cluster
+        base = rng.standard_normal(self.tasks)[group] if base is None else base
+        z = np.sqrt(self.shared) * base[task]
+        z += np.sqrt(1 - self.shared) * rng.standard_normal(len(task))
+        rates = rng.beta(*self.rates, self.tasks)[group if self.cluster > 1 else slice(None)]
+        passed = rng.random(len(task)) < rates[task]
+        cost = self.scale * LAWS[self.law](z) * np.where(passed, 1.0, self.failing)
+        start = np.concatenate([[0], np.cumsum(n)])
+        return Spending.of(start, cost, np.ones(len(task), np.int64), passed.astype(np.int64))
+
+    @property
+    def clusters(self) -> NDArray[np.int64] | None:
+        return np.arange(self.tasks) // self.cluster if self.cluster > 1 else None
+
+
+NODES, WEIGHTS = np.polynomial.hermite.hermgauss(200)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
+
+SITUATIONS = [
+    Cell(law, tasks, n, *more)
+    for place, (law, tasks, n) in enumerate(
+        product(("σ 1", "σ 1.5", "σ 2"), (8, 20, 50, 150), (1, 3, 10))
+    )
+    for more in [((HALF, 1.0), (RARE, 3.0), (HALF, 3.0), (RARE, 1.0))[(place + place // 12) % 4]]
+]
+HELD_OUT = [
+    Cell("σ 2", 3, 1), Cell("σ 1", 3, 10, HALF, 3.0), Cell("σ 2", 12, 2, HALF, 2.0, 1.0),
+    Cell("σ 2", 35, 5, (4, 1), 5.0, 0.0), Cell("σ 2", 90, 2, RARE, 0.3), Cell("σ 1.5", 35, 0),
+    Cell("σ 1.5", 90, 0, RARE, 3.0), Cell("σ 1.5", 60, 3, HALF, 1.0, 1.0, 5),
+    Cell("σ 1", 100, 1, HALF, 2.0, 1.0, 4), Cell("σ 0.5", 35, 5, (9, 1)),
+    Cell("exponential", 12, 2), Cell("exponential", 90, 1, RARE, 2.0), Cell("gamma ½", 35, 2),
+    Cell("two kinds", 12, 5, HALF, 1.0, 1.0), Cell("two kinds", 35, 1, HALF, 1.0, 1.0),
+    Cell("capped", 12, 3), Cell("capped", 35, 3, RARE), Cell("fixed", 35, 5),
+]  # fmt: skip
+
+
+def t_limits(one: Spending, clusters: NDArray[np.int64] | None) -> tuple[float, float]:
+    """Fieller's by Student's t alone."""
+    x, y = one.cost, one.rate
+    size = len(x) if clusters is None else int(clusters.max()) + 1
+    away = np.stack([x - x.mean(), y - y.mean()])
+    if clusters is not None:
+        away = np.stack([np.bincount(clusters, row) for row in away])
+    q = -float(stdtrit(size - 1, 0.025))
+    (xx, xy), (_, yy) = q * q * away @ away.T * size / (size - 1) / len(x) ** 2
+    a, p, c = y.mean() ** 2 - yy, x.mean() * y.mean() - xy, x.mean() ** 2 - xx
+    root = np.sqrt(max(p * p - a * c, 0.0))
+    return (p - root) / a if a > 0 else 0.0, (p + root) / a if a > 0 else np.inf
+
+
+def single(cells: list[Cell], runs: int) -> str:
+    rows = []
+    for place, cell in enumerate(cells):
+        rng, true = np.random.default_rng([place, cell.tasks, cell.n]), cell.truth
+        limits, by_t, values = [], [], []
+        for _ in range(runs):
+            one = cell.drawn(rng)
+            answer = cost_per_success(one, clusters=cell.clusters)
+            limits.append((answer.low, answer.high))
+            by_t.append(t_limits(one, cell.clusters))
+            values.append(np.nan if answer.value is None else answer.value)
+        row = [*cell.name]
+        for low, high in (np.array(limits).T, np.array(by_t).T):
+            covers = (low <= true * (1 + 1e-9)) & (high >= true * (1 - 1e-9))
+            wide = np.nanmedian(high / np.array(values))
+            row += [f"{100 * covers.mean():.1f}", f"{100 * (high < true).mean():.1f}",
+                    "∞" if np.isinf(wide) else f"{wide:.1f}"]  # fmt: skip
+        row.append(f"{100 * np.isnan(values).mean():.0f}")
+        rows.append(row)
+    head = [
+        "costs", "tasks", "n", "pass rate", "a failure costs ×", "covers %", "too low %",
+        "upper limit / value", "t: covers %", "t: too low %", "t: upper limit / value",
+        "nothing passed %",
+    ]  # fmt: skip
+    return f"{errors(runs)}\n\n{table(head, rows)}"
+
+
+def pairs(runs: int) -> str:
+    """Size where both cost the same, power where one costs half; tasks share what they cost."""
+    rows = []
+    first = Cell("σ 1", 20, 3, (2, 2))
+    kinds = {
+        "alike": (first, first),
+        "cheap and unreliable": (
+            replace(first, rates=(1, 4)), replace(first, rates=(4, 1), scale=4.0),
+        ),
+        "both rare": (replace(first, rates=RARE), replace(first, rates=RARE)),
+        "failures cost × 3 and × 1": (
+            replace(first, failing=3.0), replace(first, scale=2.0),
+        ),
+        "half the cost": (first, replace(first, scale=2.0)),
+    }  # fmt: skip
+    sizes = (("σ 1", 8, 1), ("σ 2", 8, 10), ("σ 2", 20, 3), ("σ 1", 50, 1), ("σ 2", 150, 3))
+    grid = [(kind, *size, "") for kind, size in product(kinds, sizes)]
+    grid += [(kind, "σ 1.5", 3, 5, "held out") for kind in ("alike", "half the cost")]
+    grid += [(kind, "σ 1.5", 35, 0, "held out") for kind in kinds]
+    for place, (kind, law, tasks, n, marked) in enumerate(grid):
+        one, other = (replace(cell, law=law, tasks=tasks, n=n) for cell in kinds[kind])
+        true, gap = one.truth / other.truth, one.truth - other.truth
+        rng = np.random.default_rng([place, tasks])
+        hits = np.zeros(4)
+        for _ in range(runs):
+            base = rng.standard_normal(tasks)
+            a, b = one.drawn(rng, base), other.drawn(rng, base)
+            answer = compare_costs([a, b], adjust=False)[0]
+            ratio, difference = answer.ratio, answer.difference
+            assert ratio.low is not None
+            assert ratio.high is not None
+            assert difference.low is not None
+            assert difference.high is not None
+            near = 1e-9 * one.truth
+            hits += [
+                ratio.low <= true * (1 + 1e-9) and ratio.high >= true * (1 - 1e-9),
+                difference.low <= gap + near and difference.high >= gap - near,
+                answer.p <= 0.05, plain_t(a, b) <= 0.05,
+            ]  # fmt: skip
+        shares = [f"{100 * share:.1f}" for share in hits / runs]
+        rows.append([kind, law, tasks, n or "1–10", f"{true:.3g}", *shares, marked])
+    head = [
+        "models", "costs", "tasks", "n", "θ₁/θ₂", "covers θ₁/θ₂ %", "covers θ₁ − θ₂ %",
+        "rejects %", "t rejects %", "",
+    ]  # fmt: skip
+    return f"{errors(runs)}\n\n{table(head, rows)}"
+
+
+def plain_t(a: Spending, b: Spending) -> float:
+    """Two-sided p of the same statistic by Student's t alone."""
+    means = [each.mean() for each in (a.cost, a.rate, b.cost, b.rate)]
+    x1, y1, x2, y2 = (float(mean) for mean in means)
+    d = a.cost * y2 + x1 * b.rate - b.cost * y1 - x2 * a.rate
+    error = d.std(ddof=1) / len(d) ** 0.5
+    return float(2 * stdtr(len(d) - 1, -abs(x1 * y2 - x2 * y1) / error)) if error > 0 else 1.0
+
+
+def errors(runs: int) -> str:
+    return (
+        f"{runs:,} runs a row; Monte-Carlo error at 5 %: {100 * (0.05 * 0.95 / runs) ** 0.5:.1f}"
+        " points"
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", choices=["single", "held-out", "pairs", []])
+    parser.add_argument("--runs", type=int, default=250)
+    arguments = parser.parse_args()
+    sections = {
+        "single": lambda runs: single(SITUATIONS, runs),
+        "held-out": lambda runs: single(HELD_OUT, runs),
+        "pairs": pairs,
+    }
+    for name in arguments.sections or sections:
+        keep(name, sections[name](arguments.runs), "cost.md")
