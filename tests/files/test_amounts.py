@@ -19,6 +19,7 @@ import pytest
 import passk_cli
 from passk_cli import DataError, ParameterError, read
 from passk_cli.message import Said
+from passk_cli.metrics.budget import pass_within
 from passk_cli.outcomes.counts import Counts
 
 DATA = Path(__file__).parents[1] / "data"
@@ -60,8 +61,9 @@ def tau2(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task: str = "") -> None:
-    """Total, mean of attempts, mean of tasks and cost per success are as an independent program has
-    them; task : that tasks are called otherwise there, so that the mean of tasks is another."""
+    """Total, mean of attempts, mean of tasks, cost per success and both ends of pass@$ are as an
+    independent program has them; task : that tasks are called otherwise there, so that the mean of
+    tasks is another."""
     amounts, cells = counts.attempts[role], len(counts.n)
     names = [" ".join(series) for series in counts.series]
     here = counts.series_codes == names.index(model)
@@ -79,6 +81,11 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
     for name, number in found.items():
         if not task or name in ("total_cost", "mean_cost_per_attempt"):
             assert number == pytest.approx(want[name], rel=1e-9, abs=1e-12), (model, name)
+    own = amounts.take(np.flatnonzero(here))
+    for budget, ends in want.get("pass@$", {}).items():
+        within = pass_within(own.start, own.value, own.count, own.passed, float(budget))
+        means = [float(end.mean()) for end in within]
+        assert means == pytest.approx([ends["lower"], ends["upper"]], abs=1e-12), (model, budget)
 
 
 def said(counts: Counts) -> dict[str, Said]:
