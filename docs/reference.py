@@ -187,6 +187,7 @@ ASKED = {
     " --baseline claude-fable-5 --min pass@1=0.3 --no-regression --max-drop pass@1=0.9",
     "bootstrap": "sample_data/tau_airline.csv -k 1 --resamples 200",
     "curve": "sample_data/tau_airline.csv",
+    "cost": "sample_data/costs.csv --at 1",
     "order": "sample_data/tau_airline.csv -k 1,2",
     "trend": "sample_data/nights.parquet",
     "tasks": "sample_data/tau_airline.csv",

@@ -31,6 +31,7 @@ __all__ = [
     "bootstrap",
     "curve",
     "tasks",
+    "cost",
     "trend",
     "order",
     "diversity",
@@ -281,6 +282,37 @@ def tasks(
 ) -> Findings:
     """Each task: flaky, changed, suspicious."""
 
+def cost(
+    data: Any,
+    *,
+    of: Literal['cost', 'tokens_in', 'tokens_out', 'tokens', 'duration', 'turns'] = 'cost',
+    at: float | str | Iterable[float | str] = (),
+    cascade: str | Iterable[str] = (),
+    fields: Mapping[str, Any] | str | Iterable[str] | None = None,
+    threshold: float | str | Iterable[float | str] = (),
+    missing: Literal['error', 'fail', 'drop', 'bounds'] = 'error',
+    missing_cost: Literal['error', 'drop', 'mean', 'bounds'] = 'error',
+    duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',
+    skip_bad: bool = False,
+    by: str | Iterable[str] = (),
+    where: str | Iterable[str] | None = None,
+    models: str | Iterable[str] = (),
+    exclude_models: str | Iterable[str] = (),
+    outcome: str | None = None,
+    format: Literal['inspect', 'cruxeval', 'bigcodebench', 'deepeval', 'evalplus', 'evalscope', 'every-eval-ever', 'helm', 'human-eval', 'lighteval', 'livecodebench', 'lm-eval', 'math-evaluation', 'multipl-e', 'nemo-evaluator', 'nemo-skills', 'openai-evals', 'opencompass', 'phoenix', 'promptfoo', 'pytest-json-report', 'aider', 'bfcl-scores', 'bigcode-generations', 'tau2-submission', 'lm-eval-results', 'harbor', 'terminal-bench', 'tau-bench', 'tau2', 'mcpmark', 'swe-bench', 'swe-bench-instance', 'swe-bench-pro', 'verifiers', 'verifiers-traces', 'verl', 'hal', 'records', 'task-outcomes', 'task-records', 'list-of-records', 'id-lists', 'record', 'jsonl', 'json', 'csv', 'tsv', 'parquet'] | None = None,
+    records: str | None = None,
+    path: str | None = None,
+    engine: Literal['duckdb', 'spark'] = 'duckdb',
+    spark_master: str | None = None,
+    level: float = 0.95,
+    population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
+    cluster: str | None = None,
+    resamples: int = 10000,
+    seed: int = 0,
+    frame_as: Literal['pandas', 'polars'] = 'pandas',
+) -> Findings:
+    """What a solved task costs, and what a budget solves."""
+
 def trend(
     data: Any,
     *,
@@ -458,7 +490,7 @@ def plan(
     detect: float = 0.05,
     power: float = 0.8,
     level: float = 0.95,
-    cost_per_attempt: float | None = None,
+    cost_per_attempt: str | int | None = None,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),
     missing: Literal['error', 'fail', 'drop', 'bounds'] = 'error',

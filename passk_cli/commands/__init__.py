@@ -13,6 +13,7 @@ COMMANDS = {
     "bootstrap": "Measure",
     "curve": "Understand",
     "tasks": "Understand",
+    "cost": "Understand",
     "trend": "Understand",
     "order": "Understand",
     "diversity": "Understand",

@@ -13,8 +13,8 @@ from passk_cli.message import WARNING, Said
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 
-# Units of what attempts use: US dollars, tokens, seconds, and turns or steps.
-QUANTITIES = ("$", "tokens", "s", "turns")
+# Units of what attempts use: US dollars, tokens, seconds, turns or steps; and a ratio of two such.
+QUANTITIES = ("$", "tokens", "s", "turns", "ratio")
 
 
 @dataclass(frozen=True)

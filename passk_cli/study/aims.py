@@ -12,7 +12,7 @@ from passk_cli.option import Option
 
 # Tasks and attempts per task that a design can have.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
-# The number of tasks of the pilot.
+# The number of tasks of the pilot, and the cost of its attempts.
 PILOT = "pilot"
 
 
@@ -38,6 +38,22 @@ def parse_most_tasks(given: Any) -> str:
     """
     text = str(given).strip()
     return text if text == PILOT else str(whole_number(f"--max-tasks {text}:", text, *_TASKS))
+
+
+def parse_cost(given: Any) -> str:
+    """An amount above 0 as text, or "pilot" for what an attempt of the pilot cost.
+
+    >>> parse_cost(0.25), parse_cost("pilot")
+    ('0.25', 'pilot')
+    """
+    text = str(given).strip()
+    try:
+        amount = 1.0 if text == PILOT else float(text)
+    except ValueError:
+        amount = math.nan
+    if not 0.0 < amount < math.inf:
+        raise ParameterError(f"--cost-per-attempt {text}: write an amount above 0, or pilot")
+    return text
 
 
 def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
@@ -93,14 +109,19 @@ class Aims:
     level: Annotated[float, Option(
         "--level", "P", "Confidence level; tests are at 1 minus it.",
     )] = 0.95
-    cost_per_attempt: Annotated[float | None, Option(
-        "--cost-per-attempt", "X", "Cost of an attempt; --budget is then money.",
+    cost_per_attempt: Annotated[str | None, Option(
+        "--cost-per-attempt", "X|pilot", "Cost of an attempt; --budget is then money.",
+        parse=parse_cost,
+        detail="pilot: the mean cost of the pilot's attempts, in US dollars; --field cost=COLUMN"
+        " names its column.",
     )] = None
     # fmt: on
 
     def check(self) -> None:
         """ParameterError for values that no plan can have."""
-        cost, budget = self.cost_per_attempt, self.budget
+        if self.cost_per_attempt is not None:
+            parse_cost(self.cost_per_attempt)
+        cost, budget = self.unit_cost, self.budget
         if not 0.0 < self.level < 1.0:
             raise ParameterError(f"--level {self.level:g}: it must lie between 0 and 1, as 0.95")
         if not 1.0 - self.level < self.power < 1.0:
@@ -110,10 +131,14 @@ class Aims:
             )
         if not 0.0 < self.detect < 1.0:
             raise ParameterError(f"--detect {self.detect:g}: it must lie between 0 and 1, as 0.05")
-        if cost is not None and not 0.0 < cost < math.inf:
-            raise ParameterError(f"--cost-per-attempt {cost:g}: it must be above 0")
         if budget is not None and not 1.0 <= budget / (cost or 1.0) < 1e12:
             raise ParameterError(f"--budget {budget:g}: it must pay for 1 to 10¹² attempts")
+
+    @property
+    def unit_cost(self) -> float | None:
+        """Cost of an attempt, once "pilot" is an amount; None where attempts cost nothing."""
+        known = self.cost_per_attempt not in (None, PILOT)
+        return float(str(self.cost_per_attempt)) if known else None
 
     @property
     def most_tasks(self) -> int | None:
@@ -123,9 +148,9 @@ class Aims:
     @property
     def spend(self) -> int:
         """Attempts that the budget pays for."""
-        return math.floor((self.budget or 0.0) / (self.cost_per_attempt or 1.0) * (1.0 + 1e-12))
+        return math.floor((self.budget or 0.0) / (self.unit_cost or 1.0) * (1.0 + 1e-12))
 
     def cost(self, attempts: int | None) -> float | None:
         """Cost of so many attempts; None where it is not known."""
-        unit = self.cost_per_attempt
+        unit = self.unit_cost
         return None if attempts is None or unit is None else attempts * unit

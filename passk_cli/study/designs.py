@@ -50,12 +50,13 @@ class Designs:
     """Every metric in the designs asked for, in the best splits, and in those that detect.
 
     outlooks : one per metric.  asked : what was asked for.  several : whether the pilot has several
-    models.
+    models.  cost : of an attempt of the pilot, where it was measured.
     """
 
     outlooks: Sequence[Outlook]
     asked: Aims
     several: bool = False
+    cost: Estimate | None = None
 
     @cached_property
     def aims(self) -> Aims:
@@ -81,7 +82,7 @@ class Designs:
             asked,
             tasks=asked.tasks or tasks,
             attempts=asked.attempts or tuple(sorted(usual)),
-            budget=spent * (asked.cost_per_attempt or 1.0)
+            budget=spent * (asked.unit_cost or 1.0)
             if asked.budget is None else asked.budget,
             max_tasks=most,
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -105,6 +106,11 @@ def _largest(one: float | None, other: float | None, agree: bool) -> float | Non
     return _hull(one, other, max) if agree or one is None or other is None else 1.0
 
 
+def _finite(end: float | None) -> float | None:
+    """An end of a range or an interval; None where it has none."""
+    return None if end is None or math.isinf(end) else end
+
+
 # The fields that rows of every command have, in their order; p, p_adjusted, verdict and against
 # where some row has one.  Groups stand after the models, further fields before the note.
 _FIELDS: tuple[tuple[str, str, Callable[[Fact], Cell]], ...] = (
@@ -117,7 +123,7 @@ _FIELDS: tuple[tuple[str, str, Callable[[Fact], Cell]], ...] = (
      lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
     ("se", "Its standard error.", lambda fact: fact.se),
     ("low", "Lower limit of its interval.", lambda fact: fact.estimate.low),
-    ("high", "Upper limit of its interval.", lambda fact: fact.estimate.high),
+    ("high", "Upper limit of its interval.", lambda fact: _finite(fact.estimate.high)),
     ("level", "Level of the interval.", lambda fact: fact.level),
     ("interval", "Method of the interval.", lambda fact: fact.method),
     ("population", "What the interval is about: new-tasks or these-tasks.", str),
@@ -147,7 +153,7 @@ def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> 
     mores = []
     for fact in facts:
         ends = {
-            f"{name}_{end}": value
+            f"{name}_{end}": _finite(value)
             for name, cell in {"estimate": fact.estimate, **fact.more}.items()
             if isinstance(cell, Estimate) and cell.upper is not None
             for end, value in zip(("low", "high"), cell.ends, strict=True)

@@ -221,9 +221,7 @@ def values_of(
             for end in (False, True)
         )
         return [
-            low
-            if low.metric.kind.quantity or np.array_equal(low.c, high.c)
-            else replace(low, passing=high)
+            low if np.array_equal(low.c, high.c) else replace(low, passing=high)
             for low, high in zip(failing, passing, strict=True)
         ]
     every: list[TaskValues] = []
@@ -260,7 +258,7 @@ def values_of(
 def require_monotone(metrics: Sequence[Metric]) -> None:
     """ParameterError for a metric that may be larger, or smaller, than with all or none passing."""
     for metric in metrics:
-        if metric.kind.needs and not metric.kind.quantity:
+        if metric.kind.needs:
             raise ParameterError(
                 f"--missing bounds: {metric.name} needs the {metric.kind.needs} of each attempt,"
                 " and that of a missing one is not known; use --missing fail or drop",

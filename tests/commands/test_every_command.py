@@ -55,15 +55,17 @@ ALONE: dict[str, list[str]] = {
 WRONG: dict[str, list[str]] = {
     "against": ["nobody"],
     "always": ["0", "1"],
+    "at": ["0", "x", "1,inf"],
     "attempts": ["0", "1,x"],
     "baseline": ["nobody"],
     "bounds": ["1,0", "x", "0"],
     "budget": ["0", "inf"],
     "by": ["model", "nothing"],
+    "cascade": ["a", "another-model,nobody", "another-model,another-model"],
     "change": ["pass@1", "pass@1:x", "pass@2:pass@2", "pass@1:mean", "pass@1:pass@99"],
     "cluster": ["nothing", "attempt"],
     "columns": ["nothing", "answer"],
-    "cost_per_attempt": ["0"],
+    "cost_per_attempt": ["0", "x", "nan"],
     "curves": ["x", "best@2", "mean@x"],
     "detect": ["1"],
     "draws": ["draws.xlsx"],
@@ -113,6 +115,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "outcome": ("b", "b"),
     "threshold": (0.5, (0.5,)),
     "missing": ("drop", "drop"),
+    "missing_cost": ("drop", "drop"),
     "duplicates": ("first", "first"),
     "skip_bad": (True, True),
     "by": ("c", ("c",)),
@@ -181,6 +184,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "passed": (task * 7 + attempt * (3 + which)) % 5 > 1 + task % 2,
             "temperature": (0.2, 0.8)[attempt // 6],
             "solution": f"return {task * attempt % 4}",
+            "cost": (1 + which) * (1 + (task + attempt) % 7) / 100,
         }
         for which, model in enumerate(("a-model-with-a-long-name", "another-model"))
         for task in range(12)

@@ -668,3 +668,22 @@ def test_too_many_models_for_pairs(
     done = passk("plan", tmp_path / "p.csv", "-k", "1")
     words = "3 models make 3 differences, at most 2; plan with some of them: --model"
     assert (done.code, words in done.err) == (2, True)
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_the_cost_of_the_pilot_s_attempts_makes_a_budget_money() -> None:
+    costs = SAMPLES / "costs.csv"
+    asked = {"models": "claude-haiku-4-5-20251001", "k": 1, "budget": 20}
+    findings = passk_cli.plan(costs, cost_per_attempt="pilot", **asked)
+    frame = findings.frame.query("fact == 'split'")
+    spent = 6.5665476 / 24
+    assert (frame["attempts_in_all"] <= 20 / spent).all()
+    assert frame["cost"].to_numpy() == pytest.approx(frame["attempts_in_all"] * spent)
+    same = passk_cli.plan(costs, cost_per_attempt=spent, **asked).frame
+    assert same.equals(findings.frame)
+    (said,) = [m["text"] for m in findings.messages if m["name"] == "pilot-cost"]
+    assert said.startswith("an attempt of claude-haiku-4-5-20251001 cost $0.274 [")
+    free = [{"task": f"t{t}", "passed": (t + a) % 2 == 0, "cost": 0.0}
+            for t in range(4) for a in range(3)]  # fmt: skip
+    with pytest.raises(ParameterError, match=r'cost_per_attempt="pilot": attempts of .* cost 0'):
+        passk_cli.plan(free, cost_per_attempt="pilot", budget=20)

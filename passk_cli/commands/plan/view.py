@@ -13,12 +13,13 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.design import Assumed, BetaRates
+from passk_cli.inference.ratio import Spending, mean_cost
 from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, plural, span
 from passk_cli.study.aims import PILOT, Aims
@@ -28,6 +29,7 @@ from passk_cli.study.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
+from passk_cli.study.values import attempts_of, cluster_codes
 
 # Predicted powers are rough with fewer tasks: benchmarks/plan.md.
 _FEW_TASKS = 50
@@ -104,6 +106,11 @@ PILOT_MODELS = Message(
     " differences for the pair whose differences vary most, metric by metric: other models and"
     " pairs need no more tasks.",
 )  # fmt: skip
+PILOT_COST = Message(
+    "pilot-cost", NOTE, "an attempt of {model} cost {cost}", "",
+    "`--cost-per-attempt pilot` takes the mean cost of the attempts of the pilot's model that is"
+    " planned for, every task counted once. What a design costs is as uncertain as this mean.",
+)  # fmt: skip
 SMALL_BUDGET = Message(
     "small-budget", WARNING, "{metrics}: {attempts:attempt} are too few for 2 tasks × k attempts",
     meaning="A split needs at least two tasks, each with as many attempts as the metric's k.",
@@ -133,7 +140,7 @@ class Choices(Section[Choice]):
         ),
         Column(
             "cost", "amount", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
-            where=lambda section: section.designs.aims.cost_per_attempt is not None,
+            where=lambda section: section.designs.aims.unit_cost is not None,
         ),
         Column(
             "standard error", "share", shown=FULL, meaning="Standard error of the metric.",
@@ -201,7 +208,7 @@ class Choices(Section[Choice]):
                 least = plural(outlook.metric.k, "attempt")
                 yield (f"{spend}: too few for {name}, which needs 2 tasks × {least}.",)
                 return
-            if aims.cost_per_attempt:
+            if aims.unit_cost:
                 spend = f"{aims.budget:,.2f}, {spend}"
             begin, n = f"Best split of {spend} per model: ", own.size.n_min or n
         if reason := outlook.unknown(n):
@@ -262,6 +269,8 @@ class Choices(Section[Choice]):
         designs, outlooks, aims = self.designs, self.designs.outlooks, self.designs.aims
         first, pilot = self.outlook, self.outlook.pilot
         pilots = [(o.metric.name, o.pilot) for o in outlooks if o.pilot is not None]
+        if designs.cost is not None:
+            yield PILOT_COST(model=first.name, cost=designs.cost)
         if designs.several:
             yield PILOT_MODELS(model=first.name)
         if any(pilot.rates is None for _, pilot in pilots):
@@ -375,7 +384,7 @@ def _decisions(designs: Designs) -> dict[str, Any]:
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
         "correlation": designs.correlations, "budget": aims.spend,
-        "max_tasks": aims.most_tasks, "cluster": aims.cluster, "cost": aims.cost_per_attempt,
+        "max_tasks": aims.most_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
     }  # fmt: skip
 
 
@@ -410,7 +419,8 @@ class Plan(Question, PlanOptions):
 
     def request(self, options: SharedOptions) -> Request:
         """The pilot to read, with the clusters of its tasks."""
-        return replace(super().request(options), cluster=self.cluster)
+        request = replace(super().request(options), cluster=self.cluster)
+        return replace(request, attempts=("cost",)) if self.cost_per_attempt == PILOT else request
 
     def alone(self, options: SharedOptions) -> Report | None:
         """The plan without a pilot, from assumed success rates."""
@@ -441,11 +451,14 @@ class Plan(Question, PlanOptions):
                 " --mean 0.6 --spread 0.3",
                 name="no-pilot",
             )
-        if self.max_tasks == PILOT:
-            raise ParameterError(
-                "--max-tasks pilot: there is no pilot; name its FILE, or give a number",
-                name="no-pilot",
-            )
+        for option, given in (
+            ("--max-tasks", self.max_tasks), ("--cost-per-attempt", self.cost_per_attempt)
+        ):  # fmt: skip
+            if given == PILOT:
+                raise ParameterError(
+                    f"{option} pilot: there is no pilot; name its FILE, or give a number",
+                    name="no-pilot",
+                )
         read = self.cluster or options.metrics.short_tasks != "empty"
         if read or changed(options.request):
             raise ParameterError(
@@ -484,13 +497,40 @@ class Plan(Question, PlanOptions):
             reasons = "; ".join(said.text for said in messages)
             raise ParameterError(f"nothing to plan from; {reasons}", name="no-pilot")
         study = replace(study, metrics=tuple(outlook.metric for outlook in pilot.outlooks))
-        designs = Designs(pilot.outlooks, self, several=len(study.counts.series) > 1)
+        asked, cost = self, None
+        if self.cost_per_attempt == PILOT:
+            cost = _cost_of(study, pilot.outlooks[0])
+            asked = replace(self, cost_per_attempt=repr(cost.value))
+            asked.check()
+        designs = Designs(pilot.outlooks, asked, len(study.counts.series) > 1, cost)
         return _report(study, designs, (*study.messages(()), *messages))
 
 
 def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:
     sections = Choices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
     return view(study, sections, messages=messages, interval=None, **_decisions(designs))
+
+
+def _cost_of(study: Study, outlook: Outlook) -> Estimate:
+    """The mean cost of an attempt of the model that is planned for.
+
+    Errors: ParameterError where it is 0, or not known.
+    """
+    counts, confidence = study.counts, study.confidence
+    rows = counts.rows_of(counts.series.index(outlook.series))
+    spent = attempts_of(counts, "cost", rows)
+    clusters = cluster_codes(counts, counts.task_codes[rows])
+    mean = mean_cost(
+        Spending.of(spent.start, spent.value, spent.count, spent.passed), confidence.level,
+        clusters=clusters,
+    )  # fmt: skip
+    if not mean.value or mean.upper is not None:
+        why = "cost 0" if mean.value == 0 else "lack their cost"
+        raise ParameterError(
+            f"--cost-per-attempt pilot: attempts of {outlook.name} {why}; give an amount",
+            name="no-pilot",
+        )
+    return Estimate(mean.value, low=mean.low, high=mean.high, unit="$")
 
 
 def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Said]:

@@ -1,0 +1,80 @@
+"""passk cost: what a solved task costs, and what a budget solves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from passk_cli.commands.command import Command
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.files.roles import AMOUNTS
+from passk_cli.option import Option
+from passk_cli.study.confidence import Confidence
+
+
+def parse_budgets(value: Any) -> tuple[float, ...]:
+    """Budgets from numbers or texts as "0.05,$2", ascending; ParameterError for others."""
+    text = ",".join(map(str, value))
+    try:
+        budgets = {float(part.strip().removeprefix("$")) for part in text.split(",")}
+    except ValueError:
+        budgets = {math.nan}
+    if not all(0 < budget < math.inf for budget in budgets):
+        raise ParameterError(f"--at {text}: write amounts above 0, e.g. 0.05,0.50,2")
+    return tuple(sorted(budgets))
+
+
+def parse_cascades(value: Any) -> tuple[tuple[str, str], ...]:
+    """Pairs of models from texts as "cheap,big"; ParameterError for others than two names."""
+    texts = [value] if isinstance(value, str) else value
+    pairs = [tuple(text.split(",") if isinstance(text, str) else text) for text in texts]
+    for pair in pairs:
+        if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
+            shown = ",".join(map(str, pair))
+            raise ParameterError(f"--cascade {shown}: write two models, e.g. small,large")
+    return tuple(dict.fromkeys((first.strip(), second.strip()) for first, second in pairs))
+
+
+@dataclass(frozen=True)
+class CostOptions:
+    """What a solved task costs, and what a budget solves.
+
+    The cost per solved task is the mean cost of an attempt divided by pass@1. pass@$b is the
+    probability that a task is solved by repeated attempts before b is spent.
+
+    Example: passk cost sample_data/costs.csv
+
+    Example: passk cost sample_data/costs.csv --at 0.30,1,2.50
+
+    Example: passk cost sample_data/costs.csv --of duration
+    """
+
+    # fmt: off
+    of: Annotated[str, Option(
+        "--of", help="What is counted.", choices=AMOUNTS,
+        detail="cost is in US dollars, duration in seconds. --field cost=COLUMN names the column.",
+    )] = "cost"
+    at: Annotated[tuple[float, ...], Option(
+        "--at", "B,…", "Budgets per task of pass@$b, e.g. 0.05,0.50,2.",
+        parse=parse_budgets,
+        detail="In the unit of --of. Default: three amounts, chosen from the data.",
+    )] = ()
+    cascade: Annotated[tuple[tuple[str, str], ...], Option(
+        "--cascade", "MODEL,MODEL", "Try one model first, the other where it fails.",
+        parse=parse_cascades, of_models=True,
+        detail="An attempt of the first model, and one of the second where it fails: what part of"
+        " the tasks that solves, and what it costs. Something must tell whether the first passed."
+        " Repeatable.",
+    )] = ()
+    # fmt: on
+
+
+COMMAND = Command(
+    CostOptions,
+    (Request, Confidence),
+    without=("interval", "bounds"),
+    charts=True,
+    view="passk_cli.commands.cost.view:CostQuestion",
+)

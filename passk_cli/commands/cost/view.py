@@ -1,0 +1,342 @@
+"""What a solved task costs, and what budgets solve: the table, pairs and policies, the chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from passk_cli.commands.cost import CostOptions
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.errors import DataError
+from passk_cli.files.request import Request
+from passk_cli.metrics.registry import AMOUNTS, Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import BRIEF, FULL, Cell, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import first_few, p_relation, series_name
+from passk_cli.study.extremes import named
+from passk_cli.study.fact import Fact
+from passk_cli.study.outlay import (
+    CascadeOutlay,
+    Outlay,
+    Rivalry,
+    cascades,
+    outlays,
+    rivalries,
+    usual_budgets,
+)
+from passk_cli.study.pairs import UNDECIDED
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Number, Section, data_field, view
+from passk_cli.study.study import Study
+from passk_cli.text import listed
+
+# Amount → what a solved task has the least of, and the unit of the whole table.
+_LEAST = {
+    "cost": "is cheapest per solved task", "tokens": "needs fewest tokens per solved task",
+    "tokens_in": "needs fewest input tokens per solved task",
+    "tokens_out": "needs fewest output tokens per solved task",
+    "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
+}  # fmt: skip
+_FRONTIER = "frontier"
+_SHOWN = {UNDECIDED: "tied"}
+_UNITS = {"$": "US dollars", "s": "seconds"}
+_WITHIN = Number(
+    "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"
+    " attempt counts only if all of its cost fits. A range where the attempts made ended before the"
+    " money did.", "share",
+)  # fmt: skip
+
+
+def _amount(estimate: Estimate) -> Cell:
+    """An amount; "at least" the lower limit where it has no upper end."""
+    least = estimate.low if estimate.value is None else estimate.value
+    certain = estimate.value is not None and estimate.upper is None
+    if certain or least is None:
+        return estimate
+    return Phrase(("at least ", (least, Column("", estimate.unit))))
+
+
+def _alone(estimate: Estimate) -> Estimate:
+    return replace(estimate, low=None, high=None, se=None)
+
+
+def _within(outlay: Outlay, number: Number) -> Estimate:
+    return next(fact.estimate for fact in outlay.within if fact.name == number.name)
+
+
+_RATE = Column("pass@1", "share", meaning="Probability that an attempt passes.",
+               cell=lambda outlay: outlay.rate.estimate)  # fmt: skip
+_COST = Column(
+    "{} per attempt", "$", meaning="Mean {} of an attempt; every task counts once.",
+    across=lambda section: [AMOUNTS[section.amount][1]], example="cost",
+    units=lambda section, _: AMOUNTS[section.amount][0],
+    cell=lambda outlay, _: _amount(outlay.cost.estimate),
+)  # fmt: skip
+_PER_SUCCESS = Column(
+    "per solved task", "$", meaning="Mean of an attempt divided by pass@1: what is spent for each"
+    " attempt that passes, failures included.",
+    cell=lambda outlay: _amount(outlay.per_success.estimate),
+)  # fmt: skip
+_SOLVED = Column(
+    "{0.name}", "share", meaning="{0.meaning}", across=lambda section: section.numbers,
+    example=_WITHIN, cell=_within,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OfModels(Section[Outlay]):
+    """A row per model, the cheapest solved task first.
+
+    amount : what is counted.
+    """
+
+    amount: str = "cost"
+
+    @property
+    def numbers(self) -> list[Number]:
+        """pass@$b of each budget; the first says what it means."""
+        names = [fact.name for fact in self.records[0].within]
+        return [
+            Number(name, "" if place else _WITHIN.meaning, "share")
+            for place, name in enumerate(names)
+        ]
+
+
+@dataclass(frozen=True)
+class Spent(OfModels):
+    """What an attempt and a solved task cost, and what each budget solves.
+
+    chosen : whether the budgets were chosen from the data.  pairs : of models that have a price.
+    """
+
+    shown = BRIEF
+    columns = (
+        MODEL, GROUPS,
+        replace(_RATE, cell=lambda outlay: _alone(outlay.rate.estimate)),
+        replace(_COST, cell=lambda outlay, _: _amount(_alone(outlay.cost.estimate))),
+        _PER_SUCCESS,
+        replace(_SOLVED, cell=lambda outlay, number: _alone(_within(outlay, number))),
+    )  # fmt: skip
+
+    chosen: bool = False
+    pairs: Sequence[Rivalry] = ()
+
+    def facts(self) -> Iterator[Fact]:
+        for outlay in self.records:
+            yield outlay.rate
+            yield outlay.cost
+            yield outlay.per_success
+            yield from outlay.within
+
+    def answer(self) -> Iterator[Sentence]:
+        groups = self.study.counts.group_names
+        known = [outlay for outlay in self.records if outlay.known]
+        if not known:
+            yield (_nothing(self.records),)
+            return
+        best = known[0]
+        whose, per_success = named(best.series, groups), best.per_success.estimate
+        if len(self.records) == 1:
+            yield (f"{whose} solves a task for ", per_success, ": an attempt costs ",
+                   _alone(best.cost.estimate), " and passes with probability ",
+                   _alone(best.rate.estimate), ".")  # fmt: skip
+            return
+        begin, second = f"{whose} {_LEAST[self.amount]}: ", self._second(best)
+        if second is None:
+            yield (begin, per_success, ".")
+        else:
+            other = named(second.second.series, groups)
+            p = f", p {p_relation(second.difference.p_adjusted or 0.0)}."
+            times = Estimate(1 / (second.ratio.estimate.value or math.inf), unit="ratio")
+            if second.significant:
+                yield (begin, per_success, f"; {other} takes ", times, f" times as much{p}")
+            else:
+                yield (begin, per_success, f"; {other} does not take significantly more{p}")
+        unsure = [named(o.series, groups) for o in self.records if o.may_be_below(best)]
+        if unsure:
+            yield (f"{first_few(unsure)} may need less: attempts lack their"
+                   f" {AMOUNTS[self.amount][1]}.",)  # fmt: skip
+
+    def _second(self, best: Outlay) -> Rivalry | None:
+        """The pair of the cheapest and the next model of its group that solved something."""
+        own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
+        return next((p for p in own if p.difference.p_adjusted is not None), None)
+
+    def plots(self) -> tuple[Plot, ...]:
+        """pass@1 against the cost of an attempt, each with its interval, and the frontier."""
+        shown = [o for o in self.records if o.cost.estimate.value and o.cost.estimate.upper is None]
+        if not shown:
+            return ()
+        noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
+        rows: list[dict[str, Any]] = [
+            {"model": _FRONTIER, "cost": cost, "pass@1": rate, **nothing}
+            for cost, rate in _frontier(shown)
+        ]
+        for outlay in shown:
+            cost, name = outlay.cost.estimate, series_name(outlay.series)
+            rows += [
+                {"model": name, "cost": end, "pass@1": outlay.rate.estimate.value, **nothing}
+                for end in (cost.low, cost.high) if end
+            ]  # fmt: skip
+        points = [o.rate.point("pass@1", cost=o.cost.estimate.value) for o in shown]
+        unit = AMOUNTS[self.amount][0]
+        chart = curves(
+            rows, x="cost", y="pass@1", low="low", high="high", colour="model", points=points,
+            title=f"pass@1 against the {noun} of an attempt",
+            subtitle=" · ".join(self.context()), shares=True, log_x=True,
+            x_title=f"{noun} of an attempt ({_UNITS[unit]})" if unit in _UNITS else noun,
+            y_title="pass@1",
+        )  # fmt: skip
+        return (chart,)
+
+    def context(self) -> Iterator[str]:
+        unit = AMOUNTS[self.amount][0]
+        yield _UNITS.get(unit, unit)
+        yield self.study.sizes([outlay.rate for outlay in self.records])
+        yield self.study.confidence.words()
+        if self.chosen and self.numbers:
+            yield "other budgets: --at"
+        if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
+            yield "range: attempts ended first"
+
+
+def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float]]:
+    """Cost of an attempt and pass@1 of the models that none is both cheaper and better than, as the
+    corners of a staircase."""
+    points = sorted(
+        (outlay.cost.estimate.value or 0.0, -(outlay.rate.estimate.value or 0.0))
+        for outlay in records
+    )
+    corners: list[tuple[float, float]] = []
+    for cost, rate in points:
+        if not corners or -rate > corners[-1][1]:
+            corners += [*((cost, height) for _, height in corners[-1:]), (cost, -rate)]
+    return corners
+
+
+def _nothing(records: Sequence[Outlay]) -> str:
+    """Why no solved task has a cost."""
+    if all(outlay.unpriced for outlay in records):
+        return "Every attempt costs 0: without a price a solved task has no cost."
+    if not any(outlay.attempts.passed.any() for outlay in records):
+        return "No attempt passed: the cost of a solved task has only a lower limit."
+    return "No model has solved a task and a cost of every attempt: costs have only a lower limit."
+
+
+@dataclass(frozen=True)
+class SpentInFull(OfModels):
+    """Every number with its interval."""
+
+    shown = FULL
+    columns = (
+        MODEL, GROUPS, _RATE, _COST, _PER_SUCCESS, _SOLVED,
+        data_field("budget", "Budget of pass@$b, in the unit of the amount."),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CostPairs(Section[Rivalry]):
+    """Pairs of models by the cost of a solved task."""
+
+    title = "Cost of a solved task: pairs"
+    shown = FULL
+    columns = (
+        Column("model", cell=lambda pair: pair.first.series[0]),
+        Column("against", meaning=AGAINST.meaning, cell=lambda pair: pair.second.series[0]),
+        replace(GROUPS, cell=lambda pair, item: pair.first.series[1 + item[0]]),
+        Column("difference", "$", meaning="Of the cost of a solved task, on the tasks that all"
+               " models have.", cell=lambda pair: pair.difference.estimate),
+        Column("ratio", "ratio", meaning="Of the costs of a solved task.",
+               cell=lambda pair: pair.ratio.estimate),
+        Column("p", "p", joined=True, meaning="p-value of equal costs of a solved task, adjusted"
+               " for the number of pairs.", cell=lambda pair: pair.difference.p_adjusted),
+        Column("verdict", joined=True, meaning="better (less), worse or tied.",
+               cell=lambda pair: _SHOWN.get(pair.difference.verdict, pair.difference.verdict)),
+    )  # fmt: skip
+
+    def facts(self) -> Iterator[Fact]:
+        for pair in self.records:
+            yield pair.difference
+            yield pair.ratio
+
+
+@dataclass(frozen=True)
+class Cascades(Section[CascadeOutlay]):
+    """One model first, the other where it fails."""
+
+    title = "An attempt of one model, and one of the other where it fails"
+    columns = (
+        replace(MODEL, meaning="The first model → the second."), GROUPS,
+        Column("solved", "share", meaning="Probability that one of the two attempts passes.",
+               cell=lambda cascade: cascade.rate.estimate),
+        Column("{} per task", "$", meaning="Mean {} of the attempts made at a task.",
+               across=_COST.across, units=_COST.units, example="cost",
+               cell=lambda cascade, _: _amount(_alone(cascade.cost.estimate))),
+        _PER_SUCCESS,
+    )  # fmt: skip
+
+    amount: str = "cost"
+
+    def facts(self) -> Iterator[Fact]:
+        for each in self.records:
+            yield from (each.rate, each.cost, each.per_success)
+
+
+class CostQuestion(Question, CostOptions):
+    """The question of `passk cost`."""
+
+    sections = (Spent, SpentInFull, Cascades, CostPairs)
+
+    unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
+
+    def request(self, options: SharedOptions) -> Request:
+        """The request, with what attempts used."""
+        return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The data; where they lack the amount, the refusal says which ones there are."""
+        try:
+            return super().study(options, read)
+        except DataError as error:
+            if error.problem != f"no {self.of} column" or options.once:
+                raise
+            inputs = read(replace(self.request(options), attempts=())).facts.inputs
+            there = [name for name in AMOUNTS if any(name in each.offered for each in inputs)]
+            if not there:
+                raise
+            remedy = f"it has {listed(there)}; use --of {there[0]}"
+            raise DataError(error.place, error.problem, remedy, name=error.name) from None
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """pass@1."""
+        return (Metric("pass@", 1),)
+
+    def report(self, study: Study) -> Report:
+        """What a solved task costs, and what each budget solves."""
+        budgets = self.at or usual_budgets(_scales(study.counts, self.of))
+        study = replace(study, decided={
+            "of": self.of, "at": ",".join(f"{budget:.12g}" for budget in budgets),
+        })  # fmt: skip
+        each = outlays(study, self.of, budgets)
+        pairs, chosen = rivalries(study, each), not self.at
+        return view(
+            study, [
+                Spent(study, each, amount=self.of, chosen=chosen, pairs=pairs),
+                SpentInFull(study, each, amount=self.of),
+                Cascades(study, cascades(study, self.of, self.cascade, each), amount=self.of),
+                CostPairs(study, pairs),
+            ],
+            messages=study.messages([outlay.rate for outlay in each]),
+        )  # fmt: skip
+
+
+def _scales(counts: Counts, amount: str) -> list[Any]:
+    """Of each series, the mean cost of an attempt and of all attempts at a task."""
+    attempts = counts.attempts[amount]
+    total = np.bincount(attempts.cell, attempts.count * attempts.value, len(counts.n))
+    rows = map(counts.rows_of, range(len(counts.series)))
+    return [np.array([(total[r] / counts.n[r]).mean(), total[r].mean()]) for r in rows]

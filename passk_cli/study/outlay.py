@@ -1,0 +1,306 @@
+"""What attempts cost: per attempt, per solved task, and what budgets solve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+from passk_cli.errors import ParameterError
+from passk_cli.inference.ratio import (
+    RatioInterval,
+    Spending,
+    compare_costs,
+    cost_per_success,
+    mean_cost,
+)
+from passk_cli.limits import refuse_many_pairs
+from passk_cli.metrics.budget import pass_within
+from passk_cli.metrics.policy import cascade
+from passk_cli.metrics.registry import AMOUNTS, Metric
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.report.model import Estimate
+from passk_cli.study.fact import Fact, across
+from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series, attempts_of, cluster_codes
+
+PER_SUCCESS = "cost-per-success"
+UNPRICED = "every attempt costs 0"
+NOTHING_SOLVED = "no attempt passed"
+_RATIO = "fieller"
+# Budgets are chosen among these multiples of powers of ten.
+_ROUND = (1.0, 2.0, 5.0, 10.0)
+# The largest of them lies as far above the smallest, or further.
+_REACH = 4.0
+
+
+@dataclass(frozen=True)
+class Outlay:
+    """What the attempts of a model cost.
+
+    tasks : its tasks.  attempts : at each of them, with their costs.
+    rate : pass@1.  cost : of an attempt.  per_success : of a solved task, the cost of an attempt
+        divided by pass@1.  within : pass@$b of each budget, a range where attempts ended before the
+        money did.
+    """
+
+    series: Series
+    tasks: Ints
+    attempts: Attempts
+    rate: Fact
+    cost: Fact
+    per_success: Fact
+    within: tuple[Fact, ...]
+
+    def on(self, tasks: Ints) -> Attempts:
+        """The attempts at some of its tasks."""
+        return self.attempts.take(np.searchsorted(self.tasks, tasks))
+
+    @property
+    def unpriced(self) -> bool:
+        """Whether every attempt costs 0, so that there is no price."""
+        return self.per_success.estimate.reason == UNPRICED
+
+    @property
+    def known(self) -> bool:
+        """Whether a solved task has a cost: some attempt passed, and every one has its price."""
+        estimate = self.per_success.estimate
+        return estimate.value is not None and estimate.upper is None
+
+    def may_be_below(self, other: Outlay) -> bool:
+        """Whether missing prices leave open that a solved task costs less than another's."""
+        own, least = self.per_success.estimate, other.per_success.estimate.value
+        unknown = own.upper is not None and own.value is not None
+        return unknown and least is not None and (own.value or 0.0) < least
+
+    @property
+    def dearness(self) -> tuple[bool, bool, bool, float, Series]:
+        """Sort key by the cost of a solved task: those with prices missing follow, then those that
+        solved nothing, then those without a price."""
+        estimate = self.per_success.estimate
+        value = estimate.low if estimate.value is None else estimate.value
+        nothing, lacking = estimate.value is None, estimate.upper is not None
+        return self.unpriced, nothing, lacking, value or 0.0, self.series
+
+
+def outlays(study: Study, amount: str, budgets: Sequence[float]) -> list[Outlay]:
+    """What the attempts of each series cost, the cheapest solved task first.
+
+    amount : one of AMOUNTS.  budgets : above 0, ascending.
+    Errors: ParameterError where the counts were read without the amount.
+    """
+    rates = study.facts(study.values((Metric("pass@", 1),)))
+    each = [_outlay(study, amount, budgets, place, rate) for place, rate in enumerate(rates)]
+    return sorted(each, key=lambda outlay: outlay.dearness)
+
+
+def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rate: Fact) -> Outlay:
+    counts = study.counts
+    rows = counts.rows_of(place)
+    series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
+    attempts = attempts_of(counts, amount, rows)
+    cost, per_success = _spent(study, amount, rate, tasks, _spending(attempts))
+    within = []
+    solved = pass_within(*_columns(attempts), np.array(budgets))
+    for budget, low, high in zip(budgets, *solved, strict=True):
+        name = f"pass@{amount_text(budget, AMOUNTS[amount][0])}"
+        ends = [
+            study.mean(series, name, values, tasks, n, fixed="no interval for these tasks")
+            for values in (low, high)
+        ]
+        number = replace(across(*ends), more={"budget": budget})
+        if per_success.estimate.reason == UNPRICED:
+            number = replace(number, estimate=Estimate(None, reason=UNPRICED), se=None, level=None)
+        within.append(number)
+    return Outlay(series, tasks, attempts, rate, cost, per_success, tuple(within))
+
+
+def _columns(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
+    return attempts.start, attempts.value, attempts.count, attempts.passed
+
+
+def _spending(attempts: Attempts) -> Spending:
+    return Spending.of(*_columns(attempts))
+
+
+def _spent(
+    study: Study, amount: str, rate: Fact, tasks: Ints, spending: Spending
+) -> tuple[Fact, Fact]:
+    """The cost of an attempt and of a solved task."""
+    confidence, unit = study.confidence, AMOUNTS[amount][0]
+    about = confidence.level, confidence.population, cluster_codes(study.counts, tasks)
+    blank = replace(
+        rate, k=None, values=None, flaw="", se=None, method=_RATIO, level=confidence.level
+    )
+    cost = replace(blank, name=amount, estimate=_estimate(mean_cost(spending, *about), unit))
+    if not spending.cost.any() and spending.lacking is None:
+        nothing = Estimate(None, reason=UNPRICED, unit=unit)
+        return cost, replace(blank, name=PER_SUCCESS, estimate=nothing, level=None)
+    ratio = cost_per_success(spending, *about)
+    return cost, replace(blank, name=PER_SUCCESS, estimate=_estimate(ratio, unit))
+
+
+def _estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
+    return Estimate(
+        ratio.value, None, ratio.low, ratio.high, ratio.reason, signed, unit=unit,
+        upper=ratio.upper,
+    )  # fmt: skip
+
+
+def amount_text(amount: float, unit: str) -> str:
+    """An amount as a person writes it.
+
+    >>> [amount_text(x, "$") for x in (0.05, 2, 1500, 0.0005)]
+    ['$0.05', '$2', '$1,500', '$0.0005']
+    >>> amount_text(20000, "tokens"), amount_text(1.5, "s")
+    ('20,000 tokens', '1.5 s')
+    """
+    text = f"{amount:,.12g}" if amount >= 1e-4 else f"{amount:.3g}"
+    if unit != "$":
+        return f"{text} {unit}"
+    return f"${amount:,.2f}" if round(amount, 2) == amount != round(amount) else f"${text}"
+
+
+def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
+    """Up to three round amounts: near the least mean cost of an attempt, near the most that all
+    attempts at a task cost, and between.
+
+    costs : of each model, the mean cost of an attempt and of all attempts at a task.
+
+    >>> usual_budgets([np.array([0.27, 0.8]), np.array([2.1, 6.2])])
+    (0.2, 1.0, 5.0)
+    """
+    priced = [each for each in costs if each[0] > 0 and np.isfinite(each).all()]
+    if not priced:
+        return ()
+    low, high = min(each[0] for each in priced), max(each[1] for each in priced)
+    high = max(high, _REACH * low)
+    return tuple(dict.fromkeys(_round(x) for x in (low, math.sqrt(low * high), high)))
+
+
+def _round(amount: float) -> float:
+    """The nearest of 1, 2, 5, 10, … times a power of ten, by ratio."""
+    power = 10.0 ** math.floor(math.log10(amount))
+    nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
+    return float(f"{nearest * power:.3g}")
+
+
+@dataclass(frozen=True)
+class CascadeOutlay:
+    """An attempt of one model, and one of another where it fails, on the tasks that both have.
+
+    rate : P(solved).  cost : of both together.  per_success : of a solved task.
+    """
+
+    series: Series
+    rate: Fact
+    cost: Fact
+    per_success: Fact
+
+
+def cascades(
+    study: Study, amount: str, pairs: Sequence[tuple[str, str]], every: Sequence[Outlay]
+) -> list[CascadeOutlay]:
+    """What each cascade solves and costs, in each group that has both models.
+
+    Errors: ParameterError for a model that is not there, or without a shared task.
+    """
+    by_series = {outlay.series: outlay for outlay in every}
+    names = list(dict.fromkeys(sorted(series[0] for series in by_series)))
+    found = []
+    for pair in pairs:
+        if wrong := [name for name in pair if name not in names]:
+            raise ParameterError(
+                f"--cascade {','.join(pair)}: no model {wrong[0]!r}; there are {', '.join(names)}",
+                name="no-such-model",
+            )
+        groups = dict.fromkeys(series[1:] for series in by_series)
+        both = [[by_series.get((name, *group)) for name in pair] for group in groups]
+        made = [_cascade(study, amount, a, b) for a, b in both if a is not None and b is not None]
+        if not any(made):
+            raise ParameterError(f"--cascade {','.join(pair)}: they share no task")
+        found += [each for each in made if each is not None]
+    return found
+
+
+def _cascade(study: Study, amount: str, first: Outlay, second: Outlay) -> CascadeOutlay | None:
+    tasks = np.intersect1d(first.tasks, second.tasks)
+    if not len(tasks):
+        return None
+    policy = cascade(first.on(tasks), second.on(tasks))
+    series = f"{first.series[0]} → {second.series[0]}", *first.series[1:]
+    spending = Spending(policy.cost, policy.rate, lacking=policy.lacking)
+    fixed = "no interval for these tasks"
+    n = np.ones(len(tasks), dtype=np.int64)
+    rate = study.mean(series, "solved", policy.rate, tasks, n, fixed=fixed)
+    return CascadeOutlay(series, rate, *_spent(study, amount, rate, tasks, spending))
+
+
+@dataclass(frozen=True)
+class Rivalry:
+    """Two models on the tasks that all of their group have.
+
+    difference, ratio : of the costs of a solved task, first to second, with p; at the level that
+        their family leaves them.
+    """
+
+    first: Outlay
+    second: Outlay
+    difference: Fact
+    ratio: Fact
+
+    @property
+    def significant(self) -> bool:
+        """Whether the costs of a solved task differ significantly."""
+        return self.difference.verdict in (BETTER, WORSE)
+
+
+def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
+    """Every pair of each group that has a price, the one that comes first in `every` first.
+
+    Errors: ParameterError for too many pairs.
+    """
+    groups: dict[Series, list[Outlay]] = {}
+    for outlay in every:
+        if not outlay.unpriced:
+            groups.setdefault(outlay.series[1:], []).append(outlay)
+    sizes = [len(rivals) for rivals in groups.values()] or [0]
+    refuse_many_pairs(
+        max(sizes), sum(size * (size - 1) // 2 for size in sizes), "keep some with --model"
+    )
+    return [rivalry for rivals in groups.values() for rivalry in _rivalries(study, rivals)]
+
+
+def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
+    shared = reduce(np.intersect1d, [rival.tasks for rival in rivals])
+    if len(rivals) < 2 or not len(shared):
+        return
+    confidence = study.confidence
+    compared = compare_costs(
+        [_spending(rival.on(shared)) for rival in rivals],
+        level=confidence.level, population=confidence.population,
+        clusters=cluster_codes(study.counts, shared), resamples=confidence.resamples,
+        seed=confidence.seed,
+    )  # fmt: skip
+    for each in compared:
+        first, second = rivals[each.first], rivals[each.second]
+        p, adjusted = (None if math.isnan(p) else p for p in (each.p, each.adjusted))
+        verdict = UNDECIDED if adjusted is not None else ""
+        if adjusted is not None and adjusted <= 1 - confidence.level + 1e-12:
+            less = (each.difference.high or 0.0) <= 0
+            verdict = BETTER if less else WORSE
+        blank = replace(
+            first.per_success, against=second.series[0], p=p, p_adjusted=adjusted, verdict=verdict,
+            size=first.per_success.size._replace(tasks=len(shared)),
+        )  # fmt: skip
+        unit = first.per_success.estimate.unit
+        yield Rivalry(
+            first, second,
+            replace(blank, estimate=_estimate(each.difference, unit, signed=True)),
+            replace(blank, name=f"{PER_SUCCESS}-ratio", estimate=_estimate(each.ratio, "ratio")),
+        )  # fmt: skip
