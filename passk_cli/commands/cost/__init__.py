@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.files.roles import AMOUNTS
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 
@@ -44,8 +43,6 @@ class CostOptions:
     The cost per solved task is the mean cost of an attempt divided by pass@1. pass@$b is the
     probability that a task is solved by repeated attempts before b is spent.
 
-    Example: passk cost sample_data/costs.csv
-
     Example: passk cost sample_data/costs.csv --at 0.30,1,2.50
 
     Example: passk cost sample_data/costs.csv --of duration
@@ -53,7 +50,7 @@ class CostOptions:
 
     # fmt: off
     of: Annotated[str, Option(
-        "--of", help="What is counted.", choices=AMOUNTS,
+        "--of", help="What is counted.", choices="passk_cli.metrics.registry:AMOUNTS",
         detail="cost is in US dollars, duration in seconds. --field cost=COLUMN names the column.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(
