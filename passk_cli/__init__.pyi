@@ -285,7 +285,7 @@ def tasks(
 def cost(
     data: Any,
     *,
-    of: Literal[{'cost': ('$', 'cost'), 'tokens': ('tokens', 'tokens'), 'tokens_in': ('tokens', 'input tokens'), 'tokens_out': ('tokens', 'output tokens'), 'duration': ('s', 'duration'), 'turns': ('turns', 'turns')}] = 'cost',
+    of: Literal['cost', 'tokens', 'tokens_in', 'tokens_out', 'duration', 'turns'] = 'cost',
     at: float | str | Iterable[float | str] = (),
     cascade: str | Iterable[str] = (),
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,

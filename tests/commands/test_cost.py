@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import passk_cli
+from passk_cli.commands.cost import OF
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
 from passk_cli.metrics.registry import AMOUNTS
@@ -202,6 +203,7 @@ def test_what_the_file_has_is_said_where_it_lacks_the_amount() -> None:
 
 
 def test_amounts_of_reading_metrics_and_renderers_are_the_same() -> None:
+    assert tuple(AMOUNTS) == OF
     assert set(AMOUNTS) == set(roles.UNITS) - {"tokens_cached"}
     words = {"$": "dollars", "s": "seconds"}
     for amount, (unit, _) in AMOUNTS.items():

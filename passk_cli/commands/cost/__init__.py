@@ -12,6 +12,9 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 
+# What attempts use, as in `metrics.registry.AMOUNTS`, which the help need not import.
+OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
+
 
 def parse_budgets(value: Any) -> tuple[float, ...]:
     """Budgets from numbers or texts as "0.05,$2", ascending; ParameterError for others."""
@@ -50,7 +53,7 @@ class CostOptions:
 
     # fmt: off
     of: Annotated[str, Option(
-        "--of", help="What is counted.", choices="passk_cli.metrics.registry:AMOUNTS",
+        "--of", help="What is counted.", choices=OF,
         detail="cost is in US dollars, duration in seconds. --field cost=COLUMN names the column.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(
