@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import itertools
-import json
 import math
 from fractions import Fraction
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,15 +16,53 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import QUANTITIES
-from tests.conftest import ROOT, SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk
+from tests.files.test_amounts import COST as DATA
+from tests.files.test_amounts import HARBOR, NUMBERS, laid_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 COSTS = SAMPLES / "costs.csv"
-DATA = ROOT / "tests" / "data" / "cost"
-NUMBERS: dict[str, dict[str, Any]] = json.loads((DATA / "numbers.json").read_text())
-# Sets that the suite tries; the others come after it.
-QUICK = {"results-v1-2026-04.jsonl usd", "tau2 agent_cost+user_cost"}
-# What becomes of missing costs → the number of `numbers.json` that is then the cost of a success.
+# Set of numbers.json → what reads it: file, amount, further options.  Of promptfoo the sets whose
+# tasks are numbers are left out, since tests that ask the same are one task here.
+V1, V2 = ("results-v1-2026-04.jsonl", "v1"), ("results-v2.0-harness-confound-2026-07.jsonl", "v2")
+DISPATCHED = {"model": "model_id", "cost": "iterations[].cost_usd"}
+DISPATCHED |= {"tokens_out": "tokens_subagent_out", "duration": "wall_clock_subagent_s"}
+SETS: dict[tuple[str, ...], tuple[str, str, dict[str, Any]]] = {
+    **{
+        ("harbor", unit): ("harbor.jsonl.gz", amount, {"missing": "fail"})
+        for unit, amount in (("usd", "cost"), ("tokens", "tokens"), ("seconds", "duration"))
+    },
+    **{
+        ("claude-dispatch", name, unit): (
+            f"claude-dispatch-{short}.jsonl.gz", amount,
+            {"fields": DISPATCHED, "duplicates": "keep"},
+        )
+        for name, short in (V1, V2)
+        for unit, amount in (("usd", "cost"), ("tokens_out", "tokens_out"), ("seconds", "duration"))
+    },
+    **{
+        ("promptfoo", name, "task=vars.input", way): (
+            f"promptfoo-{name.split('_')[0].lower()}.json.gz", amount, {"fields": fields}
+        )
+        for name in NUMBERS["promptfoo"]
+        for way, amount, fields in (
+            ("usd as stored", "cost", {}), ("tokens", "tokens", {}),
+            ("usd, cached counted 0", "cost", {"cost": "billed_cost"}),
+        )
+    },
+    **{
+        ("tau2", unit): ("tau2.jsonl.gz", amount, {"by": "suite", "fields": fields})
+        for unit, amount, fields in (
+            ("agent_cost", "cost", {}), ("duration", "duration", {}),
+            ("agent_cost+user_cost", "cost", {"cost": "agent_cost+user_cost"}),
+        )
+    },
+    ("../latitude", "costUsd"): ("latitude.jsonl.gz", "cost", {}),
+    ("../inspect docent",): ("docent_intercode_ctf.eval", "tokens", {}),
+}  # fmt: skip
+# The set that the suite tries; the others come after it.
+QUICK = ("claude-dispatch", V1[0], "usd")
+# What becomes of missing costs → the number of a success that there is then.
 POLICIES = {
     "error": "cost_per_success",
     "drop": "cost_per_success_on_attempts_with_cost",
@@ -35,19 +70,44 @@ POLICIES = {
 }
 
 
-@cache
-def attempts() -> list[dict[str, str]]:
-    with gzip.open(DATA / "attempts.csv.gz", "rt") as file:
-        return list(csv.DictReader(file))
-
-
-def rows_of(name: str, model: str) -> list[dict[str, Any]]:
-    """The attempts of a model, as rows."""
-    return [
-        {"model": model, "task": row["task"], "passed": row["passed"] == "1",
-         "cost": float(row["cost"]) if row["cost"] else None}
-        for row in attempts() if (row["set"], row["model"]) == (name, model)
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    "key", [pytest.param(k, marks=[] if k == QUICK else pytest.mark.long) for k in SETS], ids=str
+)
+def test_every_published_number(key: tuple[str, ...], tmp_path: Path) -> None:
+    wanted: dict[str, Any] = NUMBERS
+    for part in key:
+        wanted = wanted[part]
+    name, amount, options = SETS[key]
+    source = laid_out(name, tmp_path) if key[0] in ("harbor", "tau2") else DATA / name
+    if key[0] == "../inspect docent":
+        wanted = {"openai/gpt-4o": wanted}
+    if key[0] == "harbor":
+        wanted = {HARBOR[folder]: numbers for folder, numbers in wanted.items()}
+    checked = 0
+    for model, expected in wanted.items():
+        solved = expected.get("pass@$", {})
+        one = {"models": model.split()[0], "at": [float(budget) for budget in solved] or 1.0}
+        for policy in (p for p, number in POLICIES.items() if number in expected):
+            # Of τ² one suite lacks costs, and all are read.
+            kept = "drop" if key[0] == "tau2" else policy
+            found = passk_cli.cost(source, of=amount, missing_cost=kept, **options, **one).frame
+            if " " in model:
+                found = found[found["suite"] == model.split()[1]]
+            row = found.set_index("metric").loc
+            per_success = expected[POLICIES[policy]]
+            assert row["cost-per-success"].estimate == pytest.approx(
+                math.nan if per_success is None else per_success, rel=1e-9, nan_ok=True
+            )
+            if policy == "error":
+                assert row["pass@1"].estimate == pytest.approx(expected["pass@1"])
+                mean = expected["mean_cost_task_mean"]
+                assert row[amount].estimate == pytest.approx(mean, rel=1e-9)
+                for budget, limits in solved.items():
+                    (within,) = found[found["budget"] == float(budget)].itertuples()
+                    both = limits["lower"], limits["upper"]
+                    assert ends(within) == pytest.approx(both, abs=1e-9)
+            checked += 1
+    assert checked >= len(wanted)
 
 
 def made(*models: tuple[str, list[list[tuple[bool, float | None]]]]) -> list[dict[str, Any]]:
@@ -71,35 +131,6 @@ def ends(row: Any) -> tuple[float, float]:
     if math.isnan(row.estimate):
         return row.estimate_low, row.estimate_high
     return row.estimate, row.estimate
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in QUICK else pytest.mark.long) for n in NUMBERS]
-)
-def test_every_published_number(name: str) -> None:
-    checked = 0
-    for model, expected in NUMBERS[name].items():
-        solved = expected.get("pass@$", {})
-        data, at = rows_of(name, model), [float(budget) for budget in solved] or 1.0
-        for policy, key in POLICIES.items():
-            if key not in expected:
-                continue
-            found = numbers(data, missing_cost=policy, at=at)
-            cost = found[model, "cost-per-success"].estimate
-            if expected[key] is None:
-                assert cost is None or math.isnan(cost)
-            else:
-                assert cost == pytest.approx(expected[key], rel=1e-9)
-            if policy == "error":
-                assert found[model, "pass@1"].estimate == pytest.approx(expected["pass@1"])
-                mean = found[model, "cost"].estimate
-                assert mean == pytest.approx(expected["mean_cost_task_mean"], rel=1e-9)
-                within = {row.budget: ends(row) for row in found.values() if row.budget > 0}
-                for budget, limits in solved.items():
-                    both = limits["lower"], limits["upper"]
-                    assert within[float(budget)] == pytest.approx(both, abs=1e-9)
-            checked += 1
-    assert checked >= len(NUMBERS[name])
 
 
 def test_a_budget_solves_what_every_order_of_the_attempts_says() -> None:
