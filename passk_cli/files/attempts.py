@@ -133,8 +133,12 @@ def _attempts(
 
     if values is _amount:
         value = np.where(empty, np.nan, value)
+        no_number = f"values of {column!r} that are no number", "correct them"
+        if role == "cost" and statement.request.price:
+            remedy = "if it does not count them, add them: --field tokens_in=INPUT+CACHED"
+            no_number = "attempts with more cached tokens than input", remedy
         for wrong, problem, remedy in (
-            (value == -np.inf, f"values of {column!r} that are no number", "correct them"),
+            (value == -np.inf, *no_number),
             (value < 0, f"{role} below 0", "a credit is no attempt's: correct it, or leave it out"),
             (value == np.inf, f"infinite {role}", "leave them out with --where"),
         ):

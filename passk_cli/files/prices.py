@@ -122,5 +122,9 @@ def cost_sql(prices: Mapping[str, Price], model: str) -> str:
             f"(tokens_in - coalesce(tokens_cached, 0)) * {price.input!r}"
             f" + coalesce(tokens_cached, 0) * {cached!r} + tokens_out * {price.output!r}"
         )
+        # What is no part of the input is minus infinity, to be refused as such.
+        sum_of_parts = (
+            f"CASE WHEN tokens_cached > tokens_in THEN '-inf'::DOUBLE ELSE {sum_of_parts} END"
+        )
         cases.append(f"WHEN {models_kept(model, [pattern], [])} THEN ({sum_of_parts}) / 1e6")
     return f"CASE {' '.join(cases)} END"

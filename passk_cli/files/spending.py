@@ -20,7 +20,7 @@ from passk_cli.files.attempts import AttemptQuery
 from passk_cli.files.explain import place_without
 from passk_cli.files.layout import Batch
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import EACH, UNITS, addends, spelled
+from passk_cli.files.roles import EACH, PASS_WORDS, UNITS, addends, spelled
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
@@ -40,6 +40,7 @@ _REASONS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
+_SHORT = 40
 _CACHED = ("cached", "is_cached", "cache_hit", "from_cache")
 # Parts of the names of what others than the model took.
 _OTHERS = frozenset(
@@ -269,7 +270,8 @@ def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[st
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
-            if why is not None:
+            # A word or two; a judge's reasons are sentences.
+            if why is not None and len(why) <= _SHORT and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
 

@@ -350,7 +350,9 @@ class _Sheets:
                     spent = {
                         name: value
                         for name, value in spent.items()
-                        if value is not None and (plain or self._plays_a_part(name))
+                        if value is not None
+                        and math.isfinite(value if isinstance(value, float) else 0)
+                        and (plain or self._plays_a_part(name))
                     }
                     amounts.update(dict.fromkeys(spent))
                     columns |= spent if self._spent else {}

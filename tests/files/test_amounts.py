@@ -351,6 +351,8 @@ def test_prices_make_costs_of_tokens(tmp_path: Path) -> None:
         read([*rows, tokens("o-1", 1, 1)], attempts="cost", price=PRICES)
     with pytest.raises(DataError, match=r"no tokens to compute a cost from .1 attempt"):
         read([*rows, tokens("m-1", None, 1)], attempts="cost", price=PRICES)
+    with pytest.raises(DataError, match="more cached tokens than input: 1, first of m-1 at task a"):
+        read([*rows, tokens("m-1", 1, 1, 9)], attempts="cost", price=PRICES)
     with pytest.raises(ParameterError, match="nothing here asks for them"):
         read(rows, price=PRICES)
 
