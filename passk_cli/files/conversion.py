@@ -52,8 +52,12 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
 
 def _require_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> None:
     """DataError for amounts below 0, and for what is no number."""
-    for role in AMOUNTS.intersection(statement.request.read_of_attempts):
-        rows = f"WITH {statement.rows(None)} SELECT min({role}) FROM rows"
+    request = statement.request
+    for role in AMOUNTS.intersection(request.read_of_attempts):
+        # Cached tokens are a part of the input, or cannot be priced.
+        priced = bool(request.price) and role == "tokens_cached"
+        least = "least(tokens_cached, tokens_in - tokens_cached)" if priced else role
+        rows = f"WITH {statement.rows(None)} SELECT min({least}) FROM rows"
         ((lowest,),) = con.execute(rows).fetchall()
         if lowest is not None and lowest < 0:
             column = statement.batches[0].roles.column(role)
