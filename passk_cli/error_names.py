@@ -308,7 +308,8 @@ _FAMILIES = {
         "two models have the same outcomes at all tasks",
         "Each passed and failed the same number of attempts at every task, which two runs hardly"
         " do: one is probably the other, read from another file. Their difference is 0 whatever is"
-        " computed. Leave one out with --exclude-model.",
+        " computed. Leave one out with --exclude-model. Two strong models may fail the same few"
+        " tasks because these are hard, or wrong: name both with --model to compare them.",
     ),
     "pooled-models": (
         "several models would be pooled as one",

@@ -6,9 +6,12 @@ import csv
 import io
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import pandas as pd
@@ -99,6 +102,77 @@ def test_a_role_whose_column_has_another_name_is_asked_for(name: str, tmp_path: 
                 "model": {"pooled-models"},
             }[role]
         )
+
+
+def nested(row: Mapping[str, object]) -> dict[str, object]:
+    """A record with all its columns below a key."""
+    return {"zubu": dict(row)}
+
+
+def mapping(rows: Rows) -> dict[str, Rows]:
+    """Records by their tasks."""
+    task = next(iter(candidates("task", {column: set() for column in rows[0]})))
+    by_task: dict[str, Rows] = {}
+    for row in rows:
+        own = {column: value for column, value in row.items() if column != task}
+        by_task.setdefault(str(row[task]), []).append(own)
+    return by_task
+
+
+# Form of a file → how rows are written in it.
+FORMS: dict[str, Callable[[Path, Rows], object]] = {
+    "array.json": lambda path, rows: path.write_text(json.dumps(rows)),
+    "list.json": lambda path, rows: path.write_text(json.dumps({"day": "x", "results": rows})),
+    "other.json": lambda path, rows: path.write_text(json.dumps({"day": "x", "zubu": rows})),
+    "nested.jsonl": lambda path, rows: lines(path, [nested(row) for row in rows]),
+    "table.csv": lambda path, rows: pd.DataFrame(rows).to_csv(path, index=False),
+    "table.tsv": lambda path, rows: pd.DataFrame(rows).to_csv(path, index=False, sep="\t"),
+    "table.parquet": lambda path, rows: pd.DataFrame(rows).to_parquet(path),
+    "tasks.json": lambda path, rows: path.write_text(json.dumps(mapping(rows))),
+}
+
+
+def mutated(
+    form: str, name: str, seed: int, folder: Path
+) -> Iterator[tuple[str, Path, dict[str, Any]]]:
+    """(role, file, options) with the column of each role renamed to a word that nobody listed."""
+    rows = MUTATED[name]()
+    options = {"duplicates": "first"} if name == "reruns" else {}
+    (facts,) = read(lines(folder / "model.jsonl", rows), **options).facts.inputs
+    fields = dict(facts.roles)
+    if form.startswith("table.") and isinstance(rows[0].get(fields.get("outcome")), list):
+        return
+    if form == "tasks.json":
+        # The task is a key, and the records of a list are numbered.
+        fields.pop("task", None)
+        fields.pop("attempt", None)
+        if "n" in fields:
+            return
+    draw = random.Random(f"{seed} {form} {name}")
+    for role, column in fields.items():
+        word = ""
+        while not word or spelled(word) in LISTED or word in rows[0]:
+            word = "".join(draw.choices(ascii_lowercase, k=draw.randrange(3, 9)))
+        renamed = [{word if c == column else c: v for c, v in row.items()} for row in rows]
+        path = folder / f"{role}-{form}"
+        FORMS[form](path, renamed)
+        yield role, path, options
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seeds", [1, pytest.param(20, marks=pytest.mark.long)])
+def test_any_form_of_a_file_ends_in_a_question(form: str, seeds: int, tmp_path: Path) -> None:
+    """Never a number, unless it is that of a lone model, whose name is then the file's."""
+    names = [*MUTATED] if seeds > 1 else ["two models"]
+    for name, seed in product(names, range(seeds)):
+        for role, path, options in mutated(form, name, seed, tmp_path):
+            try:
+                counts = read(path, **options)
+            except DataError:
+                continue
+            assert role == "model", (name, role, seed)
+            assert len({row["model"] for row in MUTATED[name]()}) == 1, (name, seed)
+            assert len(counts.series) == 1
 
 
 @pytest.mark.parametrize("name", ["n", "try", "sampleIndex", "rep"])
@@ -260,6 +334,11 @@ def test_a_model_that_is_there_twice(passk: Passk, tmp_path: Path) -> None:
     assert (done.code, done.out) == (3, "")
     assert "error[duplicate-models]: x_summary: its outcomes are those of x at all" in done.err
     assert passk("compare", folder, "--exclude-model", "x_summary").code == 0
+    # Who names both knows that they are two.
+    (remedy,) = re.findall("name both with (.*)", done.err)
+    both = passk("compare", folder, *shlex.split(remedy))
+    assert both.code == 0
+    assert "warning[identical-outcomes]" in both.err
     # A run may well be as its baseline.
     baseline = ("--baseline", folder / "x_summary.jsonl")
     assert passk("compare", folder / "x.jsonl", *baseline).code == 0

@@ -831,12 +831,17 @@ class Compare(Question, CompareOptions):
             study = super().study(
                 options, lambda request, source=None: read(request.keeping(named), source)
             )
+            chosen = {*options.request.models}
             for copy, model, tasks in identical_models(study.counts):
+                if {copy, model} <= chosen:
+                    # Somebody knows that they are two.
+                    continue
+                both = " ".join(f"--model {shlex.quote(name)}" for name in (model, copy))
                 raise DataError(
                     copy,
                     f"its outcomes are those of {model} at all {plural(tasks, 'task')}",
-                    f"leave the copy out with --exclude-model {shlex.quote(copy)}; their difference"
-                    " is 0 everywhere",
+                    f"if it is a copy, leave it out with --exclude-model {shlex.quote(copy)}; if"
+                    f" they are two models, name both with {both}",
                     name="duplicate-models",
                 )
             return study
