@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+
 from passk_cli.charts.picture import hover, inline, variables
+from passk_cli.pages.board import HEIGHT, WIDTH, board_view
 from passk_cli.pages.layout import sections
+from passk_cli.render.data import csv_text, json_text
 from passk_cli.render.style import Style, answer, said
-from passk_cli.report.model import Report, signature_line
+from passk_cli.report.model import Panel, Report, TaskGrid, signature_line
 from passk_cli.report.plot import Plot
-from passk_cli.text import printable
+from passk_cli.text import printable, strict_json
 
 # The browser is told to load nothing.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def html(report: Report, style: Style) -> str:
@@ -32,11 +38,18 @@ def html(report: Report, style: Style) -> str:
     def drawn(plot: Plot) -> Markup:
         return Markup(inline(replace(plot, title="", subtitle=""), style.percent))
 
+    def downloads(panel: Panel) -> list[tuple[str, str]]:
+        """Suffix and address of the numbers of a panel; the page holds them."""
+        plain = replace(panel.report, messages=report.messages)
+        texts = {"csv": csv_text(plain, style), "json": json_text(plain, style)}
+        return [(name, f"data:{_TYPES[name]};base64,{_base64(t)}") for name, t in texts.items()]
+
     style = style.typeset
     text: str = _template().render(
         policy=_POLICY,
         title=printable(page.title),
-        finding=answer(report, style),
+        finding="" if page.date else answer(report, style),
+        date=page.date,
         sections=sections(page.sections, style),
         absent=[printable(text) for text in page.absent],
         messages=[(m.severity, said(m.pieces(), style)) for m in report.messages],
@@ -47,8 +60,34 @@ def html(report: Report, style: Style) -> str:
         dark=Markup(variables("dark")),
         script=Markup(hover() + _beside("page.js").replace('"use strict";\n', "")),
         drawn=drawn,
+        board=lambda panel: board_view(panel.board, style),
+        width=WIDTH,
+        height=HEIGHT,
+        grid=lambda panel: Markup(grid_data(panel.grid)),
+        downloads=downloads,
     )
     return text
+
+
+def grid_data(grid: TaskGrid) -> str:
+    """The results at every task as JSON that can stand in a page: of each model a text with the
+    codes of its results, each as many digits of base 36."""
+    digits = 1 if len(grid.results) <= 36 else 2 if len(grid.results) <= 36**2 else 4
+    words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.results))]
+    data = {
+        "models": [printable(name) for name in grid.models],
+        "tasks": [printable(name) for name in grid.tasks],
+        "results": grid.results,
+        "digits": digits,
+        "codes": ["".join(map(words.__getitem__, row)) for row in grid.codes],
+        "link": grid.link,
+        "first": grid.first,
+    }
+    return strict_json(data).replace("<", "\\u003c")
+
+
+def _base64(text: str) -> str:
+    return b64encode(text.encode(errors="backslashreplace")).decode()
 
 
 @cache

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from passk_cli.charts.look import Look, prepared
-from passk_cli.render.style import Style, answer, heading, parts
-from passk_cli.report.model import ALWAYS, Cell, Chapter, Column, Estimate, Panel, Report, Table
+from passk_cli.render.style import Style, answer, heading, parts, shown
+from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct
 from passk_cli.text import printable
 
 # A picture with more lines, panels or rows than these is no picture any more.
 _MOST_ROWS, _MOST_PANELS = 150, 30
+# How many panels → width and height of each; of more, as the drawing has it.
+_SIZES = {0: (420, 260), 1: (420, 260), 2: (320, 220)}
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,10 @@ class CellView:
 
 @dataclass(frozen=True)
 class TableView:
-    """A table: heading and kind of each column, and its rows."""
+    """A table: heading, kind and meaning of each column, and its rows."""
 
     title: str
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, str, str], ...]
     rows: tuple[tuple[CellView, ...], ...]
 
 
@@ -42,19 +44,27 @@ class PanelView:
 
     anchor : its address, of plain letters.  finding : what was found, rounded.
     limits, context : what it is about, and how it was made; printable.
-    legend : header and meaning of each column of its tables.
-    open : how many of its tables are open; the others are a click away.
+    end : what its address ends with where there are several sections.
     """
 
     panel: Panel
     anchor: str
     finding: str
     tables: tuple[TableView, ...]
-    plots: tuple[Plot, ...]
     limits: str
     context: str
-    legend: tuple[tuple[str, str], ...]
-    open: int
+    end: str
+
+    @property
+    def plots(self) -> Iterator[Plot]:
+        """The plots that can be looked at, as large as the width of a page allows."""
+        report = self.panel.report
+        plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
+        for plot in prepared(plots, Look()):
+            panels = len(distinct(plot.rows, "panel"))
+            if panels <= _MOST_PANELS:
+                width, height = _SIZES.get(panels, (None, None))
+                yield plot if plot.kind == "heat" else replace(plot, width=width, height=height)
 
 
 @dataclass(frozen=True)
@@ -80,34 +90,29 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
 
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
-    report = panel.report
-    every = sorted(report.tables, key=lambda table: table.shown != ALWAYS)
-    legend = {c.header: c.meaning for table in every for c in table.columns if c.meaning}
+    visible = shown(panel.report, style)
+    context = visible.context.split(" · ")
     return PanelView(
         panel,
         panel.name + end,
-        "" if panel.answered else answer(report, style),
-        tuple(table_view(table, style) for table in every),
-        tuple(_pictures(report)),
+        "" if panel.answered else visible.answer,
+        tuple(table_view(table, style) for table in visible.tables),
         printable(panel.limits),
-        printable(report.basis or report.context),
-        tuple((printable(header), printable(meaning)) for header, meaning in legend.items()),
-        sum(table.shown == ALWAYS for table in every),
-    )
-
-
-def _pictures(report: Report) -> Iterator[Plot]:
-    """The plots that can be looked at, as large as the width of a page allows."""
-    plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
-    for plot in prepared(plots, Look()):
-        if len(distinct(plot.rows, "panel")) <= _MOST_PANELS:
-            yield plot
+        # Of options of a command line, a page has none; the parts say how many rows there are.
+        " · ".join(
+            part.removesuffix(": --full") for part in context
+            if "--full" not in part or "rows" in part
+        ),
+        end,
+    )  # fmt: skip
 
 
 def table_view(table: Table, style: Style) -> TableView:
     """A table as text, with a key to sort each column by."""
-    kinds = ["text" if column.kind in ("text", "strip") else "number" for column in table.columns]
-    columns = tuple((heading(table, place, style), kind) for place, kind in enumerate(kinds))
+    columns = tuple(
+        (heading(table, place, style), "number" if column.numeric else "text", column.meaning)
+        for place, column in enumerate(table.columns)
+    )
     rows = tuple(tuple(_cells(row, table.columns, style)) for row in table.rows)
     return TableView(printable(table.title), columns, rows)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from urllib.parse import quote
 
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.pages.layout import PanelView, sections
 from passk_cli.render.markup import code, escaped, markdown_table
-from passk_cli.render.style import Style, answer, labelled
-from passk_cli.report.model import ALWAYS, Report, Table, signature_line
+from passk_cli.render.style import Style, answer, labelled, shown
+from passk_cli.report.model import Report, signature_line
 from passk_cli.text import printable
 
 
@@ -25,7 +25,7 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
         raise ValueError("this report has no page")
     style = style.typeset
     files: dict[str, bytes] = {}
-    blocks = [f"# {escaped(page.title)}", escaped(answer(report, style))]
+    blocks = [f"# {escaped(page.title)}", page.date or escaped(answer(report, style))]
     for section in sections(page.sections, style):
         if section.title:
             blocks += [f"# {escaped(section.title)}", escaped(section.finding)]
@@ -33,23 +33,29 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
             images = _images(view, style) if pictures else {}
             files |= images
             blocks += _panel(view, style, pictures, sorted(images))
+    if page.date:
+        return {"": _text(blocks), **files}
     blocks += ["## Notes", _listed([labelled(said, style) for said in report.messages])]
     if page.absent:
         blocks += ["## What is not shown", _listed(list(page.absent))]
     lines = [printable(page.command), signature_line(report) if report.signature else ""]
     blocks += ["## How to reproduce it", *(code(line) for line in lines if line)]
-    text = "\n\n".join(filter(None, blocks)) + "\n"
-    return {"": text.encode(errors="backslashreplace"), **files}
+    return {"": _text(blocks), **files}
+
+
+def _text(blocks: list[str]) -> bytes:
+    return ("\n\n".join(filter(None, blocks)) + "\n").encode(errors="backslashreplace")
 
 
 def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> Iterator[str]:
     panel = view.panel
     yield f"## {panel.title}"
     yield escaped(view.finding)
-    yield f"*How to read it:* {escaped(panel.how)}"
+    yield f"*{escaped(panel.how)}*" if panel.how else ""
     yield escaped(view.limits)
-    tables = sorted(panel.report.tables, key=lambda table: table.shown != ALWAYS)
-    yield from _tables(tables[: view.open], style)
+    for table in shown(panel.report, style).tables:
+        yield f"**{escaped(table.title)}**" if table.title else ""
+        yield markdown_table(table, style)
     yield escaped(view.context)
     for dark, light in zip(images[::2], images[1::2], strict=True):
         folder = quote(pictures)
@@ -57,20 +63,6 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
             f'<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{dark}">\n'
             f'  <img alt="{panel.title}" src="{folder}/{light}">\n</picture>'
         )
-    if tables[view.open :]:
-        yield "<details>\n<summary>More tables</summary>"
-        yield from _tables(tables[view.open :], style)
-        yield "</details>"
-    if view.legend:
-        yield "<details>\n<summary>What the columns mean</summary>"
-        yield "\n".join(f"- **{escaped(name)}**: {escaped(words)}" for name, words in view.legend)
-        yield "</details>"
-
-
-def _tables(tables: Sequence[Table], style: Style) -> Iterator[str]:
-    for table in tables:
-        yield f"**{escaped(table.title)}**" if table.title else ""
-        yield markdown_table(table, style)
 
 
 def _images(view: PanelView, style: Style) -> dict[str, bytes]:

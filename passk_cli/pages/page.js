@@ -1,4 +1,12 @@
 "use strict";
+// What the reader chose stands in the address, so that it can be sent: #metric=pass@10&find=gpt.
+const state = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+const keep = (name, value) => {
+  if (value) state.set(name, value); else state.delete(name);
+  const text = state.toString();
+  history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+};
+
 const value = (row, place) => {
   const cell = row.cells[place];
   return cell.dataset.key === undefined ? cell.textContent : Number(cell.dataset.key);
@@ -7,36 +15,231 @@ const before = (a, b) =>
   typeof a === "number" && typeof b === "number" ? a - b
     : typeof a !== typeof b ? (typeof a === "number" ? -1 : 1)
     : a.localeCompare(b, undefined, { numeric: true });
+const mark = (head, up) => {
+  for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", up ? "ascending" : "descending");
+};
+const turned = (head, first) => {
+  const was = head.getAttribute("aria-sort");
+  return was ? was === "descending" : first;
+};
+const sort = (head, up) => {
+  const body = head.closest("table").tBodies[0], place = head.cellIndex;
+  mark(head, up);
+  // A cell without a number is last in both directions.
+  const bare = (row) => head.classList.contains("number") && row.cells[place].dataset.key === undefined;
+  body.append(...[...body.rows].sort((a, b) =>
+    bare(a) - bare(b) || before(value(a, place), value(b, place)) * (up ? 1 : -1)));
+};
+const words = (input) => input.value.trim().toLowerCase();
 
-for (const button of document.querySelectorAll("th button")) {
-  button.addEventListener("click", () => {
-    const head = button.closest("th"), body = head.closest("table").tBodies[0];
-    const place = head.cellIndex, rows = [...body.rows];
+for (const part of document.querySelectorAll(".table")) {
+  const rows = [...part.querySelectorAll("tbody tr")];
+  for (const button of part.querySelectorAll("th button")) {
+    const head = button.closest("th"), place = head.cellIndex;
     const numbers = rows.some((row) => row.cells[place].dataset.key !== undefined);
-    const was = head.getAttribute("aria-sort");
-    const up = was ? was === "descending" : !numbers;
-    for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
-    head.setAttribute("aria-sort", up ? "ascending" : "descending");
-    rows.sort((a, b) => before(value(a, place), value(b, place)) * (up ? 1 : -1));
-    body.append(...rows);
-  });
-}
-
-for (const find of document.querySelectorAll(".find")) {
-  const input = find.querySelector("input"), count = find.querySelector("output");
-  const rows = [...find.parentNode.querySelectorAll("tbody tr")];
+    button.addEventListener("click", () => sort(head, turned(head, !numbers)));
+  }
+  const input = part.querySelector("input"), count = part.querySelector("output");
   const texts = rows.map((row) => row.textContent.toLowerCase());
-  input.addEventListener("input", () => {
-    const word = input.value.trim().toLowerCase();
-    let left = 0;
-    rows.forEach((row, place) => {
-      row.hidden = !texts[place].includes(word);
-      left += row.hidden ? 0 : 1;
-    });
-    count.textContent = word ? `${left} of ${rows.length} rows` : `${rows.length} rows`;
+  if (input) input.addEventListener("input", () => {
+    const left = rows.filter((row, at) => !(row.hidden = !texts[at].includes(words(input))));
+    count.textContent = words(input) ? `${left.length} of ${rows.length} rows` : `${rows.length} rows`;
   });
 }
 
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details")) details.open = true;
-});
+for (const board of document.querySelectorAll(".board")) {
+  const end = board.dataset.end, rows = [...board.querySelectorAll("tbody tr")];
+  const heads = [...board.querySelectorAll("thead th")];
+  const metrics = heads.filter((head) => head.classList.contains("value"));
+  const named = (name) => heads.find((head) => head.querySelector("button")?.textContent === name);
+  const find = board.querySelector("[name=find]"), tied = board.querySelector("[name=tied]");
+  const radios = [...board.querySelectorAll("[type=radio]")];
+  const name = (row) => row.querySelector("bdi").textContent;
+  const letters = (row) => new Set(row.querySelector(".ties.on")?.textContent);
+
+  const filter = () => {
+    const other = tied?.value && letters(rows.find((row) => name(row) === tied.value));
+    const left = rows.filter((row) => {
+      const found = !find || name(row).toLowerCase().includes(words(find));
+      const alike = !other || name(row) === tied.value || [...letters(row)].some((l) => other.has(l));
+      return !(row.hidden = !(found && alike));
+    });
+    const count = board.querySelector("output");
+    if (count) count.textContent =
+      left.length < rows.length ? `${left.length} of ${rows.length} models` : `${rows.length} models`;
+  };
+  const choose = (place) => {
+    const first = metrics[place].cellIndex;
+    const last = place + 1 < metrics.length ? metrics[place + 1].cellIndex : first + 3;
+    for (const row of [heads[0].parentNode, ...rows]) {
+      [...row.cells].forEach((cell, at) => {
+        if (/value|metric/.test(cell.className)) cell.classList.toggle("on", first <= at && at < last);
+      });
+      const rank = row.querySelector("td.rank");
+      if (rank) rank.textContent = rank.dataset.places.split("|")[place];
+    }
+    // Ties are of one metric; a metric that was not tested has none.
+    if (tied) tied.disabled = !board.querySelector("th.ties.on");
+    if (tied?.disabled) tied.value = "";
+    filter();
+  };
+  const order = (head, up) => {
+    sort(head, up);
+    const usual = head === metrics[0] && up === ("lower" in head.dataset);
+    keep(`sort${end}`, usual ? "" : (up ? "" : "-") + head.querySelector("button").textContent);
+  };
+  for (const head of heads) {
+    const button = head.querySelector("button");
+    const up = !head.classList.contains("number") || "lower" in head.dataset;
+    if (button) button.addEventListener("click", () => order(head, turned(head, up)));
+  }
+  radios.forEach((radio, place) => radio.addEventListener("change", () => {
+    keep(`metric${end}`, place ? radio.value : "");
+    choose(place);
+    order(metrics[place], "lower" in metrics[place].dataset);
+  }));
+  find?.addEventListener("input", () => { keep(`find${end}`, find.value.trim()); filter(); });
+  tied?.addEventListener("change", () => { keep(`tied${end}`, tied.value); filter(); });
+
+  const place = radios.findIndex((radio) => radio.value === state.get(`metric${end}`));
+  if (place >= 0) radios[place].checked = true;
+  if (find) find.value = state.get(`find${end}`) || "";
+  if (tied) tied.value = state.get(`tied${end}`) || "";
+  if (tied && tied.selectedIndex < 0) tied.value = "";
+  choose(Math.max(place, 0));
+  const asked = state.get(`sort${end}`) || "", head = named(asked.replace(/^-/, ""));
+  if (head) sort(head, !asked.startsWith("-"));
+}
+
+const SHOWN = 12;
+const element = (tag, text, name) => {
+  const made = document.createElement(tag);
+  if (text) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+};
+for (const part of document.querySelectorAll(".tasks")) {
+  const end = part.dataset.end, data = JSON.parse(part.querySelector("script").textContent);
+  // "++-" in the order of the attempts, or "2/3" where that is not known.
+  const results = data.results.map((text) => {
+    const [c, n] = text.includes("/") ? text.split("/").map(Number)
+      : [text.split("+").length - 1, text.length];
+    return { c, n, rate: n ? c / n : null, strip: text.includes("/") ? "" : text };
+  });
+  const at = (model, task) => results[parseInt(
+    data.codes[model].slice(task * data.digits, (task + 1) * data.digits), 36)];
+  const tasks = data.tasks.map((name, place) => {
+    const all = data.models.map((_, model) => at(model, place)), tried = all.filter((one) => one.n);
+    const rate = tried.reduce((sum, one) => sum + one.rate, 0) / tried.length;
+    const solved = tried.filter((one) => one.c).length;
+    return { name, all, rate, solved, tried: tried.length };
+  });
+  const alone = data.models.length === 1;
+  const body = part.querySelector("tbody"), more = part.querySelector(".more");
+  const find = part.querySelector("[name=find]"), kind = part.querySelector("[name=class]");
+  const heads = [...part.querySelectorAll("thead th")];
+  const keys = [(task) => task.name, (task) => task.rate, (task) => task.solved];
+  let every = false, sorted = 0, up = true, open = state.get(`task${end}`);
+
+  const address = (model, task, attempt) => {
+    const fields = { model: data.models[model], task: task.name, attempt: data.first + attempt };
+    return data.link.replace(/\{(model|task|attempt)\}/g, (_, name) => encodeURIComponent(fields[name]));
+  };
+  const linked = (model, task, attempt, text) => {
+    const link = element("a", text);
+    link.href = address(model, task, attempt);
+    return link;
+  };
+  const strip = (model, task) => {
+    const { c, n, strip: signs } = task.all[model], made = element("span", "", "strip");
+    const own = data.link.includes("{attempt}");
+    for (let place = 0; place < (own ? n : signs.length); place++) {
+      const text = signs ? (signs[place] === "+" ? "●" : "○") : `${place + 1} `;
+      made.append(own ? linked(model, task, place, text) : text);
+    }
+    if (signs) made.title = "● passed, ○ failed, in the order of the attempts";
+    const counted = n ? ` ${c} of ${n}` : "no attempts";
+    const line = [made, counted];
+    if (data.link && !own && n) line.push(" ", linked(model, task, 0, "transcript"));
+    return line;
+  };
+  const heat = (task) => {
+    const canvas = element("canvas"), models = task.all.length;
+    canvas.width = models;
+    canvas.height = 1;
+    canvas.style.width = `min(100%, ${Math.max(4, Math.min(26, Math.floor(540 / models))) * models}px)`;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${task.solved} of ${task.tried} models pass`);
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = getComputedStyle(part).getPropertyValue("--series-0");
+    task.all.forEach(({ rate }, model) => {
+      pen.globalAlpha = rate ?? 0;
+      pen.fillRect(model, 0, 1, 1);
+    });
+    return canvas;
+  };
+  const opened = (task) => {
+    const row = element("tr"), cell = element("td"), list = element("ul", "", "attempts");
+    cell.colSpan = heads.length;
+    task.all.forEach((_, model) => {
+      const line = element("li");
+      line.append(element("bdi", data.models[model]), " ", ...strip(model, task));
+      list.append(line);
+    });
+    cell.append(list);
+    row.append(cell);
+    return row;
+  };
+  const rowOf = (task) => {
+    const row = element("tr"), name = element("td", "", "text"), last = element("td", "", "heat");
+    const rate = element("td", task.rate.toFixed(2), "number");
+    if (alone) {
+      name.append(element("bdi", task.name));
+      last.append(...strip(0, task));
+      row.append(name, rate, last);
+      return [row];
+    }
+    const button = element("button", task.name, "task");
+    button.setAttribute("aria-expanded", task.name === open);
+    button.addEventListener("click", () => {
+      open = task.name === open ? null : task.name;
+      keep(`task${end}`, open);
+      draw();
+      [...body.querySelectorAll(".task")].find((one) => one.textContent === task.name)?.focus();
+    });
+    name.append(button);
+    last.append(heat(task));
+    row.append(name, rate, element("td", `${task.solved} of ${task.tried}`, "number"), last);
+    return task.name === open ? [row, opened(task)] : [row];
+  };
+  const draw = () => {
+    const kinds = { none: (task) => !task.solved, every: (task) => task.rate === 1,
+      some: (task) => task.solved && task.rate < 1 };
+    const left = tasks.filter((task) => task.name.toLowerCase().includes(words(find))
+      && (!kind.value || kinds[kind.value](task)));
+    left.sort((a, b) => before(keys[sorted](a), keys[sorted](b)) * (up ? 1 : -1));
+    const visible = left.filter((task, place) => every || place < SHOWN || task.name === open);
+    body.replaceChildren(...visible.flatMap(rowOf));
+    const noun = `task${tasks.length === 1 ? "" : "s"}`;
+    part.querySelector("output").textContent = left.length < tasks.length
+      ? `${left.length} of ${tasks.length} ${noun}` : `${tasks.length} ${noun}`;
+    more.hidden = visible.length === left.length;
+    more.textContent = `Show all ${left.length} tasks`;
+  };
+  heads.forEach((head, place) => head.querySelector("button")?.addEventListener("click", () => {
+    up = turned(head, true);
+    sorted = place;
+    mark(head, up);
+    draw();
+  }));
+  find.value = state.get(`tasks${end}`) || "";
+  kind.value = state.get(`class${end}`) || "";
+  if (kind.selectedIndex < 0) kind.value = "";
+  find.addEventListener("input", () => { keep(`tasks${end}`, find.value.trim()); draw(); });
+  kind.addEventListener("change", () => { keep(`class${end}`, kind.value); draw(); });
+  more.addEventListener("click", () => { every = true; draw(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  draw();
+  if (open) body.querySelector("[aria-expanded=true]")?.scrollIntoView({ block: "center" });
+}

@@ -188,6 +188,66 @@ class Check:
         return "; ".join(self.details)
 
 
+class Entry(NamedTuple):
+    """A model of a leaderboard.
+
+    numbers : one for each metric of the board, with the letters of its ties.
+    places : the ranks that the tests leave open at each metric, "1" or "1–3"; "" without a test.
+    others : cells of the other columns.
+    """
+
+    model: str
+    numbers: tuple[Estimate, ...]
+    places: tuple[str, ...]
+    others: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard: models by their first metric, the best first.
+
+    metrics, others : columns of the numbers, and of what else differs between models.
+    """
+
+    metrics: tuple[Column, ...]
+    others: tuple[Column, ...]
+    entries: tuple[Entry, ...]
+
+    @property
+    def table(self) -> Table:
+        """The board at its first metric."""
+        ranked = any(entry.places[0] for entry in self.entries)
+        lettered = any(entry.numbers[0].letters for entry in self.entries)
+        heads = [Column("rank")] * ranked + [Column("model"), self.metrics[0]]
+        rows = []
+        for model, numbers, places, others in self.entries:
+            ties = [numbers[0].letters] * lettered
+            rest = (replace(number, low=None, high=None, letters="") for number in numbers[1:])
+            rows.append((*places[:ranked], model, numbers[0], *ties, *rest, *others))
+        heads += [Column("ties")] * lettered
+        return Table((*heads, *self.metrics[1:], *self.others), tuple(rows))
+
+
+@dataclass(frozen=True)
+class TaskGrid:
+    """The result of every model at every task.
+
+    models : the best first.  tasks : by name.
+    results : the different ones: "++-" in the order of the attempts, "2/3" where that is not known,
+        "" without attempts.
+    codes : of each model the place of its result at each task among these.
+    link : address of a transcript with {model} and {task}, maybe {attempt}; "" for none.
+    first : the number of a model's first attempt.
+    """
+
+    models: tuple[str, ...]
+    tasks: tuple[str, ...]
+    results: tuple[str, ...]
+    codes: Sequence[Sequence[int]]
+    link: str = ""
+    first: int = 1
+
+
 @dataclass(frozen=True)
 class ChangedTasks:
     """The tasks of a run that changed against its baseline, in words.
@@ -213,6 +273,7 @@ class Panel:
     name : its address on the page; title : above it.
     how : how to read it, in two sentences.  limits : what of the data it leaves out, in one.
     answered : whether its answer is part of the page's own, which stands above all panels.
+    board, grid : what a page shows instead of tables and pictures, and below the tables.
     """
 
     name: str
@@ -221,6 +282,8 @@ class Panel:
     report: Report
     limits: str = ""
     answered: bool = False
+    board: Board | None = None
+    grid: TaskGrid | None = None
 
 
 @dataclass(frozen=True)
@@ -238,12 +301,14 @@ class Document:
 
     absent : what is not shown and why, in sentences.
     command : the command line that made it; "" where none did.
+    date : of a leaderboard to be published, which is all there is of the page; "" of others.
     """
 
     title: str
     sections: tuple[Chapter, ...]
     absent: tuple[str, ...] = ()
     command: str = ""
+    date: str = ""
 
 
 class Reference(NamedTuple):

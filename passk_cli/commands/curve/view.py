@@ -460,15 +460,6 @@ def sections_of(
     ]
 
 
-def uneven_alone(report: Report) -> Report:
-    """The part of a report that `delta` adds, to stand beside a report without it."""
-    return replace(
-        report, answer=(),
-        tables=tuple(t for t in report.tables if t.title in (UnevenTasks.title, RateMoments.title)),
-        draw=lambda: tuple(plot for plot in report.plots if plot.title == _ADDED),
-    )  # fmt: skip
-
-
 def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
     """How the curves of one model go on."""
     name = model.main

@@ -15,15 +15,15 @@ from passk_cli.study.rules import Rules
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """A full report on one page.
+    """A full report on one page, or a leaderboard to publish.
 
-    Leaderboard, curves, differences, reliability, order, diversity, temperature, tasks and data
+    Leaderboard, differences, curves, tasks needed, order, diversity, temperature, tasks and data
     quality, as .html (one file, no network) or .md with its pictures beside it. With --by there is
     a section for each group, and a macro average.
 
     Example: passk report sample_data/agents.jsonl -m pass@1 -o report.html
 
-    Example: passk report sample_data/tau_airline.csv -k 1,4 -o report.md
+    Example: passk report sample_data/agents.jsonl --board --title Agents -o board.html
     """
 
     # fmt: off
@@ -32,8 +32,16 @@ class ReportOptions:
         detail="A model in the data.",
     )] = None
     headline: Annotated[str, Option(
-        "--title", "TEXT", "Title of the page.",
+        "--title", "TEXT", "Title of the page, e.g. the benchmark's name.",
     )] = "Evaluation report"
+    board: Annotated[bool, Option(
+        "--board", help="Only the leaderboard: title, date, method, numbers to download.",
+    )] = False
+    link: Annotated[str, Option(
+        "--link", "URL", "Address of transcripts, with {model} and {task}.",
+        detail="Each task of the page leads to it. {attempt} is the number of an attempt in the"
+        " data; a column of --by is its value. Values are escaped as in URLs.",
+    )] = ""
     # fmt: on
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passk_cli.commands.command import command_of
-from passk_cli.commands.question import SharedOptions, answer
+from passk_cli.commands.question import Question, SharedOptions, answer
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.outcomes.counts import Counts
@@ -35,8 +35,8 @@ class Page(Study):
         """Models by their pass rate, the best first; of several groups, by their best."""
         return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
 
-    def ask(self, command: str, counts: Counts, **given: Any) -> Report:
-        """The report of a command about these counts.
+    def ask(self, command: str | type[Question], counts: Counts, **given: Any) -> Report:
+        """The report of a command, or of another question, about these counts.
 
         given : its own options; `metrics` stands for the shared one.
         Errors: PasskError where it finds nothing.
@@ -53,7 +53,8 @@ class Page(Study):
                     raise DataError("Counts", problem, remedy, name="no-such-column")
             return counts
 
-        return answer(command_of(command).question(**given), options, read)
+        question = command_of(command).question if isinstance(command, str) else command
+        return answer(question(**given), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
         """The counts of one group, no longer split by it; the whole where there are no groups."""

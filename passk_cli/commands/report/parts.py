@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from passk_cli.commands.curve.view import uneven_alone
+from passk_cli.commands.question import Question
 from passk_cli.commands.report.page import Page
+from passk_cli.commands.tasks.view import TasksInBrief
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Panel, Report
+from passk_cli.report.model import Panel
 from passk_cli.report.words import plural
 
 # More models than MANY make a page slow to compute and long to read: the first few are looked at.
-MANY, FEW, FEWEST = 16, 5, 2
+MANY, FEW = 16, 5
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Part:
     fewest : models that it needs.  repeated : whether it needs second attempts.
     lacks : why else these counts cannot give it; "" where they can.
     refusal : said instead of what the command says where it refuses.
-    shown : what of the answer is shown.  drawn : whether its pictures are; another panel has them.
-    answered : as in `Panel`.
+    drawn : whether its pictures are shown.  answered : as in `Panel`.
+    question : that is asked instead of the command's.
     """
 
     name: str
@@ -41,9 +42,9 @@ class Part:
     repeated: bool = False
     lacks: Callable[[Page, Counts], str] = lambda page, counts: ""
     refusal: str = ""
-    shown: Callable[[Report], Report] = lambda report: report
     drawn: bool = True
     answered: bool = False
+    question: type[Question] | None = None
 
     def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
         """The panel; None, with the reason among what is absent, where there can be none.
@@ -83,7 +84,7 @@ class Part:
         if not present <= set(chosen):
             series = [each if each[0] in chosen else None for each in counts.series]
             counts = counts.regrouped(series, counts.group_names)
-        report = self.shown(page.ask(self.command, counts, **self.given(page, counts)))
+        report = page.ask(self.question or self.command, counts, **self.given(page, counts))
         if not self.drawn:
             report = replace(report, draw=tuple)
         return Panel(self.name, self.title, self.how, report, limits, self.answered)
@@ -115,8 +116,7 @@ def rival(page: Page, counts: Counts) -> str | None:
 DIFFERENCES = Part(
     "differences",
     "Differences",
-    "Each line is the difference of two models on the tasks they share, with its interval. A"
-    " filled point is a significant difference after adjustment; a hollow one is a tie.",
+    "A filled point is a significant difference, a hollow one a tie.",
     "compare",
     lambda page, counts: {"baseline": page.baseline_name, **first_metric(page, counts)},
     fewest=2,
@@ -125,50 +125,38 @@ DIFFERENCES = Part(
 CURVES = Part(
     "curves",
     "Curves over k",
-    "pass@k rises with k: at least one of k attempts passes. pass^k falls with k: all of them"
-    " pass; a wide gap between the two means many tasks that pass only sometimes.",
+    "pass@k: at least one of k attempts passes. pass^k: all of them pass. A wide gap means many"
+    " flaky tasks.",
     "curve",
     most=FEW,
-    repeated=True,
-)
-RELIABILITY = Part(
-    "reliability",
-    "Reliability",
-    "Δ_k is what uneven tasks add to pass^k, compared with tasks that all have the same success"
-    " rate. Near its maximum, tasks are solved always or never; near 0, all are solved equally"
-    " often.",
-    "curve",
-    lambda page, counts: {"delta": True, "points": "4"},
-    most=FEWEST,
-    shown=uneven_alone,
     repeated=True,
 )
 SEPARATION = Part(
     "separation",
     "Tasks needed",
-    "The plan takes these results as a pilot of the first two models. It says"
-    " which difference more tasks or attempts would detect, and how many tasks detect a small one.",
+    "These results are the pilot of a plan: which difference more tasks or attempts detect.",
     "plan",
     first_metric,
     fewest=2,
+    drawn=False,
 )
 ORDER = Part(
     "order",
     "Order of attempts",
-    "A trend means that later attempts pass more, or less, often than earlier ones. Where the"
-    " order matters, pass@k does not describe how the attempts were made.",
+    "Where later attempts pass more, or less, often, pass@k does not describe the attempts.",
     "order",
     most=FEW,
     repeated=True,
+    drawn=False,
     lacks=without_order,
 )
 DIVERSITY = Part(
     "diversity",
     "Diversity",
-    "distinct@k counts the different solutions among k attempts. Few different solutions mean that"
-    " more attempts bring little that is new.",
+    "Few different solutions mean that more attempts bring little that is new.",
     "diversity",
     most=FEW,
+    drawn=False,
     lacks=lambda page, counts: (
         "" if "solution" in counts.attempts else "the data holds no solutions"
     ),
@@ -176,15 +164,15 @@ DIVERSITY = Part(
 TASKS = Part(
     "tasks",
     "Tasks",
-    "A flaky task passed some attempts and failed others. Three passes of three still allow a task"
-    " that fails every other time: an interval holds the rates that attempts do not rule out.",
+    "A flaky task passed some attempts and failed others.",
     "tasks",
+    drawn=False,
+    question=TasksInBrief,
 )
 FLIPS = Part(
     "flips",
     "Flips",
-    "A task flips when its two pass rates differ by more than one half."
-    " Compare the number of flips with the number expected with no change before reading the list.",
+    "A task flips when its two pass rates differ by more than one half.",
     "tasks",
     lambda page, counts: {"against": rival(page, counts)},
     most=FEW,
@@ -197,30 +185,20 @@ FLIPS = Part(
 SUSPECTS = Part(
     "suspects",
     "Suspicious tasks",
-    "A suspicious task is passed more often by models that do worse on the other tasks. Look at"
-    " the task's checker first.",
+    "Models that do worse on the other tasks pass a suspicious task more often.",
     "tasks",
-    lambda page, counts: {"suspects": True},
+    lambda page, counts: {"suspects": True, "rows": 5},
     drawn=False,
     fewest=4,
 )
 TEMPERATURE = Part(
     "temperature",
     "Temperature",
-    "A low temperature is often best for one attempt, a higher one for many. For each k the best"
-    " temperature is tested against the others.",
+    "A low temperature is often best for one attempt, a higher one for many.",
     "temperature",
     first_metric,
     refusal="the data does not name several temperatures",
 )
-QUALITY = Part(
-    "quality",
-    "Data quality",
-    "How the files were read, before anything was computed. Missing outcomes, duplicate attempts"
-    " and assumptions stand here and in the notes.",
-    "describe",
-)
+QUALITY = Part("quality", "Data quality", "How the files were read.", "describe")
 # In reading order, after the leaderboard.
-OF_A_GROUP = (
-    DIFFERENCES, CURVES, RELIABILITY, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS,
-)  # fmt: skip
+OF_A_GROUP = (DIFFERENCES, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

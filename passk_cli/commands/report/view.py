@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,8 @@ from passk_cli.commands.command import command_of
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
+from passk_cli.commands.report.grid import check_link, link_in_group, task_grid
+from passk_cli.commands.report.leaderboard import Places, leaderboard, places_of
 from passk_cli.commands.report.page import Page
 from passk_cli.commands.report.parts import (
     DIFFERENCES,
@@ -19,22 +22,23 @@ from passk_cli.commands.report.parts import (
     MANY,
     OF_A_GROUP,
     QUALITY,
+    TASKS,
     TEMPERATURE,
+    Part,
 )
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import Said
+from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
 from passk_cli.study.extremes import groups_named
+from passk_cli.study.section import VERSION
 from passk_cli.study.study import Study
 from passk_cli.study.temperature_names import COLUMNS
 
-_LEADERBOARD = (
-    "Each number is an estimate with its confidence interval. A narrow interval means that another"
-    " sample of tasks would give nearly the same number."
-)
+_LEADERBOARD = "A rank is the places that the tests leave open; models that share a letter tie."
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
@@ -44,6 +48,8 @@ class OnePage(Question, ReportOptions):
     def request(self, options: SharedOptions) -> Request:
         """The columns to read, and the order of the attempts where the data has one."""
         request = super().request(options)
+        if self.link:
+            check_link(self.link, request.by)
         return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
 
     def study(self, options: SharedOptions, read: Read) -> Page:
@@ -51,7 +57,7 @@ class OnePage(Question, ReportOptions):
         options = replace(options, confidence=options.confidence.required())
         study = super().study(options, read)
         whole = {field.name: getattr(study, field.name) for field in fields(study)}
-        further = _further(options, study.counts, read)
+        further = {} if self.board else _further(options, study.counts, read)
         return Page(**whole, options=options, further=further, baseline_name=self.baseline)
 
     def report(self, study: Study) -> Report:
@@ -66,24 +72,82 @@ class OnePage(Question, ReportOptions):
                 name="no-such-model",
             )
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
-        whole = _estimates(page, page.counts)
-        sections = [_section(page, group, whole) for group in groups]
+        whole = page.ask("estimate", page.counts)
+        parts = (DIFFERENCES,) if self.board else OF_A_GROUP
+        sections = [self._section(page, group, whole, parts) for group in groups]
+        if self.board:
+            boards = [replace(each, panels=each.panels[:1]) for each in sections]
+            return self._report(page, whole, boards, len(groups))
         overall = _overall(page, whole, len(groups))
         if page.counts.group_names:
             sections.append(Chapter("All groups", overall))
         else:
             sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
-        absent = []
-        for (title, reason), names in page.absent.items():
-            where = f" ({', '.join(names)})" if names[0] and len(names) < len(groups) else ""
-            absent.append(f"{title}{where}: {reason}.")
+        return self._report(page, whole, sections, len(groups))
+
+    def _report(
+        self, page: Page, whole: Report, sections: Sequence[Chapter], groups: int
+    ) -> Report:
+        """The estimates, with everything that the sections found."""
+        absent, title, date = [], self.headline, ""
+        for (part, reason), names in page.absent.items():
+            where = f" ({', '.join(names)})" if names[0] and len(names) < groups else ""
+            absent.append(f"{part}{where}: {reason}.")
+        if self.board:
+            absent, date = [], datetime.now(UTC).date().isoformat()
+            title = title if "--title" in changed(self) else "Leaderboard"
         return replace(
             whole,
-            answer=tuple(_finding(sections, len(groups))),
-            messages=tuple(_messages(sections, len(groups))),
+            answer=tuple(_finding(sections, groups)),
+            messages=tuple(_messages(sections, groups)),
             draw=tuple,
-            page=Document(self.headline, tuple(sections), tuple(absent)),
+            page=Document(title, tuple(sections), tuple(absent), date=date),
         )
+
+    def _section(
+        self, page: Page, group: tuple[str, ...], whole: Report, parts: Sequence[Part]
+    ) -> Chapter:
+        """The panels about one group of tasks.  whole : the estimates of all groups."""
+        names = page.counts.group_names
+        name, counts = groups_named(group, names), page.group(group, page.counts)
+        estimates = page.ask("estimate", counts) if names else whole
+        answer, places, panels = estimates.answer, dict[str, Places](), list[Panel]()
+        estimated, ties = _parts(estimates), list[str]()
+        for part in parts:
+            own = page.further.get(part.command, counts)
+            if isinstance(own, Counts) and own is not counts:
+                own = page.group(group, own)
+            panel = part.panel(page, own, name)
+            if panel is None:
+                continue
+            named = partial(_own_options, command=part.command)
+            messages = tuple(said.spelled(named) for said in panel.report.messages)
+            panel = replace(panel, report=replace(panel.report, messages=messages))
+            if part is DIFFERENCES:
+                answer, places = panel.report.answer, places_of(panel.report)
+                ties = _parts(panel.report) if places else []
+                # The leaderboard has the ranking.
+                tables = tuple(t for t in panel.report.tables if t.columns[0].header != "rank")
+                panel = replace(panel, report=replace(panel.report, tables=tables))
+                if len(page.models) > MANY and page.baseline_name is None:
+                    pairs = plural(len(counts.series) * (len(counts.series) - 1) // 2, "pair")
+                    reason = f"the leaderboard has the ties of {pairs}; passk compare lists them"
+                    page.absent.setdefault((part.title, reason), []).append(name)
+                    continue
+            if part is FLIPS:
+                # A list of flips is no list of changes: what chance makes of them is part of the
+                # finding: of one pair how many, of several those with more than chance explains.
+                flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
+                answer += flips[:1] if pair else flips[-1:]
+            if part is TASKS:
+                link = link_in_group(self.link, dict(zip(names, group, strict=True)))
+                panel = replace(panel, grid=task_grid(counts, page.models, link))
+            panels.append(panel)
+        board, report = leaderboard(estimates, places)
+        report = replace(report, context=" · ".join(dict.fromkeys((*estimated, *ties, VERSION))))
+        how = _LEADERBOARD if places else ""
+        first = Panel("leaderboard", "Leaderboard", how, report, answered=True, board=board)
+        return Chapter(name, (first, *panels), answer)
 
 
 def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
@@ -109,38 +173,6 @@ def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Co
     return further
 
 
-def _estimates(page: Page, counts: Counts) -> Report:
-    """The leaderboard; of many models at the first and the last metric alone."""
-    ends = tuple(dict.fromkeys((page.metrics[0], page.metrics[-1])))
-    return page.ask("estimate", counts, **({"metrics": ends} if len(page.models) > MANY else {}))
-
-
-def _section(page: Page, group: tuple[str, ...], whole: Report) -> Chapter:
-    """The panels about one group of tasks.  whole : the estimates of all groups."""
-    name, counts = groups_named(group, page.counts.group_names), page.group(group, page.counts)
-    estimates = _estimates(page, counts) if page.counts.group_names else whole
-    panels = [Panel("leaderboard", "Leaderboard", _LEADERBOARD, estimates, answered=True)]
-    answer = estimates.answer
-    for part in OF_A_GROUP:
-        own = page.further.get(part.command, counts)
-        if isinstance(own, Counts) and own is not counts:
-            own = page.group(group, own)
-        panel = part.panel(page, own, name)
-        if panel is None:
-            continue
-        named = partial(_own_options, command=part.command)
-        messages = tuple(said.spelled(named) for said in panel.report.messages)
-        panels.append(replace(panel, report=replace(panel.report, messages=messages)))
-        if part is DIFFERENCES:
-            answer = panel.report.answer
-        if part is FLIPS:
-            # A list of flips is no list of changes: what chance makes of them is part of the
-            # finding: of one pair how many, of several those with more than chance explains.
-            flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
-            answer += flips[:1] if pair else flips[-1:]
-    return Chapter(name, tuple(panels), answer)
-
-
 def _overall(page: Page, whole: Report, groups: int) -> tuple[Panel, ...]:
     """The panels about all groups together."""
     temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
@@ -150,6 +182,12 @@ def _overall(page: Page, whole: Report, groups: int) -> tuple[Panel, ...]:
         quality = replace(quality, report=replace(quality.report, messages=tuple(messages)))
     macro = macro_panel(page, whole) if groups > 1 else None
     return tuple(panel for panel in (macro, temperature, quality) if panel is not None)
+
+
+def _parts(report: Report) -> list[str]:
+    """The parts of its context that a leaderboard needs."""
+    parts = [part.removeprefix("~ or ") for part in report.context.split(" · ")]
+    return [part for part in parts if "--full" not in part and part != VERSION]
 
 
 def _own_options(text: str, command: str) -> str:

@@ -338,19 +338,34 @@ def classes_report(study: Study, rows: int, rate: float | None) -> Report:
     facts = facts_by_task(study, rate)
     tasks = TaskList(study, facts, rate, first=rows or (_ROWS if rate else 0))
     sections: list[Section[Any]] = [tasks]
-    by_name = sorted(facts, key=lambda fact: natural(str(fact.more["task"])))
-    if not rate and not tasks.several:
-        sections.insert(0, PassesOfTasks(study, passes_of(by_name)))
-    elif not rate:
-        best_first = (study.counts.series[s] for s in study.best_first)
-        models = {each: ClassesOfModel(each, {c: [] for c in CLASSES}) for each in best_first}
-        for fact in by_name:
-            models[fact.series].tasks[str(fact.more["class"])].append(str(fact.more["task"]))
-        sections.insert(0, FlakyModels(study, list(models.values())))
+    if not rate:
+        sections.insert(0, _by_class(study))
     return view(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
     )  # fmt: skip
+
+
+def _by_class(study: Study) -> Section[Any]:
+    """The tasks of each model by their class; of one model by their passes."""
+    if len(study.counts.series) > 1:
+        return FlakyModels(study, classes_of_models(study))
+    facts = facts_by_task(study)
+    return PassesOfTasks(
+        study, passes_of(sorted(facts, key=lambda fact: natural(str(fact.more["task"]))))
+    )
+
+
+def classes_of_models(study: Study) -> list[ClassesOfModel]:
+    """The classes of every model, the best model first."""
+    models: dict[int, ClassesOfModel] = {}
+    for group in task_rates(study.counts):
+        order = sorted(range(len(group.tasks)), key=lambda task: natural(group.tasks[task]))
+        names = np.array(group.tasks, dtype=object)[order]
+        for s, codes in zip(group.series.tolist(), group.codes[:, order], strict=True):
+            classes = {name: names[codes == code].tolist() for code, name in enumerate(CLASSES)}
+            models[s] = ClassesOfModel(study.counts.series[s], classes)
+    return [models[s] for s in study.best_first]
 
 
 class MatrixRow(NamedTuple):
@@ -630,3 +645,16 @@ class EachTask(Question, TasksOptions):
         if self.matrix:
             return matrix_report(study, first)
         return classes_report(study, self.rows or 0, self.always)
+
+
+class TasksInBrief(EachTask):
+    """How many tasks are flaky, without each of them."""
+
+    def report(self, study: Study) -> Report:
+        """The first table of `passk tasks`."""
+        level = study.confidence.level
+        study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
+        return view(
+            study, [_by_class(study)], messages=study.messages(()), interval="clopper-pearson",
+            level=level, population=THESE_TASKS,
+        )  # fmt: skip

@@ -1,0 +1,104 @@
+"""Results of every model at every task, each of which leads to its transcripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.errors import ParameterError
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import TaskGrid
+from passk_cli.report.words import natural
+from passk_cli.study.flips import strips_of
+
+# Longer strips than these, in all, are shown as passes of attempts: they would be most of a page.
+_MOST_SIGNS = 400_000
+_FIELD = re.compile(r"\{([^{}]*)\}")
+_FILLED_BY_PAGE = ("model", "task", "attempt")
+
+
+def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
+    """The results of one group of tasks.
+
+    counts : not split by groups.  models : all of them, in the order of the page.
+    link : as of `TaskGrid`.
+    Errors: ParameterError for a link to attempts whose numbers are not known.
+
+    >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2), ("o", "b", 2, 1)])
+    >>> grid = task_grid(counts, ["o", "m"])
+    >>> grid.tasks, grid.results, [list(row) for row in grid.codes]
+    (('a', 'b'), ('', '1/2', '2/2'), [[0, 1], [1, 2]])
+    """
+    order = sorted(range(len(counts.tasks)), key=lambda task: natural(counts.tasks[task]))
+    place_of_task = np.argsort(order)
+    place_of_model = [models.index(model) for model, *_ in counts.series]
+    present = np.unique(np.asarray(place_of_model))
+    results, at = np.unique(_results(counts), return_inverse=True)
+    codes = np.zeros((len(models), len(counts.tasks)), dtype=np.int64)
+    codes[np.array(place_of_model)[counts.series_codes], place_of_task[counts.task_codes]] = at + 1
+    first = _first_attempt(counts) if "{attempt}" in link else 1
+    return TaskGrid(
+        tuple(models[at] for at in present.tolist()), tuple(counts.tasks[task] for task in order),
+        ("", *results.tolist()), codes[present].tolist(), link, first,
+    )  # fmt: skip
+
+
+def _results(counts: Counts) -> Any:
+    """Of each cell "++-" or "2/3"."""
+    strips = strips_of(counts)
+    if sum(map(len, set(strips.tolist()))) > _MOST_SIGNS:
+        strips = np.full(len(strips), "", dtype=object)
+    sizes, at = np.unique(np.stack([counts.c, counts.n], axis=1), axis=0, return_inverse=True)
+    plain = np.array([f"{c}/{n}" for c, n in sizes.tolist()], dtype=object)[at.ravel()]
+    return np.where(strips == "", plain, strips).astype(str)
+
+
+def _first_attempt(counts: Counts) -> int:
+    """The number of every model's first attempt at a task.
+
+    Errors: ParameterError where attempts are not numbered, or with holes, or from different ones.
+    """
+    bag = counts.attempts.get("attempt")
+    if bag is not None and len(bag.value):
+        numbers: Ints = np.asarray(bag.value)
+        first = numbers.min()
+        within = np.arange(len(numbers)) - np.repeat(bag.start[:-1], np.diff(bag.start))
+        if np.all(bag.count == 1) and np.array_equal(numbers - first, within):
+            return int(first)
+    raise ParameterError(
+        "--link: {attempt} needs attempts that are numbered in the data, from the same first number"
+        " and without holes; leave it out",
+        name="bad-link",
+    )
+
+
+def check_link(link: str, groups: Collection[str]) -> None:
+    """ParameterError unless the link is one to a task, with fields that a page can fill in."""
+    known = (*_FILLED_BY_PAGE, *groups)
+    unknown = next((name for name in _FIELD.findall(link) if name not in known), None)
+    if unknown is not None:
+        fields = ", ".join(f"{{{name}}}" for name in known)
+        raise ParameterError(f"--link: no field {{{unknown}}}; there are {fields}")
+    if "{task}" not in link:
+        raise ParameterError(f"--link {link}: it leads to no task; add {{task}}")
+    if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):
+        raise ParameterError(
+            f"--link {link}: this is no address of a page; begin with https:// or a folder beside"
+            " the report"
+        )
+
+
+def link_in_group(link: str, values: Mapping[str, str]) -> str:
+    """The link with the values of a group in place of their fields.
+
+    >>> link_in_group("https://a.org/{benchmark}/{task}", {"benchmark": "math 500"})
+    'https://a.org/math%20500/{task}'
+    """
+    return _FIELD.sub(
+        lambda field: quote(values[field[1]], safe="") if field[1] in values else field[0], link
+    )

@@ -1,0 +1,83 @@
+"""The leaderboard of a page: estimates, with the places and ties that tests leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from passk_cli.report.model import ALWAYS, Board, Cell, Column, Entry, Estimate, Report, Table
+
+
+class Places(NamedTuple):
+    """Places of models at one metric: model → "1–3", and model → letters."""
+
+    ranks: Mapping[str, str]
+    letters: Mapping[str, str]
+
+
+def places_of(compared: Report) -> dict[str, Places]:
+    """Metric → places, from the ranking of a comparison; none where there is a baseline."""
+    table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
+    if table is None:
+        return {}
+    heads = [column.header for column in table.columns]
+    rows: list[dict[str, Any]] = [dict(zip(heads, row, strict=True)) for row in table.rows]
+    first = next(head for head in heads[2:] if isinstance(rows[0][head], Estimate))
+    at_others = "rank at "
+    ranks = {h.removeprefix(at_others): h for h in heads if h.startswith(at_others)}
+    return {
+        metric: Places(
+            {row["model"]: row[rank] or "" for row in rows},
+            {row["model"]: row[metric].letters for row in rows},
+        )
+        for metric, rank in {first: "rank", **ranks}.items()
+    }
+
+
+def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board, Report]:
+    """The board, and the estimates with rank and letters of each among their rows.
+
+    places : metric → places of the models; metrics without any are not ranked.
+    """
+    table = estimates.tables[0]
+    numbers = [at for at, cell in enumerate(table.rows[0]) if isinstance(cell, Estimate)]
+    others = [
+        at for at, column in enumerate(table.columns)
+        if at not in numbers and column.header != "model" and column.shown == ALWAYS
+    ]  # fmt: skip
+    model_at = next(at for at, column in enumerate(table.columns) if column.header == "model")
+    metrics = tuple(replace(table.columns[at], shown=ALWAYS) for at in numbers)
+    none = Places({}, {})
+    ranked = [places.get(metric.header, none) for metric in metrics]
+    entries = []
+    for row in table.rows:
+        model = str(row[model_at])
+        cells = [cell for at in numbers for cell in [row[at]] if isinstance(cell, Estimate)]
+        entries.append(Entry(
+            model,
+            tuple(
+                replace(cell, letters=place.letters.get(model, ""))
+                for cell, place in zip(cells, ranked, strict=True)
+            ),
+            tuple(place.ranks.get(model, "") for place in ranked),
+            tuple(row[at] for at in others),
+        ))  # fmt: skip
+    order = {model: at for at, model in enumerate(ranked[0].ranks)}
+    entries.sort(key=lambda entry: order.get(entry.model, len(order)))
+    board = Board(metrics, tuple(table.columns[at] for at in others), tuple(entries))
+    return board, replace(estimates, tables=(board.table,), data=_with_places(estimates, places))
+
+
+def _with_places(estimates: Report, places: Mapping[str, Places]) -> Table:
+    """The tidy rows with rank and letters of each."""
+    if not places:
+        return estimates.data
+    heads = [column.header for column in estimates.data.columns]
+    model, metric = heads.index("model"), heads.index("metric")
+    rows: list[tuple[Cell, ...]] = []
+    for row in estimates.data.rows:
+        at, name = places.get(str(row[metric]), Places({}, {})), str(row[model])
+        rows.append((*row, at.ranks.get(name), at.letters.get(name)))
+    columns = (*estimates.data.columns, Column("rank"), Column("letters"))
+    return Table(columns, tuple(rows))
