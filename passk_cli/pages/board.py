@@ -10,9 +10,8 @@ from passk_cli.render.style import QUANTITIES, Style, parts
 from passk_cli.report.model import Board, Cell, Column, Estimate
 from passk_cli.text import printable
 
-# Width and height of a drawn interval, the room at its ends, and its most ticks.
-WIDTH, HEIGHT = 220, 20
-_ROOM, _TICKS = 6, 4
+# Room at both ends of a drawn interval, in percent of its width, and its most ticks.
+_ROOM, _TICKS = 4.0, 5
 
 
 @dataclass(frozen=True)
@@ -24,16 +23,17 @@ class Scale:
     ticks: tuple[float, ...]
 
     def at(self, value: float) -> float:
-        """The place of a value in the drawing; of one outside, its edge."""
+        """The place of a value in the drawing, in percent; of one outside, its edge."""
         share = (value - self.low) / (self.high - self.low)
-        return round(_ROOM + (WIDTH - 2 * _ROOM) * min(max(share, 0.0), 1.0), 1)
+        return round(_ROOM + (100 - 2 * _ROOM) * min(max(share, 0.0), 1.0), 1)
 
 
 @dataclass(frozen=True)
 class NumberView:
     """A number: its text, its interval in words, its letters, its sort key, and its drawing.
 
-    interval : places of the limits.  dots : place of the value, or of both ends of a range.
+    interval : places of the limits, in percent.  dots : that of the value, or of both ends of a
+        range.
     """
 
     value: str
@@ -141,9 +141,10 @@ def _scale(numbers: Iterable[Estimate]) -> Scale:
     low, high = min(known), max(known)
     if math.isclose(low, high):
         low, high = low - 0.5, high + 0.5
-    steps = (factor * 10.0**power for power in range(-12, 13) for factor in (1, 2, 5))
-    step = next((each for each in steps if (high - low) / each <= _TICKS), high - low)
-    first, last = math.ceil(low / step), math.floor(high / step)
+    for step in (factor * 10.0**power for power in range(-12, 13) for factor in (1, 2, 5)):
+        first, last = math.ceil(low / step), math.floor(high / step)
+        if last - first < _TICKS:
+            break
     return Scale(low, high, tuple(round(step * at, 12) for at in range(first, last + 1)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.charts.picture import hover, inline, variables
-from passk_cli.pages.board import HEIGHT, WIDTH, board_view
+from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text, json_text
 from passk_cli.render.style import Style, answer, said
@@ -41,7 +42,8 @@ def html(report: Report, style: Style) -> str:
     def downloads(panel: Panel) -> list[tuple[str, str]]:
         """Suffix and address of the numbers of a panel; the page holds them."""
         plain = replace(panel.report, messages=report.messages)
-        texts = {"csv": csv_text(plain, style), "json": json_text(plain, style)}
+        document = strict_json(json.loads(json_text(plain, style)))
+        texts = {"csv": csv_text(plain, style), "json": document}
         return [(name, f"data:{_TYPES[name]};base64,{_base64(t)}") for name, t in texts.items()]
 
     style = style.typeset
@@ -61,8 +63,6 @@ def html(report: Report, style: Style) -> str:
         script=Markup(hover() + _beside("page.js").replace('"use strict";\n', "")),
         drawn=drawn,
         board=lambda panel: board_view(panel.board, style),
-        width=WIDTH,
-        height=HEIGHT,
         grid=lambda panel: Markup(grid_data(panel.grid)),
         downloads=downloads,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -61,6 +62,9 @@ class PanelView:
         report = self.panel.report
         plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
         for plot in prepared(plots, Look()):
+            # The panel's title stands above one picture, and the line below tables says the rest.
+            if len(plots) == 1:
+                plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
             panels = len(distinct(plot.rows, "panel"))
             if panels <= _MOST_PANELS:
                 width, height = _SIZES.get(panels, (None, None))
@@ -91,17 +95,18 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
     visible = shown(panel.report, style)
-    context = visible.context.split(" · ")
+    # Pictures without a table say themselves what they show.
+    context = visible.context.split(" · ") if visible.tables else []
     return PanelView(
         panel,
         panel.name + end,
         "" if panel.answered else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
         printable(panel.limits),
-        # Of options of a command line, a page has none; the parts say how many rows there are.
+        # A page has no options of a command line, and the version once.
         " · ".join(
             part.removesuffix(": --full") for part in context
-            if "--full" not in part or "rows" in part
+            if "rows" in part or not re.search("--full|^passk ", part) or panel.board
         ),
         end,
     )  # fmt: skip

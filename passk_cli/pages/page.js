@@ -56,7 +56,16 @@ for (const board of document.querySelectorAll(".board")) {
   const find = board.querySelector("[name=find]"), tied = board.querySelector("[name=tied]");
   const radios = [...board.querySelectorAll("[type=radio]")];
   const name = (row) => row.querySelector("bdi").textContent;
-  const letters = (row) => new Set(row.querySelector(".ties.on")?.textContent);
+  // "ac–e" stands for a, c, d and e; after z comes a1.
+  const place = (name) => name.charCodeAt(0) - 97 + 26 * Number(name.slice(1));
+  const letters = (row) => {
+    const all = new Set();
+    for (const run of (row.querySelector(".ties.on")?.textContent || "").match(/[a-z]\d*(–[a-z]\d*)?/g) || []) {
+      const [first, last = first] = run.split("–").map(place);
+      for (let at = first; at <= last; at++) all.add(at);
+    }
+    return all;
+  };
 
   const filter = () => {
     const other = tied?.value && letters(rows.find((row) => name(row) === tied.value));
@@ -102,12 +111,12 @@ for (const board of document.querySelectorAll(".board")) {
   find?.addEventListener("input", () => { keep(`find${end}`, find.value.trim()); filter(); });
   tied?.addEventListener("change", () => { keep(`tied${end}`, tied.value); filter(); });
 
-  const place = radios.findIndex((radio) => radio.value === state.get(`metric${end}`));
-  if (place >= 0) radios[place].checked = true;
+  const chosen = radios.findIndex((radio) => radio.value === state.get(`metric${end}`));
+  if (chosen >= 0) radios[chosen].checked = true;
   if (find) find.value = state.get(`find${end}`) || "";
   if (tied) tied.value = state.get(`tied${end}`) || "";
   if (tied && tied.selectedIndex < 0) tied.value = "";
-  choose(Math.max(place, 0));
+  choose(Math.max(chosen, 0));
   const asked = state.get(`sort${end}`) || "", head = named(asked.replace(/^-/, ""));
   if (head) sort(head, !asked.startsWith("-"));
 }
@@ -172,9 +181,11 @@ for (const part of document.querySelectorAll(".tasks")) {
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `${task.solved} of ${task.tried} models pass`);
     const pen = canvas.getContext("2d");
-    pen.fillStyle = getComputedStyle(part).getPropertyValue("--series-0");
+    const [pass, none] = ["--series-0", "--grid"].map((name) =>
+      getComputedStyle(part).getPropertyValue(name));
     task.all.forEach(({ rate }, model) => {
-      pen.globalAlpha = rate ?? 0;
+      pen.fillStyle = rate === null ? none : pass;
+      pen.globalAlpha = rate ?? 1;
       pen.fillRect(model, 0, 1, 1);
     });
     return canvas;

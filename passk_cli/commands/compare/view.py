@@ -783,7 +783,12 @@ def parse_change_name(value: Any) -> str:
 
 
 class Compare(Question, CompareOptions):
-    """The question of `passk compare`."""
+    """The question of `passk compare`.
+
+    pairs : the section that the pairs stand in.
+    """
+
+    pairs: ClassVar[type[AllPairs]] = AllPairs
 
     sections = (
         Ranking,
@@ -876,7 +881,7 @@ class Compare(Question, CompareOptions):
         study = replace(study, confidence=confidence.as_used(adjustment.methods))
         alone = not study.counts.group_names and len({pair.models for pair in own}) == 1
         sections: list[Section[Any]] = [
-            AllPairs(study, own, adjustment, baseline or "", alone, not (bands or crossings))
+            self.pairs(study, own, adjustment, baseline or "", alone, not (bands or crossings))
         ]
         if baseline is None:
             sections.insert(0, Ranking(study, standings(ranks, own), own, alone))
@@ -916,3 +921,21 @@ class Compare(Question, CompareOptions):
     def _whole(self, counts: Counts) -> Counts:
         """The counts not split by the groups that are left out in turn."""
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
+
+
+class UnlistedPairs(AllPairs):
+    """What is said of all pairs, without a row for each."""
+
+    def tables(self) -> Iterator[Table]:
+        """None."""
+        return iter(())
+
+    def facts(self) -> Iterator[Fact]:
+        """None."""
+        return iter(())
+
+
+class RankedModels(Compare):
+    """The ranking of many models, whose pairs are too many to be listed."""
+
+    pairs = UnlistedPairs

@@ -73,7 +73,6 @@ def _first_attempt(counts: Counts) -> int:
     raise ParameterError(
         "--link: {attempt} needs attempts that are numbered in the data, from the same first number"
         " and without holes; leave it out",
-        name="bad-link",
     )
 
 

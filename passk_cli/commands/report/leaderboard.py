@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -29,10 +30,27 @@ def places_of(compared: Report) -> dict[str, Places]:
     return {
         metric: Places(
             {row["model"]: row[rank] or "" for row in rows},
-            {row["model"]: row[metric].letters for row in rows},
+            {row["model"]: in_short(row[metric].letters) for row in rows},
         )
         for metric, rank in {first: "rank", **ranks}.items()
     }
+
+
+def in_short(letters: str) -> str:
+    """Letters of ties with three or more neighbours as a range; many models have many letters.
+
+    >>> in_short("abdefz"), in_short("yza1b1")
+    ('abd–fz', 'y–b1')
+    """
+    names = re.findall(r"[a-z]\d*", letters)
+    places = [ord(name[0]) - ord("a") + 26 * int(name[1:] or 0) for name in names]
+    runs: list[list[str]] = []
+    for at, name in enumerate(names):
+        if at and places[at] == places[at - 1] + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return "".join(f"{run[0]}–{run[-1]}" if run[2:] else "".join(run) for run in runs)
 
 
 def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board, Report]:
@@ -41,13 +59,11 @@ def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board,
     places : metric → places of the models; metrics without any are not ranked.
     """
     table = estimates.tables[0]
-    numbers = [at for at, cell in enumerate(table.rows[0]) if isinstance(cell, Estimate)]
-    others = [
-        at for at, column in enumerate(table.columns)
-        if at not in numbers and column.header != "model" and column.shown == ALWAYS
-    ]  # fmt: skip
-    model_at = next(at for at, column in enumerate(table.columns) if column.header == "model")
-    metrics = tuple(replace(table.columns[at], shown=ALWAYS) for at in numbers)
+    visible = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
+    numbers = [at for at in visible if isinstance(table.rows[0][at], Estimate)]
+    model_at = next(at for at in visible if table.columns[at].header == "model")
+    others = [at for at in visible if at != model_at and at not in numbers]
+    metrics = tuple(table.columns[at] for at in numbers)
     none = Places({}, {})
     ranked = [places.get(metric.header, none) for metric in metrics]
     entries = []

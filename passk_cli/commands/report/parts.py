@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from passk_cli.commands.compare.view import RankedModels
 from passk_cli.commands.question import Question
 from passk_cli.commands.report.page import Page
 from passk_cli.commands.tasks.view import TasksInBrief
@@ -72,7 +73,6 @@ class Part:
         present, chosen, limits = {model for model, *_ in counts.series}, page.models, ""
         if self is SEPARATION:
             chosen = [model for model in page.models if model in present][:2]
-            limits = f"About {chosen[0]} and {chosen[1]}."
         elif self.most is not None and len(page.models) > MANY:
             chosen = page.models[: self.most]
             if page.baseline_name is not None and page.baseline_name not in chosen:
@@ -84,7 +84,10 @@ class Part:
         if not present <= set(chosen):
             series = [each if each[0] in chosen else None for each in counts.series]
             counts = counts.regrouped(series, counts.group_names)
-        report = page.ask(self.question or self.command, counts, **self.given(page, counts))
+        question: str | type[Question] = self.question or self.command
+        if self is DIFFERENCES and len(page.models) > MANY and page.baseline_name is None:
+            question = RankedModels
+        report = page.ask(question, counts, **self.given(page, counts))
         if not self.drawn:
             report = replace(report, draw=tuple)
         return Panel(self.name, self.title, self.how, report, limits, self.answered)
@@ -199,6 +202,6 @@ TEMPERATURE = Part(
     first_metric,
     refusal="the data does not name several temperatures",
 )
-QUALITY = Part("quality", "Data quality", "How the files were read.", "describe")
+QUALITY = Part("quality", "Data quality", "", "describe")
 # In reading order, after the leaderboard.
 OF_A_GROUP = (DIFFERENCES, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

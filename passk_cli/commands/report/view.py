@@ -22,10 +22,12 @@ from passk_cli.commands.report.parts import (
     MANY,
     OF_A_GROUP,
     QUALITY,
+    SUSPECTS,
     TASKS,
     TEMPERATURE,
     Part,
 )
+from passk_cli.commands.tasks.view import LOOK
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import Said
@@ -38,7 +40,7 @@ from passk_cli.study.section import VERSION
 from passk_cli.study.study import Study
 from passk_cli.study.temperature_names import COLUMNS
 
-_LEADERBOARD = "A rank is the places that the tests leave open; models that share a letter tie."
+_RANKS = "rank: places that the tests leave open"
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
@@ -112,7 +114,7 @@ class OnePage(Question, ReportOptions):
         name, counts = groups_named(group, names), page.group(group, page.counts)
         estimates = page.ask("estimate", counts) if names else whole
         answer, places, panels = estimates.answer, dict[str, Places](), list[Panel]()
-        estimated, ties = _parts(estimates), list[str]()
+        compared: Report | None = None
         for part in parts:
             own = page.further.get(part.command, counts)
             if isinstance(own, Counts) and own is not counts:
@@ -125,7 +127,7 @@ class OnePage(Question, ReportOptions):
             panel = replace(panel, report=replace(panel.report, messages=messages))
             if part is DIFFERENCES:
                 answer, places = panel.report.answer, places_of(panel.report)
-                ties = _parts(panel.report) if places else []
+                compared = panel.report if places else None
                 # The leaderboard has the ranking.
                 tables = tuple(t for t in panel.report.tables if t.columns[0].header != "rank")
                 panel = replace(panel, report=replace(panel.report, tables=tables))
@@ -139,14 +141,15 @@ class OnePage(Question, ReportOptions):
                 # finding: of one pair how many, of several those with more than chance explains.
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[-1:]
+            if part is SUSPECTS and not any(LOOK in row for row in panel.report.data.rows):
+                panel = replace(panel, report=replace(panel.report, tables=()))
             if part is TASKS:
                 link = link_in_group(self.link, dict(zip(names, group, strict=True)))
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
         board, report = leaderboard(estimates, places)
-        report = replace(report, context=" · ".join(dict.fromkeys((*estimated, *ties, VERSION))))
-        how = _LEADERBOARD if places else ""
-        first = Panel("leaderboard", "Leaderboard", how, report, answered=True, board=board)
+        report = replace(report, context=_method(estimates, compared))
+        first = Panel("leaderboard", "Leaderboard", "", report, answered=True, board=board)
         return Chapter(name, (first, *panels), answer)
 
 
@@ -184,10 +187,16 @@ def _overall(page: Page, whole: Report, groups: int) -> tuple[Panel, ...]:
     return tuple(panel for panel in (macro, temperature, quality) if panel is not None)
 
 
-def _parts(report: Report) -> list[str]:
-    """The parts of its context that a leaderboard needs."""
-    parts = [part.removeprefix("~ or ") for part in report.context.split(" · ")]
-    return [part for part in parts if "--full" not in part and part != VERSION]
+def _method(estimates: Report, compared: Report | None) -> str:
+    """What the numbers and the ties of a leaderboard rest on, in a line."""
+    parts = estimates.context.split(" · ")
+    if compared is not None:
+        shared = [part.removeprefix("~ or ") for part in compared.context.split(" · ")]
+        # Where models share all tasks, these are counted once.
+        parts.append(_RANKS)
+        parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
+    kept = [part for part in parts if "--full" not in part and part != VERSION]
+    return " · ".join((*kept, VERSION))
 
 
 def _own_options(text: str, command: str) -> str:
