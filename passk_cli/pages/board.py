@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from passk_cli.render.style import QUANTITIES, Style, parts
-from passk_cli.report.model import Board, Cell, Column, Estimate
+from passk_cli.render.style import Style, parts
+from passk_cli.report.model import QUANTITIES, Board, Cell, Column, Estimate
 from passk_cli.text import printable
 
 # Room at both ends of a drawn interval, in percent of its width, and its most ticks.

@@ -98,6 +98,14 @@ def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
     return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
+def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
+    """The metrics of the leaderboard; the first alone where there are many models."""
+    if len(page.models) > MANY or page.asked:
+        return first_metric(page, counts)
+    most = max(metric.k for metric in page.metrics)
+    return {"metrics": tuple(metric for metric in page.metrics if metric.k in (1, most))}
+
+
 def without_order(page: Page, counts: Counts) -> str:
     """Why the order of attempts cannot be tested."""
     inputs = counts.facts.inputs
@@ -121,7 +129,7 @@ DIFFERENCES = Part(
     "Differences",
     "A filled point is a significant difference, a hollow one a tie.",
     "compare",
-    lambda page, counts: {"baseline": page.baseline_name, **first_metric(page, counts)},
+    lambda page, counts: {"baseline": page.baseline_name, **shown_metrics(page, counts)},
     fewest=2,
     answered=True,
 )

@@ -31,6 +31,7 @@ from passk_cli.commands.tasks.view import LOOK
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import Said
+from passk_cli.metrics.registry import parse
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
@@ -40,6 +41,8 @@ from passk_cli.study.section import VERSION
 from passk_cli.study.study import Study
 from passk_cli.study.temperature_names import COLUMNS
 
+# The metric of what an attempt cost, and what files call it.
+_COST = "cost"
 _RANKS = "rank: places that the tests leave open"
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
@@ -57,10 +60,23 @@ class OnePage(Question, ReportOptions):
     def study(self, options: SharedOptions, read: Read) -> Page:
         """The data, and what else has to be read of it."""
         options = replace(options, confidence=options.confidence.required())
-        study = super().study(options, read)
+        study, absent = super().study(options, read), dict[tuple[str, str], list[str]]()
+        inputs = study.counts.facts.inputs
+        if not (study.asked or options.once) and inputs and all(_COST in i.offered for i in inputs):
+            # Where files say what attempts cost, a leaderboard without it hides half of the choice.
+            most = max(metric.k for metric in study.metrics)
+            ends = [metric for metric in study.metrics if metric.k in (1, most)]
+            metrics = replace(options.metrics, metrics=(*ends, parse(_COST)))
+            try:
+                study = super().study(replace(options, metrics=metrics), read)
+                options = replace(options, metrics=metrics)
+            except (DataError, ParameterError) as error:
+                absent["Cost", str(error)] = [""]
         whole = {field.name: getattr(study, field.name) for field in fields(study)}
         further = {} if self.board else _further(options, study.counts, read)
-        return Page(**whole, options=options, further=further, baseline_name=self.baseline)
+        return Page(
+            **whole, options=options, further=further, baseline_name=self.baseline, absent=absent
+        )
 
     def report(self, study: Study) -> Report:
         """The finding and the leaderboard; the rest is its page."""
