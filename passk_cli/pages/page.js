@@ -78,7 +78,9 @@ for (const board of document.querySelectorAll(".board")) {
     if (count) count.textContent =
       left.length < rows.length ? `${left.length} of ${rows.length} models` : `${rows.length} models`;
   };
+  let chosen = 0;
   const choose = (place) => {
+    chosen = place;
     const first = metrics[place].cellIndex;
     const last = place + 1 < metrics.length ? metrics[place + 1].cellIndex : first + 3;
     for (const row of [heads[0].parentNode, ...rows]) {
@@ -95,7 +97,7 @@ for (const board of document.querySelectorAll(".board")) {
   };
   const order = (head, up) => {
     sort(head, up);
-    const usual = head === metrics[0] && up === ("lower" in head.dataset);
+    const usual = head === metrics[chosen] && up === ("lower" in head.dataset);
     keep(`sort${end}`, usual ? "" : (up ? "" : "-") + head.querySelector("button").textContent);
   };
   for (const head of heads) {
@@ -111,14 +113,15 @@ for (const board of document.querySelectorAll(".board")) {
   find?.addEventListener("input", () => { keep(`find${end}`, find.value.trim()); filter(); });
   tied?.addEventListener("change", () => { keep(`tied${end}`, tied.value); filter(); });
 
-  const chosen = radios.findIndex((radio) => radio.value === state.get(`metric${end}`));
-  if (chosen >= 0) radios[chosen].checked = true;
+  const wanted = radios.findIndex((radio) => radio.value === state.get(`metric${end}`));
+  if (wanted >= 0) radios[wanted].checked = true;
   if (find) find.value = state.get(`find${end}`) || "";
   if (tied) tied.value = state.get(`tied${end}`) || "";
   if (tied && tied.selectedIndex < 0) tied.value = "";
-  choose(Math.max(chosen, 0));
+  choose(Math.max(wanted, 0));
   const asked = state.get(`sort${end}`) || "", head = named(asked.replace(/^-/, ""));
   if (head) sort(head, !asked.startsWith("-"));
+  else if (chosen) sort(metrics[chosen], "lower" in metrics[chosen].dataset);
 }
 
 const SHOWN = 12;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import passk_cli
 from passk_cli.commands.report.parts import FEW, MANY
 from passk_cli.render.data import csv_text
 from passk_cli.render.style import Style
-from passk_cli.report.model import Document, Table
+from passk_cli.report.model import Board, Document
 from tests.conftest import SAMPLES, Passk
 
 TAU, AGENTS = SAMPLES / "tau_airline.csv", SAMPLES / "agents.jsonl"
@@ -52,20 +53,112 @@ def test_each_panel_is_the_report_of_a_command(agents: passk_cli.Findings) -> No
     reports = panels(agents)
     assert csv_text(reports["Differences"], Style()) == csv_text(compared, Style())
     assert reports["Data quality"].tables == described.tables
-    assert reports["Tasks"].tables == flaky.tables
+    assert reports["Tasks"].tables == flaky.tables[:1]
     assert agents.report.answer == compared.answer
 
 
-def test_places_stand_below_the_leaderboard(agents: passk_cli.Findings) -> None:
-    table: Table = panels(agents)["Differences"].tables[0]
-    names = [column.header for column in table.columns]
-    assert names[:2] == ["rank", "model"]
+def board_of(findings: passk_cli.Findings) -> Board:
+    board = page_of(findings).sections[0].panels[0].board
+    assert board is not None
+    return board
+
+
+def test_the_leaderboard_has_ranks_and_ties_of_the_comparison(agents: passk_cli.Findings) -> None:
+    table = board_of(agents).table
+    assert [column.header for column in table.columns] == ["rank", "model", "pass@1", "ties"]
     assert [row[0] for row in table.rows] == ["1–7"] * 7 + ["8"]
+    assert [row[-1] for row in table.rows] == ["a"] * 7 + ["b"]
+    report = panels(agents)["Leaderboard"]
+    rows = csv_text(report, Style()).splitlines()
+    assert rows[0].endswith("rank,letters")
+    assert [row.rsplit(",", 2)[1:] for row in rows[1:]] == [["1–7", "a"]] * 7 + [["8", "b"]]
+
+
+def test_every_metric_is_ranked_for_itself() -> None:
+    rows = [{"model": m, "task": str(t), "n": 2, "c": c} for t in range(40)
+            for m, c in [("steady", 2 * (t < 16)), ("lucky", 1)]]  # fmt: skip
+    board = board_of(quiet(rows))
+    assert [metric.header for metric in board.metrics] == ["pass@1", "pass@2", "pass^2"]
+    places = {entry.model: entry.places for entry in board.entries}
+    assert places == {"lucky": ("1–2", "1", "2"), "steady": ("1–2", "2", "1")}
+
+
+def test_files_with_costs_have_them_on_the_leaderboard(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    costs = [("dear", 2.0), ("cheap", 0.5)]
+    lines = [f"{m},{t},{a},{int((t + a) % 3 > 0)},{cost * (1 + t % 3)}"
+             for m, cost in costs for t in range(9) for a in range(2)]  # fmt: skip
+    path.write_text("\n".join(["model,task,attempt,passed,cost", *lines]))
+    board = board_of(quiet(path))
+    assert board.metrics[-1].header == "cost"
+    assert {entry.model: entry.places[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
+
+
+def test_the_grid_has_the_attempts_of_every_model_at_every_task(
+    tau: passk_cli.Findings, agents: passk_cli.Findings
+) -> None:
+    grid = next(p.grid for p in page_of(agents).sections[0].panels if p.grid)
+    assert grid.models[-1] == "claude-fable-5"
+    failed = grid.codes[-1][grid.tasks.index("02-lru-cache")]
+    assert grid.results[failed] == "---"
+    assert {grid.results[code] for code in grid.codes[0]} == {"+++"}
+    one = next(p.grid for p in page_of(tau).sections[0].panels if p.grid)
+    assert list(one.tasks) == [str(task) for task in range(50)]
+    lines = [line.split(",") for line in TAU.read_text().splitlines()[1:]]
+    own = sorted((int(trial), reward) for _, task, trial, reward in lines if task == "1")
+    strip = "".join("+" if float(reward) else "-" for _, reward in own)
+    assert one.results[one.codes[0][1]] == strip
+
+
+@pytest.mark.parametrize(
+    ("link", "problem"),
+    [
+        ("https://a.org/{modl}/{task}", r"no field \{modl\}; there are \{model\}, \{task\}"),
+        ("https://a.org/{model}", "leads to no task"),
+        ("javascript:alert(1)/{task}", "no address of a page"),
+        ("https://{model}.org/{task}", "no address of a page"),
+        ("https://a.org/{task}/{attempt}", "needs attempts that are numbered"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_refused(link: str, problem: str) -> None:
+    with pytest.raises(passk_cli.ParameterError, match=problem):
+        quiet([{"task": "a", "passed": True}, {"task": "b", "passed": False}], link=link)
+
+
+def test_links_know_the_group_and_the_first_attempt() -> None:
+    rows = [{**row, "attempt": k + 5, "passed": True} for row in by_benchmark(True)
+            for k in range(2)]  # fmt: skip
+    rows = [{k: v for k, v in row.items() if k not in "nc"} for row in rows]
+    found = quiet(rows, by="benchmark", metrics="pass@1",
+                  link="runs/{benchmark}/{model}/{task}/{attempt}")  # fmt: skip
+    grids = [p.grid for section in page_of(found).sections for p in section.panels if p.grid]
+    assert [grid.link for grid in grids] == [
+        f"runs/{b}/{{model}}/{{task}}/{{attempt}}" for b in ("code", "math")
+    ]
+    assert [grid.first for grid in grids] == [5, 5]
+
+
+def test_a_board_is_a_leaderboard_alone(passk: Passk, tmp_path: Path) -> None:
+    files = [tmp_path / "board.html", tmp_path / "board.md"]
+    outputs = [word for file in files for word in ("-o", file)]
+    done = passk("report", AGENTS, "-m", "pass@1", "--board", "--title", "Agents 1", "-q", *outputs)
+    assert (done.code, done.out) == (0, "")
+    page, text = (file.read_text() for file in files)
+    today = datetime.now(UTC).date().isoformat()
+    assert '<h1 dir="auto">Agents 1</h1>' in page
+    assert f">{today}<" in page
+    assert page.count("<section") == 1
+    assert "18 tasks × 3 attempts · 95 % guard intervals" in page
+    for absent in ("<nav", "<footer", "Notes", "passk report"):
+        assert absent not in page
+    assert text.splitlines()[:3] == ["# Agents 1", "", today]
+    assert "| 1–7" in text
+    assert len(text.splitlines()) < 25
 
 
 def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
     assert list(panels(tau)) == [
-        "Leaderboard", "Curves over k", "Reliability", "Order of attempts", "Tasks", "Data quality",
+        "Leaderboard", "Curves over k", "Order of attempts", "Tasks", "Data quality",
     ]  # fmt: skip
     assert page_of(tau).absent == (
         "Differences: the data has 1 model.",
@@ -133,11 +226,13 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
     page = page_of(findings)
     compared = passk_cli.compare(rows).tables[0]
     assert len(compared) == MANY + 9
-    ranking: Table = panels(findings)["Differences"].tables[0]
-    places = {row[1]: row[0] for row in ranking.rows}
-    assert places == compared.set_index("model")["rank"].to_dict()
+    board = board_of(findings)
+    assert {e.model: e.places[0] for e in board.entries} == compared.set_index("model")[
+        "rank"
+    ].to_dict()
+    assert "Differences" not in panels(findings)
+    assert any("ties of 300 pairs" in text for text in page.absent)
     limits = {panel.title: panel.limits for panel in page.sections[0].panels}
-    assert limits["Differences"] == ""
     assert f"About the first {FEW} of {MANY + 9} models" in limits["Curves over k"]
     assert limits["Tasks"] == ""
 
