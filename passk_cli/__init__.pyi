@@ -609,6 +609,8 @@ def report(
     *,
     baseline: str | None = None,
     headline: str = 'Evaluation report',
+    board: bool = False,
+    link: str | None = None,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),
     missing: Literal['error', 'fail', 'drop', 'bounds'] = 'error',
@@ -642,4 +644,4 @@ def report(
     bounds: tuple[float, float] | None = None,
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """A full report on one page."""
+    """A full report on one page, or a leaderboard to publish."""

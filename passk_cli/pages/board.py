@@ -60,7 +60,7 @@ class MetricView:
 
 
 @dataclass(frozen=True)
-class EntryView:
+class RowView:
     """A row: model, places and numbers at each metric, and other cells."""
 
     model: str
@@ -75,7 +75,7 @@ class BoardView:
 
     metrics: tuple[MetricView, ...]
     others: tuple[tuple[str, str], ...]
-    entries: tuple[EntryView, ...]
+    entries: tuple[RowView, ...]
 
     @property
     def ranked(self) -> bool:
@@ -97,7 +97,7 @@ def board_view(board: Board, style: Style) -> BoardView:
             unit in QUANTITIES, any(entry.places[at] for entry in board.entries),
         ))  # fmt: skip
     entries = tuple(
-        EntryView(
+        RowView(
             printable(entry.model),
             entry.places,
             tuple(_numbers(entry.numbers, board.metrics, scales, style)),

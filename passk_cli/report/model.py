@@ -188,7 +188,7 @@ class Check:
         return "; ".join(self.details)
 
 
-class Entry(NamedTuple):
+class BoardRow(NamedTuple):
     """A model of a leaderboard.
 
     numbers : one for each metric of the board, with the letters of its ties.
@@ -211,7 +211,7 @@ class Board:
 
     metrics: tuple[Column, ...]
     others: tuple[Column, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[BoardRow, ...]
 
     @property
     def table(self) -> Table:

@@ -75,6 +75,7 @@ WRONG: dict[str, list[str]] = {
     "interval": ["x"],
     "k": ["0", "x", "²", "99", "1000000000"],
     "level": ["2", "0"],
+    "link": ["https://a.org/{model}", "https://a.org/{x}/{task}"],
     "margin": ["2", "x"],
     "max_drop": ["pass@1", "pass@1=x", "pass@1=7", "pass@1=0.1,pass@1=0.2", "x=0.1"],
     "max_tasks": ["0", "x"],

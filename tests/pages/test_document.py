@@ -25,7 +25,7 @@ from passk_cli import pages
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.pages.board import board_view
 from passk_cli.render.style import Style, answer
-from passk_cli.report.model import Board, Column, Entry, Estimate
+from passk_cli.report.model import Board, BoardRow, Column, Estimate
 
 EVIL = (
     "<script>alert(1)</script>", "a|b&c", "long" * 75, "שלום \u202eabc", '"><img src=x>',
@@ -188,7 +188,7 @@ def test_places_of_intervals_lie_in_the_drawing() -> None:
     numbers = tuple(
         Estimate(v, low=v / 2, high=math.inf if v > 5 else 2 * v, unit="$") for v in (0.1, 3.0, 9.0)
     )
-    entries = tuple(Entry(str(n.value), (n,), ("1",), ()) for n in numbers)
+    entries = tuple(BoardRow(str(n.value), (n,), ("1",), ()) for n in numbers)
     view = board_view(Board((Column("cost", "$"),), (), entries), Style())
     places = [place for e in view.entries for n in e.numbers for place in (*n.dots, *n.interval)]
     assert all(0 <= place <= 100 for place in places)

@@ -35,7 +35,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     (('a', 'b'), ('', '1/2', '2/2'), [[0, 1], [1, 2]])
     """
     order = sorted(range(len(counts.tasks)), key=lambda task: natural(counts.tasks[task]))
-    place_of_task = np.argsort(order)
+    place_of_task = np.argsort(order, kind="stable")
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))
     results, at = np.unique(_results(counts), return_inverse=True)

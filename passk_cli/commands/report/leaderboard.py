@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from passk_cli.report.model import ALWAYS, Board, Cell, Column, Entry, Estimate, Report, Table
+from passk_cli.report.model import ALWAYS, Board, BoardRow, Cell, Column, Estimate, Report, Table
 
 
 class Places(NamedTuple):
@@ -70,7 +70,7 @@ def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board,
     for row in table.rows:
         model = str(row[model_at])
         cells = [cell for at in numbers for cell in [row[at]] if isinstance(cell, Estimate)]
-        entries.append(Entry(
+        entries.append(BoardRow(
             model,
             tuple(
                 replace(cell, letters=place.letters.get(model, ""))

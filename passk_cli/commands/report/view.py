@@ -43,7 +43,7 @@ from passk_cli.study.temperature_names import COLUMNS
 
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
-_RANKS = "rank: places that the tests leave open"
+_RANKS = "rank: possible places"
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
