@@ -14,8 +14,6 @@ from passk_cli.text import printable
 
 # A picture with more lines, panels or rows than these is no picture any more.
 _MOST_ROWS, _MOST_PANELS = 150, 30
-# How many panels → width and height of each; of more, as the drawing has it.
-_SIZES = {0: (420, 260), 1: (420, 260), 2: (320, 220)}
 
 
 @dataclass(frozen=True)
@@ -65,10 +63,8 @@ class PanelView:
             # The panel's title stands above one picture, and the line below tables says the rest.
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
-            panels = len(distinct(plot.rows, "panel"))
-            if panels <= _MOST_PANELS:
-                width, height = _SIZES.get(panels, (None, None))
-                yield plot if plot.kind == "heat" else replace(plot, width=width, height=height)
+            if len(distinct(plot.rows, "panel")) <= _MOST_PANELS:
+                yield plot
 
 
 @dataclass(frozen=True)
