@@ -112,7 +112,7 @@ class AverageRules(Minimum, MaxDrop):
 
     kind: Annotated[
         str,
-        Option("kind", help="AverageRules over suites", choices=(MACRO, MICRO),
+        Option("kind", help="Average over suites", choices=(MACRO, MICRO),
                detail="macro: suites count by their weights; micro: every task counts the same."),
     ] = MACRO  # fmt: skip
 
