@@ -333,12 +333,13 @@ class Counts:
         >>> Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)]).without_tasks(["a"]).tasks
         ('b',)
         """
-        if not any(task in names for task in self.tasks):
+        if not names:
             return self
         keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
         if not keep.any():
             raise ValueError("no task stays")
-        return self.of_sizes(self.n * keep, self.c * keep)
+        others = self.of_sizes(self.n * keep, self.c * keep)
+        return replace(others, facts=self.facts.without_tasks(names))
 
     def of_sizes(self, n: Ints, c: Ints) -> Counts:
         """The counts of n attempts and c passes of each cell, of those it has; one without any is

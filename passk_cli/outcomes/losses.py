@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,6 +82,18 @@ class Losses:
     def cells(self, model: str) -> Ints:
         """The rows of a model."""
         return np.flatnonzero(self.model_codes == self.models.index(model))
+
+    def without_tasks(self, names: Collection[str]) -> Losses:
+        """Losses at the other tasks.
+
+        >>> Losses.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).without_tasks(["u"]).of("a")
+        (0, 4)
+        """
+        keep = np.array([unit[0] not in names for unit in self.units])[self.unit_codes]
+        return Losses.of_codes(
+            (self.models, self.model_codes[keep]), (self.units, self.unit_codes[keep]),
+            self.made[keep], self.missing[keep],
+        )  # fmt: skip
 
     def beside(self, other: Losses, label: str) -> Losses:
         """Both as one, the models of the other after its label."""

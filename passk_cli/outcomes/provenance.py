@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 
 from passk_cli.message import Said
 from passk_cli.outcomes.losses import Losses
@@ -83,3 +84,13 @@ class ReadFacts:
     runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     without_outcome: tuple[str, ...] = ()
+
+    def without_tasks(self, names: Collection[str]) -> ReadFacts:
+        """The account of the other tasks: missing outcomes, without their reasons, which no task
+        has."""
+        if self.losses is None:
+            return self
+        losses = self.losses.without_tasks(names)
+        missing, lost = losses.missing, losses.missing == losses.made
+        emptied = int(lost.sum()) if self.emptied else 0
+        return replace(self, losses=losses, missing=int(missing.sum()), emptied=emptied, reasons={})

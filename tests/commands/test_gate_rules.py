@@ -345,6 +345,38 @@ def parsed(text: str) -> Any:
     return json.loads(json.dumps(tomllib.loads(text), default=str))
 
 
+def test_the_average_follows_the_file_and_not_its_first_suite(nightly: Path, passk: Passk) -> None:
+    """Undecided counts as the top of the file says, for the average too, and as an option says."""
+    suites = "".join(
+        f'[[suite]]\nname = "{name}"\nruns = "{name}.jsonl"\nmin = {{"pass@1" = 0.1}}\n{own}'
+        for name, own in (("a", 'on-undecided = "fail"\n'), ("b", ""))
+    )
+    average = '[average]\nmin = {"pass@1" = 0.44}\n'
+    for top, options, failing in (
+        ("", [], False), ('on-undecided = "fail"\n', [], True),
+        ("", ["--on-undecided", "fail"], True),
+    ):  # fmt: skip
+        rules(nightly, top + suites + average)
+        found = json.loads(passk("gate", "-f", "json", *options).out)
+        row = next(row for row in found["rows"] if row["suite"] == "average")
+        assert (row["verdict"], row["fails"]) == ("undecided", failing)
+        assert not {"by", "missing"} & set(found["signature"])
+
+
+def test_missing_outcomes_of_tasks_in_quarantine_are_none_of_the_suite(
+    nightly: Path, passk: Passk
+) -> None:
+    rows = [json.loads(line) for line in (nightly / "a.jsonl").read_text().splitlines()]
+    lost = [{**row, "passed": None} if row["task"] in ("t0", "t1") else row for row in rows]
+    (nightly / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lost))
+    out = ", ".join(f'{{task = "{t}", until = {LATER}, reason = "flaky"}}' for t in ("t0", "t1"))
+    rules(nightly, f'missing = "drop"\n{TWO}'.replace("tier =", f"quarantine = [{out}]\ntier ="))
+    done = passk("gate", "-f", "json", "--tier", "smoke")
+    names = [message["name"] for message in json.loads(done.out)["messages"]]
+    assert names == ["quarantined"]
+    assert "passed 0 of 10 attempts: t0, t1" in done.err
+
+
 def test_github_sees_the_verdict_without_being_asked(
     nightly: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

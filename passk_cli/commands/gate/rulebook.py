@@ -24,6 +24,7 @@ from passk_cli.commands.gate.rules import MaxDrop, Minimum
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import is_file_argument, is_result, split_label
 from passk_cli.option import Declared, Option, checked, declared, filled
+from passk_cli.study.rules import PASS
 
 # Where rules are looked for when neither files nor rules are named.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
@@ -152,6 +153,7 @@ class Rulebook:
     name : the file.  entries : the suites that are run.  average : rules about all; None for none.
     others : names of suites left out by the tier.  tier : the tier, "" for all suites.
     digest : the beginning of the SHA-256 of the file.
+    on_undecided : above the suites, "pass" or "fail", which holds for the average.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Rulebook:
     others: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
+    on_undecided: str = PASS
 
 
 def options() -> dict[str, Declared]:
@@ -263,7 +266,10 @@ class _RuleFile:
         run = [entry for entry in entries if tier is None or tier in entry.suite.tier]
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         others = tuple(entry.suite.name for entry in entries if entry not in run)
-        return Rulebook(self.name, tuple(run), self._average(run), others, tier or "", digest)
+        return Rulebook(
+            self.name, tuple(run), self._average(run), others, tier or "", digest,
+            top.get("on_undecided", PASS),
+        )  # fmt: skip
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         own = {each.option.name: each for each in declared(Suite).values()}

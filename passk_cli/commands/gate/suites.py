@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from passk_cli.commands.gate.judgement import OF, Counted, Judgement
 from passk_cli.commands.gate.rulebook import Quarantined, Rulebook, SuiteEntry
 from passk_cli.commands.gate.rules import DifferenceRule, GateRule
@@ -70,7 +72,8 @@ class Asked(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A task in quarantine, and its attempts in the new run; n = 0 where it is not in the data."""
+    """A task in quarantine, and its attempts in the new run, those without an outcome included;
+    n = 0 where it is not in the data."""
 
     task: Quarantined
     n: int = 0
@@ -247,8 +250,11 @@ def _read(asked: Asked, read: Read) -> SuitePart:
 
     trial = asked.gate.trial(asked.gate.study(asked.options, kept))
     held = []
+    losses = runs[0].losses
+    tasks = [unit[0] for unit in losses.units]
     for each in out:
-        at = [t for t, task in enumerate(runs[0].tasks) if task == each.task]
-        cells = runs[0].task_codes == (at[0] if at else -1)
-        held.append(Held(each, int(runs[0].n[cells].sum()), int(runs[0].c[cells].sum())))
+        made = [task == each.task for task in tasks]
+        passed = [task == each.task for task in runs[0].tasks]
+        n = int(losses.made[np.array(made)[losses.unit_codes]].sum())
+        held.append(Held(each, n, int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())))
     return SuitePart(asked, trial, held=tuple(held))

@@ -813,13 +813,16 @@ def suites_report(suites: Suites) -> Report:
     ]  # fmt: skip
     rows = [row for part in suites.parts for row in part.rows]
     if suites.book.average is not None:
-        rows += averages(
-            suites.book.average, suites.parts, suites.each, suites.parts[0].asked.gate.on_undecided
-        )
+        rows += averages(suites.book.average, suites.parts, suites.each, suites.book.on_undecided)
     (_, trial), *_ = suites.read
     section = SuiteTable(suites.study, rows, trial, (), PASS, suites, tables)
     report = view(replace(section.study, decided=section.decided()), [section])
-    return replace(report, checks=section.checks, changes=section.changes())
+    # Each suite is read by options of its own, which the file says.
+    entries = {name: value for name, value in report.signature.items()
+               if name not in ("missing", "duplicates", "by")}  # fmt: skip
+    return replace(
+        report, checks=section.checks, changes=section.changes(), signature=entries
+    )  # fmt: skip
 
 
 def _is_given(value: Any) -> bool:
@@ -1053,6 +1056,7 @@ class Gate(Question, GateOptions):
                 name="no-files",
             )
         over = {field: value for field, value in given.items() if _is_given(value)}
+        book = replace(book, on_undecided=over.get("on_undecided", book.on_undecided))
         asked = []
         for entry in book.entries:
             with entry.placed():
