@@ -1,7 +1,7 @@
 """Cost per solved task: do its limits cover, alone and between two models, where costs are skewed?
 
 Run: nice python benchmarks/cost.py [single|held-out|pairs …] [--runs 250]
-All three take four minutes of one core.  Writes the tables of benchmarks/cost.md.
+All three take five minutes of one core.  Writes the tables of benchmarks/cost.md.
 """
 
 from __future__ import annotations

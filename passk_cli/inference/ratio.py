@@ -441,11 +441,8 @@ class _Model(NamedTuple):
 
 
 class _PairLaw(NamedTuple):
-    """Two models' means (x₁, y₁, x₂, y₂) and their covariances.
-
-    below, above : (4 × 4), for lower and for upper limits of the statistics.
-    contributions : (units,), to the statistic when both ratios are one.
-    """
+    """Two models, whose means are (x₁, y₁, x₂, y₂): the law of x₁y₂ − x₂y₁ and of what it is made
+    of."""
 
     first: _Model
     second: _Model
@@ -458,7 +455,7 @@ class _PairLaw(NamedTuple):
 
     @property
     def contributions(self) -> Floats:
-        """Of each unit to x₁y₂ − x₂y₁."""
+        """What each unit adds to the error of x₁y₂ − x₂y₁: (units,)."""
         change = self.slopes[0] - self.slopes[1]
         every: Floats = np.hstack([self.first.residuals, self.second.residuals]) @ change
         return every
