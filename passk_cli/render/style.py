@@ -280,6 +280,8 @@ def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> 
     ['$0.0131', '$12.40', '$2,070']
     >>> quantity(28392.1, "tokens", Style()), quantity(178.04, "s", Style())
     ('28,392', '178 s')
+    >>> quantity(math.inf, "$", Style())
+    '$∞'
     """
     digits = _digits(value, unit, style, signed)
     sign = digits[0] if digits[0] in "+-−" else ""
@@ -288,6 +290,9 @@ def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> 
 
 
 def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
+    if math.isinf(value):
+        # The upper end of an amount that nothing bounds.
+        return "∞" if value > 0 else f"{style.minus}∞"
     size = abs(value)
     decimals = max(0, 2 - math.floor(math.log10(size))) if size > 1e-12 else 0
     if unit == "$" and 1 <= size < 1000:
