@@ -140,7 +140,7 @@ def tick_words(
         if apart and (len(inside) > 1 or values is axis.own):
             return words
     # One label is better than two that touch.
-    value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 3)[-1]
+    value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 6)[-1]
     return {axis.place(value): _label(float(f"{value:.3g}"), percent and axis.share)}
 
 
@@ -156,14 +156,16 @@ def _choices(axis: Axis) -> Iterator[Sequence[float]]:
     for most in range(6, 1, -1):
         values = _round_ticks(axis.low, axis.high, most)
         yield [axis.own[0], *(v for v in values if v > axis.own[0])] if axis.own else values
+    # Two ticks are a scale.
+    for most in (3, 6):
+        values = _round_ticks(axis.low, axis.high, most)
+        yield sorted({values[0], values[-1]}) if values else ()
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:
     """At most so many round steps inside a range."""
     step = 10.0 ** math.floor(math.log10((high - low) / most))
-    # Fours where two or three ticks have room.
-    factors = (1, 2, 5, 10) if most > 3 else (1, 2, 4, 5, 10)
-    step *= next(f for f in factors if (high - low) / (f * step) <= most)
+    step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
 

@@ -107,7 +107,7 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
         return []
     places = [up.place(row["y"]) for row in last]
     # No name is cut at the top, and none stands beside the words of the axis below.
-    heights = apart(places, 1 / room, 0.0, 1.0)
+    heights = apart(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
     return [

@@ -8,6 +8,7 @@ decides.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -171,30 +172,32 @@ class _Drawer:
     left: float = field(init=False, default=0.0)
     right: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
-    # The least width of a panel, and its least height.
+    # The least height of a panel, and its least width.
     narrowest: ClassVar[float] = 84.0
-    lowest: ClassVar[float] = _LOWEST
+    lowest: float = field(init=False, default=_LOWEST)
 
     def __post_init__(self) -> None:
         self.panels = layout.panels(self.plot)
-        count = len(self.panels)
-        fitting = max(1, int(self.room // (self.narrowest + 2 * _BETWEEN)))
-        self.columns = self.columns or (2 if count == 4 and fitting == 3 else min(count, fitting))
-        lines = -(-count // self.columns)
+        if not self.columns:
+            # How many panels have room depends on what stands beside them.
+            self.columns, count = 1, len(self.panels)
+            self.measure()
+            fitting = int((self.room - self.left) // (self.narrowest + 1.6 * _BETWEEN))
+            self.columns = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
+        lines = -(-len(self.panels) // self.columns)
         self.measure()
-        least = self.lowest
         self.height += self.spare / lines
-        if self.height < least - 1e-9:
+        if self.height < self.lowest - 1e-9:
+            more = (self.lowest - self.height) * lines / 96
             raise ParameterError(
-                "--chart-size: the chart needs more height; leave the height out, or make it larger"
+                f"--chart-size: the chart needs {math.ceil(10 * more) / 10:g}in more height;"
+                " without a height it has what it needs"
             )
         gaps = _BETWEEN * (self.columns - 1)
         self.width = (self.room - self.left - gaps) / self.columns - self.right
         if self.width < 30:
-            raise ParameterError("--chart-size: the chart needs more width; 3.25in is usual")
-        titles = [wrapped(str(p), _NAME, self.width + self.right, bold=True)[:2]
-                  for p in self.panels if p is not None]  # fmt: skip
-        self.named = max(map(len, titles), default=0) * _LINE
+            raise ParameterError("--chart-size: the chart needs more width; half a page is 3.25in")
+        self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
 
     def measure(self) -> None:
@@ -249,13 +252,21 @@ class _Drawer:
             return f"{100 * value:.4g}%"
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
+    def heading(self, panel: Any) -> list[tuple[str, float, str]]:
+        """Lines of a panel's name with their look: what it is about, and below a setting."""
+        if panel is None:
+            return []
+        name, *settings = str(panel).split(" · ")
+        room = self.width + self.right
+        lines = [(line, _NAME, "bold") for line in wrapped(name, _NAME, room, bold=True)[:2]]
+        below = [line for part in settings for line in wrapped(part, _SMALL, room)]
+        return lines + [(line, _SMALL, "") for line in below[:2]]
+
     def boxed(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
         """A panel under its name; all room that it needs is in width and height."""
         left = self.left if first else _BETWEEN
-        lines = [] if panel is None else wrapped(str(panel), _NAME, self.width + self.right,
-                                                 bold=True)[:2]  # fmt: skip
-        names = [_words(left, _NAME + _LINE * place, line, self.look.text, weight="bold")
-                 for place, line in enumerate(lines)]  # fmt: skip
+        names = [_words(left, _NAME + _LINE * place, line, self.look.text, size=size, weight=weight)
+                 for place, (line, size, weight) in enumerate(self.heading(panel))]  # fmt: skip
         top = self.named + 3 * bool(self.named)
         inside = _moved(left, top, elements)
         return Fragment(left + self.width + self.right, top + height, "".join([*names, inside]))
@@ -410,7 +421,6 @@ class _CurveDrawer(_Drawer):
         series."""
         for end in self.lines.labels:
             (x, y), (_, at) = self._place(end), self._place(end, "at")
-            at = min(at, self.up.length - 2)
             stroke = _path([(x + 2, y), (x + 8, at)])
             yield f'<path d="{stroke}" stroke="{self.paint(end)}" stroke-opacity="0.6"/>'
             if self.several:
@@ -467,10 +477,7 @@ class _RowDrawer(_Drawer):
         lines_of_panels = -(-len(self.panels) // self.columns)
         self.height = count * max(tall, 2 * _LOWEST_ROW + 3 if double else 0)
         self.step = (self.height + self.spare / lines_of_panels) / count
-        if self.step < _LOWEST_ROW * (1 + double) - 1e-9:
-            raise ParameterError(
-                f"--chart-size: the height is too small for {count} rows; leave it out"
-            )
+        self.lowest = count * _LOWEST_ROW * (1 + double)
         self.places, self.headings, at = {}, [], 0.5
         for row in names:
             if row in starts:
@@ -492,8 +499,6 @@ class _RowDrawer(_Drawer):
 @dataclass
 class _ForestDrawer(_RowDrawer):
     """Intervals with points, filled or hollow, one under the other."""
-
-    lowest: ClassVar[float] = 0.0
 
     def measure(self) -> None:
         rows = {row["label"]: row for row in reversed(self.plot.rows)}
@@ -563,8 +568,6 @@ class _BarDrawer(_ForestDrawer):
 class _DensityDrawer(_RowDrawer):
     """Densities over intervals with points, one under the other."""
 
-    lowest: ClassVar[float] = 0.0
-
     def measure(self) -> None:
         self.points, self.outlines = layout.ridges(self.plot)
         labels = distinct(self.plot.rows, "label")
@@ -605,7 +608,6 @@ class _HeatDrawer(_RowDrawer):
     """Cells in rows, coloured by a share; a cell without one shows the paper."""
 
     narrowest: ClassVar[float] = 150.0
-    lowest: ClassVar[float] = 0.0
 
     def measure(self) -> None:
         labels = distinct(self.plot.rows, "label")
