@@ -165,7 +165,9 @@ def test_the_size_is_that_of_the_whole_picture(
 
 @pytest.mark.parametrize("size", ["3.25inx0.8in", "0.5in", "40x40", "3.25inx1in"])
 def test_a_size_without_room_is_refused(size: str) -> None:
-    with pytest.raises(ParameterError, match=r"--chart-size: the chart needs .*more (height|width)"):
+    with pytest.raises(
+        ParameterError, match=r"--chart-size: the chart needs .*more (height|width)"
+    ):
         drawn([PLOTS["labels"]], LIGHT, False, PictureSize.parse(size))
 
 
