@@ -12,6 +12,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.errors import ParameterError
+from passk_cli.inference.amounts import amount_reach
 from passk_cli.inference.difference import DifferenceLaw, difference_law
 from passk_cli.inference.discordance import tango, tango_equivalence
 from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantiles, distinct_of_rows
@@ -69,6 +70,11 @@ class Sample:
     def mean(self) -> float:
         """The estimate: every task counts once."""
         return float(self.values.mean())
+
+    @property
+    def is_amount(self) -> bool:
+        """Whether the values are of what attempts use: at least 0, and nothing bounds them."""
+        return self.low == 0.0 and math.isinf(self.high)
 
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
@@ -204,6 +210,7 @@ def intervals(
     places: dict[str, list[int]] = {}
     for at, sample in enumerate(samples):
         bounds = math.isfinite(sample.low) and math.isfinite(sample.high)
+        bounds |= asked.amounts and sample.is_amount
         suits = (bounds or not asked.bounded) and (sample.passes or not asked.counted)
         places.setdefault(name if suits else asked.instead, []).append(at)
     answers: dict[int, Interval] = {}
@@ -374,6 +381,29 @@ def distances(totals: Floats, sizes: Floats, near: Floats | float, far: Floats |
     """
     away = np.abs(totals - sizes * near)
     return np.where(away > ROUNDING * sizes * np.abs(far - near), away, 0.0)
+
+
+def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+    """Guarded quantiles of values with bounds; limits of their own for amounts."""
+    places = [at for at, sample in enumerate(samples) if not sample.is_amount]
+    answers: dict[int, Limits | _Undefined]
+    answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
+    for at, sample in enumerate(samples):
+        if sample.is_amount:
+            answers[at] = _amount_limits(sample, tail)
+    return [answers[at] for at in range(len(samples))]
+
+
+def _amount_limits(sample: Sample, tail: float) -> Limits | _Undefined:
+    from scipy.special import stdtrit
+
+    units = len(sample.totals[1])
+    if units < 2:
+        return _Undefined("needs at least 2 tasks" if sample.clusters is None else
+                          "needs at least 2 clusters")  # fmt: skip
+    quantile = float(-stdtrit(units - 1, tail))
+    below, above = amount_reach(sample.values, quantile, sample.clusters)
+    return sample.mean - below, sample.mean + above
 
 
 def _guarded(
@@ -612,6 +642,7 @@ class Method:
         back, as a spread does: benchmarks/missing.md.
     bounded : whether it has to know the bounds of values.  counted : whether it has to know the
         passes that values were computed from.  instead : the method in its place where it does not.
+    amounts : whether it is for amounts too, which have no highest value.
     differences : whether it is for differences of two models; binary : of −1, 0 and 1 alone.
     """
 
@@ -623,13 +654,14 @@ class Method:
     bounded: bool = False
     counted: bool = False
     instead: str = ""
+    amounts: bool = False
     differences: bool = False
     binary: bool = False
 
 
 # Name → method.  A new one is one function and one line here.
 METHODS: dict[str, Method] = {
-    "guard": Method(_guarded, together=True, bounded=True, instead="bca"),
+    "guard": Method(_guard, together=True, bounded=True, amounts=True, instead="bca"),
     "gaffke": Method(
         partial(_guarded, weights=lambda away, sizes, counts: np.ones(away.shape[:-1])),
         together=True, bounded=True, instead="bca",

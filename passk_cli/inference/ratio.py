@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.inference.difference import difference_law
+from passk_cli.inference.amounts import amount_reach, softened
 from passk_cli.inference.family import family
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample, interval
@@ -18,11 +18,6 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
 
-# Where the logarithms of costs are skewed to the left by so many standard errors, they begin not to
-# be believed normal; by so many, no more.
-_LEFT = 1.0, 2.0
-# A lower limit of a mean cost by so many errors is half of it; further ones approach 0.
-_HALF = 0.5
 # The level of the limits of success rates whose reach a comparison counts with.
 _USUAL = 0.95
 
@@ -144,9 +139,7 @@ def cost_per_success(
 
     Its lower root has X below x̄ and Y above ȳ, its upper root the reverse.  Those of ȳ are of the
     usual interval of pass@1 (`guard`, `hull` for these tasks), which holds near 0: without any pass
-    there is no value, and a lower limit only.  Those of x̄ are of `difference_law`, and above it at
-    least of a lognormal law of the tasks' costs (Cox), unless their logarithms are skewed to the
-    left: of costs as skewed as prices are, few tasks show too little of the tail.
+    there is no value, and a lower limit only.  Those of x̄ are of `amount_reach`.
 
     clusters : a code 0 … G−1 per task; then clusters are the units.
     Limits are None with one task (cluster), and for these tasks where one has a single attempt.
@@ -244,44 +237,8 @@ def _cost_reach(
     q = _quantile(spending, level, population, clusters)
     if population == THESE_TASKS and spending.within is not None:
         off = q * float(np.sqrt(spending.within[0].sum())) / len(cost) / mean
-        return _MeanReach(mean, mean * _softened(off), mean * float(np.expm1(off)))
-    law = difference_law(cost, clusters=clusters)
-    below, above = q * float(law.below[0]) / mean, q * float(law.above[0]) / mean
-    totals, sizes = cluster_totals(cost[:, None], clusters)
-    above = max(above, _lognormal(totals[:, 0] / sizes, q) - 1.0)
-    return _MeanReach(mean, mean * _softened(below), mean * above)
-
-
-def _softened(off: float) -> float:
-    """How far a limit is below a mean that is positive, in units of it: below 1, whatever `off`."""
-    return off if off <= _HALF else 1.0 - _HALF * float(np.exp(1.0 - off / _HALF))
-
-
-def _lognormal(cost: Floats, q: float) -> float:
-    """The upper limit of the mean of lognormal costs over their mean, by Cox's method.
-
-    exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms.
-    Where those are skewed to the left, the median and the variance of the upper half come in their
-    place.  Costs of 0 are left out of both and counted.
-    """
-    logs = np.log(cost[cost > 0])
-    units = len(logs)
-    if units < 2:
-        return 0.0
-    middle, square = float(logs.mean()), float(logs.var(ddof=1))
-    if units > 2 and square > 0:
-        error = np.sqrt(6.0 * units * (units - 1) / ((units - 2) * (units + 1) * (units + 3)))
-        skew = float(((logs - middle) ** 3).mean()) / float(logs.std()) ** 3
-        start, end = _LEFT
-        share = float(np.clip((-skew / error - start) / (end - start), 0.0, 1.0))
-        median = float(np.median(logs))
-        upper = 2.0 * float((np.maximum(logs - median, 0.0) ** 2).sum()) / (units - 1)
-        middle += share * (median - middle)
-        square += share * (min(upper, square) - square)
-    spread = np.sqrt(square / units + square**2 / (2 * (units - 1)))
-    with np.errstate(over="ignore"):
-        limit = np.exp(middle + square / 2 + q * spread) * (units / len(cost))
-    return float(limit / cost.mean())
+        return _MeanReach(mean, mean * softened(off), mean * float(np.expm1(off)))
+    return _MeanReach(mean, *amount_reach(cost, q, clusters))
 
 
 def _rate_reach(

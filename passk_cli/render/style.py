@@ -297,7 +297,8 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
     decimals = max(0, 2 - math.floor(math.log10(size))) if size > 1e-12 else 0
     if unit == "$" and 1 <= size < 1000:
         decimals = 2
-    text = f"{value + 0.0:{'+' if signed and size > 1e-12 else ''},.{decimals}f}"
+    shape = f",.{decimals}f" if decimals <= 8 else ".2g"
+    text = f"{value + 0.0:{'+' if signed and size > 1e-12 else ''}{shape}}"
     return text.replace("-", style.minus)
 
 

@@ -135,7 +135,7 @@ class Confidence:
             lacking = [metric for metric in metrics if metric.bounds is None]
         else:
             lacking = []
-        if method is not None and method.bounded:
+        if method is not None and method.bounded and not method.amounts:
             lacking += [metric for metric in metrics if metric.kind.quantity]
         if not lacking:
             return self

@@ -18,6 +18,7 @@ from passk_cli.inference.intervals import (
     interval,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.inference.ratio import Spending, mean_cost
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import Metric, parse
@@ -320,3 +321,15 @@ def test_the_price_of_guard_where_tasks_are_alike(
     (low, high), (least, most) = (limits(sample, method) for method in ("guard", "percentile"))
     assert (high - low) / (most - least) == pytest.approx(ratio, rel=0.1)
     assert f" {ratio:.2f} |" in (ROOT / "docs" / "guard.md").read_text()
+
+
+def test_a_guard_of_amounts_is_that_of_the_mean_cost() -> None:
+    costs = np.array([0.1, 0.2, 0.2, 0.9, 4.0])
+    spending = Spending(costs, np.ones(5))
+    for clusters in (None, np.array([0, 0, 1, 2, 2])):
+        sample = Sample(costs, low=0.0, high=math.inf, clusters=clusters)
+        limits, other = interval(sample), mean_cost(spending, clusters=clusters)
+        assert (limits.low, limits.high) == pytest.approx((other.low, other.high), rel=1e-12)
+        assert limits.method == "guard"
+    alone = interval(Sample(costs[:1], low=0.0, high=math.inf))
+    assert (alone.low, alone.reason) == (None, "needs at least 2 tasks")
