@@ -99,10 +99,10 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
         "" if panel.answered else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
         printable(panel.limits),
-        # A page has no options of a command line, and the version once.
+        # A page has no options of a command line, and names the version once.
         " · ".join(
             part.removesuffix(": --full") for part in context
-            if "rows" in part or not re.search("--full|^passk ", part) or panel.board
+            if "rows" in part or not re.search("--[a-z]|^passk ", part) or panel.board
         ),
         end,
     )  # fmt: skip

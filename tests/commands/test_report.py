@@ -89,8 +89,14 @@ def test_files_with_costs_have_them_on_the_leaderboard(tmp_path: Path) -> None:
     lines = [f"{m},{t},{a},{int((t + a) % 3 > 0)},{cost * (1 + t % 3)}"
              for m, cost in costs for t in range(9) for a in range(2)]  # fmt: skip
     path.write_text("\n".join(["model,task,attempt,passed,cost", *lines]))
-    board = board_of(quiet(path))
+    findings = quiet(path)
+    board = board_of(findings)
     assert board.metrics[-1].header == "cost"
+    assert "Cost" in panels(findings)
+    assert (
+        "Cost: costs were not asked for; add -m cost."
+        in page_of(quiet(path, metrics="pass@1")).absent
+    )
     assert {entry.model: entry.places[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
 
 
@@ -162,6 +168,7 @@ def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
     ]  # fmt: skip
     assert page_of(tau).absent == (
         "Differences: the data has 1 model.",
+        "Cost: the data holds no costs.",
         "Tasks needed: the data has 1 model.",
         "Diversity: the data holds no solutions.",
         "Flips: the data has 1 model.",

@@ -115,6 +115,15 @@ def without_order(page: Page, counts: Counts) -> str:
     return ""
 
 
+def without_costs(page: Page, counts: Counts) -> str:
+    """Why nothing can be said of costs."""
+    if "cost" in counts.attempts:
+        return ""
+    inputs = counts.facts.inputs
+    offered = bool(inputs) and all("cost" in file.offered for file in inputs)
+    return "costs were not asked for; add -m cost" if offered else "the data holds no costs"
+
+
 def rival(page: Page, counts: Counts) -> str | None:
     """Whom flips are against: the baseline, or the weaker one of two models."""
     present = {model for model, *_ in counts.series}
@@ -141,6 +150,14 @@ CURVES = Part(
     "curve",
     most=FEW,
     repeated=True,
+)
+COST = Part(
+    "cost",
+    "Cost",
+    "A solved task costs what an attempt costs, divided by pass@1. No model on the frontier is both"
+    " dearer and worse than another.",
+    "cost",
+    lacks=without_costs,
 )
 SEPARATION = Part(
     "separation",
@@ -212,4 +229,4 @@ TEMPERATURE = Part(
 )
 QUALITY = Part("quality", "Data quality", "", "describe")
 # In reading order, after the leaderboard.
-OF_A_GROUP = (DIFFERENCES, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)
+OF_A_GROUP = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)
