@@ -50,6 +50,7 @@ class MetricView:
     """A metric: its name and meaning, the ticks of its scale, and what is known of its models.
 
     lower : whether less of it is better.  tested : whether models are ranked at it.
+    percent : whether its numbers are percentages.
     """
 
     name: str
@@ -57,6 +58,7 @@ class MetricView:
     ticks: tuple[tuple[float, str], ...]
     lower: bool
     tested: bool
+    percent: bool
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def board_view(board: Board, style: Style) -> BoardView:
             printable(column.header), printable(column.meaning),
             tuple((scale.at(tick), _tick(tick, unit, style)) for tick in scale.ticks),
             unit in QUANTITIES, any(entry.places[at] for entry in board.entries),
+            style.percent and unit == "share",
         ))  # fmt: skip
     entries = tuple(
         RowView(

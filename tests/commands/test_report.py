@@ -144,6 +144,15 @@ def test_links_know_the_group_and_the_first_attempt() -> None:
     assert [grid.first for grid in grids] == [5, 5]
 
 
+def test_what_is_said_of_pairs_is_said_of_a_board(tmp_path: Path) -> None:
+    rows = [{"model": f"m{m:02}", "task": str(t + m % 2), "n": 4, "c": (m + t) % 5}
+            for m in range(MANY + 2) for t in range(9)]  # fmt: skip
+    for findings in (quiet(rows, board=True), quiet(rows)):
+        assert "unpaired-tasks" in {said.name for said in findings.report.messages}
+    quiet(rows, board=True).save(tmp_path / "board.html", percent=True)
+    assert "</button> (%)</th>" in (tmp_path / "board.html").read_text()
+
+
 def test_a_board_is_a_leaderboard_alone(passk: Passk, tmp_path: Path) -> None:
     files = [tmp_path / "board.html", tmp_path / "board.md"]
     outputs = [word for file in files for word in ("-o", file)]

@@ -131,6 +131,7 @@ class OnePage(Question, ReportOptions):
         estimates = page.ask("estimate", counts) if names else whole
         answer, places, panels = estimates.answer, dict[str, Places](), list[Panel]()
         compared: Report | None = None
+        said_of_pairs: tuple[Said, ...] = ()
         for part in parts:
             own = page.further.get(part.command, counts)
             if isinstance(own, Counts) and own is not counts:
@@ -143,6 +144,7 @@ class OnePage(Question, ReportOptions):
             panel = replace(panel, report=replace(panel.report, messages=messages))
             if part is DIFFERENCES:
                 answer, places = panel.report.answer, places_of(panel.report)
+                said_of_pairs = messages
                 compared = panel.report if places else None
                 # The leaderboard has the ranking.
                 tables = tuple(t for t in panel.report.tables if t.columns[0].header != "rank")
@@ -164,7 +166,9 @@ class OnePage(Question, ReportOptions):
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
         board, report = leaderboard(estimates, places)
-        report = replace(report, context=_method(estimates, compared))
+        # What is said of the ties is said where the board stands alone, too.
+        messages = (*report.messages, *said_of_pairs)
+        report = replace(report, context=_method(estimates, compared), messages=messages)
         first = Panel("leaderboard", "Leaderboard", "", report, answered=True, board=board)
         return Chapter(name, (first, *panels), answer)
 
