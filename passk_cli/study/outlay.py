@@ -11,6 +11,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
+from passk_cli.inference.frontier import LeadCrossings, frontier_shares, lead_crossings
+from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import (
     RatioInterval,
     Spending,
@@ -31,12 +33,14 @@ from passk_cli.study.values import Series, attempts_of, cluster_codes
 
 PER_SUCCESS = "cost-per-success"
 UNPRICED = "every attempt costs 0"
-NOTHING_SOLVED = "no attempt passed"
+FRONTIER = "frontier"
 _RATIO = "fieller"
 # Budgets are chosen among these multiples of powers of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 # The largest of them lies as far above the smallest, or further.
 _REACH = 4.0
+# Budgets at which the lead is looked at; of more models than so many, only the cheapest's lead.
+_BUDGETS, _MOST_CROSSED = 48, 8
 
 
 @dataclass(frozen=True)
@@ -247,17 +251,40 @@ class Rivalry:
 
     difference, ratio : of the costs of a solved task, first to second, with p; at the level that
         their family leaves them.
+    lead : who solves more within which budgets; None where it was not asked.
     """
 
     first: Outlay
     second: Outlay
     difference: Fact
     ratio: Fact
+    lead: LeadCrossings | None = None
 
     @property
     def significant(self) -> bool:
         """Whether the costs of a solved task differ significantly."""
         return self.difference.verdict in (BETTER, WORSE)
+
+    @property
+    def crossing(self) -> Estimate:
+        """The budget from which on the other one solves more, with the limits of that budget."""
+        unit = self.difference.estimate.unit
+        if self.lead is None or not self.lead.at:
+            return Estimate(None, unit=unit)
+        at = self.lead.at[0]
+        limits = [(s.low, s.high) for s in self.lead.sets if s.low <= at <= s.high]
+        low, high = limits[0] if limits else (None, None)
+        return Estimate(at, low=low, high=high, unit=unit)
+
+    def ahead(self, first: bool) -> tuple[float, float] | None:
+        """The budgets from which to which one of the two solves significantly more; None for none.
+
+        first : whether the first one.
+        """
+        own = [] if self.lead is None else [
+            lead for lead in self.lead.leads if lead.leader == (1 if first else -1)
+        ]  # fmt: skip
+        return (own[0].low, own[-1].high) if own else None
 
 
 def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
@@ -280,13 +307,27 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
     shared = reduce(np.intersect1d, [rival.tasks for rival in rivals])
     if len(rivals) < 2 or not len(shared):
         return
-    confidence = study.confidence
+    confidence, clusters = study.confidence, cluster_codes(study.counts, shared)
+    draws = confidence.resamples, confidence.seed
+    attempts = [rival.on(shared) for rival in rivals]
     compared = compare_costs(
-        [_spending(rival.on(shared)) for rival in rivals],
-        level=confidence.level, population=confidence.population,
-        clusters=cluster_codes(study.counts, shared), resamples=confidence.resamples,
-        seed=confidence.seed,
+        list(map(_spending, attempts)), None, confidence.level, confidence.population, clusters,
+        resamples=draws[0], seed=draws[1],
     )  # fmt: skip
+    budgets = _grid(attempts)
+    solved = [pass_within(*_columns(each), budgets) for each in attempts]
+
+    def lead(i: int, j: int) -> LeadCrossings | None:
+        # A band needs tasks as a sample; of many models, only the cheapest is compared.
+        known = confidence.population == NEW_TASKS and len(shared) > 1
+        if not known or (len(rivals) > _MOST_CROSSED and 0 not in (i, j)):
+            return None
+        (first, most), (second, other) = solved[i], solved[j]
+        return lead_crossings(
+            budgets, first, second, confidence.level, clusters, highest=(most, other),
+            resamples=draws[0], seed=draws[1],
+        )  # fmt: skip
+
     for each in compared:
         first, second = rivals[each.first], rivals[each.second]
         p, adjusted = (None if math.isnan(p) else p for p in (each.p, each.adjusted))
@@ -303,4 +344,50 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
             first, second,
             replace(blank, estimate=_estimate(each.difference, unit, signed=True)),
             replace(blank, name=f"{PER_SUCCESS}-ratio", estimate=_estimate(each.ratio, "ratio")),
+            lead(each.first, each.second),
         )  # fmt: skip
+
+
+def _grid(attempts: Sequence[Attempts]) -> Floats:
+    """Budgets from the least cost of an attempt to the most that all attempts at a task cost."""
+    costs = np.concatenate([each.value[each.value > 0] for each in attempts])
+    totals = [
+        np.bincount(each.cell, each.count * np.nan_to_num(each.value)).max() for each in attempts
+    ]
+    return np.geomspace(costs.min(), max(totals), _BUDGETS)
+
+
+def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:
+    """Series → the share of the resamples in which none is both cheaper and better.
+
+    Of the models of each group whose cost is known, on the tasks that all of them have; p is that
+    of being on the frontier against one that is cheaper and better.
+    """
+    groups: dict[Series, list[Outlay]] = {}
+    for outlay in every:
+        if not outlay.unpriced and outlay.cost.estimate.upper is None:
+            groups.setdefault(outlay.series[1:], []).append(outlay)
+    facts = {}
+    for rivals in groups.values():
+        shared = reduce(np.intersect1d, [rival.tasks for rival in rivals])
+        if len(rivals) < 2 or len(shared) < 2:
+            continue
+        spent = [_spending(rival.on(shared)) for rival in rivals]
+        cost, rate = (
+            np.stack([getattr(each, name) for each in spent], axis=1) for name in ("cost", "rate")
+        )
+        found = frontier_shares(
+            cost, rate, cluster_codes(study.counts, shared), study.confidence.resamples,
+            study.confidence.seed,
+        )  # fmt: skip
+        for rival, on, share, p in zip(
+            rivals, found.on, found.share.tolist(), found.p.tolist(), strict=True
+        ):
+            behind = p <= 1 - study.confidence.level + 1e-12
+            facts[rival.series] = replace(
+                rival.rate, name=FRONTIER, k=None, estimate=Estimate(share), se=None, p=p,
+                method="none", level=None, values=None, flaw="",
+                verdict="behind" if behind else "on" if on else "undecided",
+                size=rival.rate.size._replace(tasks=len(shared)),
+            )  # fmt: skip
+    return facts

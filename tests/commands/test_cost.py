@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,8 @@ def test_every_published_number(key: tuple[str, ...], tmp_path: Path) -> None:
     checked = 0
     for model, expected in wanted.items():
         solved = expected.get("pass@$", {})
-        one = {"models": model.split()[0], "at": [float(budget) for budget in solved] or 1.0}
+        at = [float(budget) for budget in solved] or 1.0
+        one = {"models": model.split()[0], "at": at, "resamples": 100}
         for policy in (p for p, number in POLICIES.items() if number in expected):
             # Of τ² one suite lacks costs, and all are read.
             kept = "drop" if key[0] == "tau2" else policy
@@ -210,11 +212,11 @@ def test_groups_clusters_and_unequal_attempts() -> None:
     ]  # fmt: skip
     for row in data:
         row["suite"], row["repo"] = "xy"[int(row["task"][1:]) % 2], f"r{int(row['task'][1:]) % 5}"
-    frame = passk_cli.cost(data, by="suite", at=1).frame
+    frame = passk_cli.cost(data, by="suite", at=1, resamples=100).frame
     assert set(zip(frame["model"], frame["suite"], strict=True)) == set(
         itertools.product("ab", "xy")
     )
-    plain, clustered = numbers(data), numbers(data, cluster="repo")
+    plain, clustered = (numbers(data, resamples=100, cluster=by) for by in (None, "repo"))
     for key in plain:
         if key[1] in ("cost", "cost-per-success"):
             assert plain[key].estimate == clustered[key].estimate
@@ -223,7 +225,7 @@ def test_groups_clusters_and_unequal_attempts() -> None:
 
 def test_many_models_are_a_row_each() -> None:
     models = [(f"m{i:02}", [[(t % 3 > 0, (1 + i) / 10)] for t in range(6)]) for i in range(25)]
-    lines = str(passk_cli.cost(made(*models))).splitlines()
+    lines = str(passk_cli.cost(made(*models), resamples=100)).splitlines()
     assert len(lines) <= 32
     assert [line.split()[0] for line in lines if line.startswith("m")][2:4] == ["m00", "m01"]
 
@@ -243,11 +245,11 @@ def test_amounts_of_reading_metrics_and_renderers_are_the_same() -> None:
 
 
 def test_every_amount_has_its_words(passk: Passk) -> None:
-    done = passk("cost", COSTS, "--of", "duration", "--at", "300")
+    done = passk("cost", COSTS, "--of", "duration", "--at", "300", "--resamples", "100")
     assert done.out.startswith("claude-haiku-4-5-20251001 is quickest per solved task: 203 s [")
     assert "pass@300 s" in done.out
     assert "seconds · 8 tasks × 3 attempts" in done.out
-    done = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000")
+    done = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000", "--resamples", "100")
     assert "needs fewest output tokens per solved task: 11,588 [" in done.out
     assert "pass@20,000 tokens" in done.out
 
@@ -268,3 +270,58 @@ def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
 def test_a_ratio_is_no_metric() -> None:
     with pytest.raises(ParameterError, match=r"`passk_cli\.cost\(…\)` has it"):
         passk_cli.estimate(COSTS, "cost-per-success")
+
+
+def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
+    cheap = [[(t % 2 == 0 and a % 3 > 0, 0.1) for a in range(20)] for t in range(30)]
+    big = [[(True, 1.0 + t / 100), (True, 1.0)] for t in range(30)]
+    findings = passk_cli.cost(made(("cheap", cheap), ("big", big)), at=0.5, resamples=500)
+    said = str(findings).splitlines()[0]
+    found = re.search(r"Up to \$(\S+) a task cheap solves more, from \$(\S+) on big\.$", said)
+    assert found is not None
+    assert 0.5 < float(found[1]) < 1 < float(found[2]) < 1.4
+    (crossing,) = findings.frame.query("metric == 'crossing-budget'").itertuples()
+    assert float(found[1]) < crossing.estimate <= float(found[2])
+    # Where the attempts end before the money, a further attempt may pass: nobody leads.
+    few = passk_cli.cost(made(("cheap", [task[:3] for task in cheap]), ("big", big)), at=0.5)
+    assert "Up to" not in str(few).splitlines()[0]
+
+
+def test_the_frontier_holds_who_is_cheaper_or_better() -> None:
+    models = [("good", 1.0, 0.9), ("cheap", 0.1, 0.4), ("behind", 2.0, 0.2)]
+    data = made(*(
+        (name, [[(a < 10 * rate, cost + t / 100) for a in range(10)] for t in range(20)])
+        for name, cost, rate in models
+    ))  # fmt: skip
+    rows = (
+        passk_cli.cost(data, resamples=500).frame.query("metric == 'frontier'").set_index("model")
+    )
+    assert rows["verdict"].to_dict() == {"cheap": "on", "good": "on", "behind": "behind"}
+    assert rows["estimate"].to_dict() == {"cheap": 1, "good": 1, "behind": 0}
+
+
+def test_a_cascade_costs_what_its_attempts_do() -> None:
+    cheap = [[(True, 0.1), (False, 0.3)], [(False, 0.2), (False, 0.2)]]
+    big = [[(True, 1.0)], [(True, 2.0), (False, 4.0)]]
+    asked = {"cascade": "cheap,big", "at": 1}
+    found = numbers(made(("cheap", cheap), ("big", big)), **asked)
+    cost = (0.2 + 0.5 * 1.0 + 0.2 + 3.0) / 2
+    assert found["cheap → big", "solved"].estimate == pytest.approx((1 + 0.5) / 2)
+    assert found["cheap → big", "cost"].estimate == pytest.approx(cost)
+    assert found["cheap → big", "cost-per-success"].estimate == pytest.approx(cost / 0.75)
+
+
+def test_a_gate_fails_when_the_cost_rises() -> None:
+    def gate(model: str, baseline: str) -> passk_cli.Findings:
+        return passk_cli.gate(
+            COSTS, metrics="cost", models=[model, baseline], baseline=baseline, no_regression=True
+        )
+
+    opus, haiku = "claude-opus-4-7", "claude-haiku-4-5-20251001"
+    dearer, cheaper = gate(opus, haiku), gate(haiku, opus)
+    assert (dearer.passed, cheaper.passed) == (False, True)
+    assert "gained $1.80" in str(dearer)
+    assert "a significant rise" in str(dearer)
+    for rule in ("minimum", "max_drop"):
+        with pytest.raises(ParameterError, match="less of it is better"):
+            passk_cli.gate(COSTS, baseline=opus, **{rule: {"cost": 0.5}})

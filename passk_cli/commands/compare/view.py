@@ -538,7 +538,8 @@ class Compared(Section[Pair]):
             yield NOT_COMPARED(pairs=count, metric=metric, reason=reason)
         usual, reasons = (self.study.confidence.method, TANGO), dict[tuple[str, bool], list[str]]()
         for c in compared:
-            if c.interval and (c.interval.low is None or c.interval.method not in usual):
+            special = c.interval and c.interval.method not in usual and c.interval.reason
+            if c.interval and (c.interval.low is None or special):
                 key = c.interval.reason, c.interval.low is None
                 reasons.setdefault(key, []).append(c.first.metric.name)
         for (reason, empty), names in reasons.items():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +24,9 @@ from passk_cli.study.outlay import (
     CascadeOutlay,
     Outlay,
     Rivalry,
+    amount_text,
     cascades,
+    frontiers,
     outlays,
     rivalries,
     usual_budgets,
@@ -32,6 +34,7 @@ from passk_cli.study.outlay import (
 from passk_cli.study.pairs import UNDECIDED
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Number, Section, data_field, view
 from passk_cli.study.study import Study
+from passk_cli.study.values import Series
 from passk_cli.text import listed
 
 # Amount → what a solved task has the least of, and the unit of the whole table.
@@ -156,10 +159,23 @@ class Spent(OfModels):
                 yield (begin, per_success, f"; {other} takes ", times, f" times as much{p}")
             else:
                 yield (begin, per_success, f"; {other} does not take significantly more{p}")
+        yield from self._leads(groups)
         unsure = [named(o.series, groups) for o in self.records if o.may_be_below(best)]
         if unsure:
             yield (f"{first_few(unsure)} may need less: attempts lack their"
                    f" {AMOUNTS[self.amount][1]}.",)  # fmt: skip
+
+    def _leads(self, groups: Sequence[str]) -> Iterator[Sentence]:
+        """Who solves more within which budgets, where the lead changes significantly."""
+        for pair in self.pairs:
+            sides = [(pair.ahead(True), pair.first), (pair.ahead(False), pair.second)]
+            (low, cheap), (high, big) = sorted(sides, key=lambda side: side[0] or (math.inf,))
+            if low is None or high is None:
+                continue
+            unit = Column("", AMOUNTS[self.amount][0])
+            yield ("Up to ", (low[1], unit), f" a task {named(cheap.series, groups)} solves more,"
+                   " from ", (high[0], unit), f" on {named(big.series, groups)}.")  # fmt: skip
+            return
 
     def _second(self, best: Outlay) -> Rivalry | None:
         """The pair of the cheapest and the next model of its group that solved something."""
@@ -234,8 +250,34 @@ class SpentInFull(OfModels):
     shown = FULL
     columns = (
         MODEL, GROUPS, _RATE, _COST, _PER_SUCCESS, _SOLVED,
+        Column("frontier", meaning="Of cost per attempt and pass@1. on: no model is both cheaper"
+               " and better; behind: one is, significantly after adjusting for the number of"
+               " pairs; undecided: one is, not significantly.",
+               across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
+               cell=lambda outlay, facts: _of_frontier(outlay, facts, "verdict")),
+        Column("in resamples", "share", joined=True, meaning="Share of the resamples of the tasks"
+               " in which the model is on the frontier. It is no test.",
+               across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
+               cell=lambda outlay, facts: _of_frontier(outlay, facts, "estimate")),
         data_field("budget", "Budget of pass@$b, in the unit of the amount."),
     )  # fmt: skip
+
+    frontiers: Mapping[Series, Fact] = field(default_factory=dict)
+
+    def facts(self) -> Iterator[Fact]:
+        yield from self.frontiers.values()
+
+
+def _of_frontier(outlay: Outlay, facts: Mapping[Series, Fact], part: str) -> Cell:
+    fact = facts.get(outlay.series)
+    return None if fact is None else getattr(fact, part)
+
+
+def _ahead(pair: Rivalry, *, first: bool) -> str:
+    """The budgets at which one of two models solves significantly more: "$0.05–$0.30"."""
+    ends = pair.ahead(first)
+    unit = pair.difference.estimate.unit
+    return "" if ends is None else "–".join(amount_text(float(f"{end:.3g}"), unit) for end in ends)
 
 
 @dataclass(frozen=True)
@@ -256,12 +298,23 @@ class CostPairs(Section[Rivalry]):
                " for the number of pairs.", cell=lambda pair: pair.difference.p_adjusted),
         Column("verdict", joined=True, meaning="better (less), worse or tied.",
                cell=lambda pair: _SHOWN.get(pair.difference.verdict, pair.difference.verdict)),
+        Column("{} ahead at budgets", meaning="Budgets at which the {} model solves significantly"
+               " more tasks: by a band that is simultaneous over budgets, for this pair.",
+               across=lambda section: ("first", "other"), example="first",
+               cell=lambda pair, which: _ahead(pair, first=which == "first")),
+        Column("crosses at", "$", meaning="Budget at which the lead changes, with the limits of"
+               " that budget.", cell=lambda pair: pair.crossing),
     )  # fmt: skip
 
     def facts(self) -> Iterator[Fact]:
         for pair in self.records:
             yield pair.difference
             yield pair.ratio
+            if pair.crossing.value is not None:
+                yield replace(
+                    pair.difference, name="crossing-budget", estimate=pair.crossing, p=None,
+                    p_adjusted=None, verdict="",
+                )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -326,7 +379,7 @@ class CostQuestion(Question, CostOptions):
         return view(
             study, [
                 Spent(study, each, amount=self.of, chosen=chosen, pairs=pairs),
-                SpentInFull(study, each, amount=self.of),
+                SpentInFull(study, each, amount=self.of, frontiers=frontiers(study, each)),
                 Cascades(study, cascades(study, self.of, self.cascade, each), amount=self.of),
                 CostPairs(study, pairs),
             ],

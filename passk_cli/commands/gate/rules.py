@@ -72,6 +72,12 @@ def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
         metric = parse(name)
         if metric.unit == "share" and not 0.0 <= number <= 1.0:
             raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
+        if metric.sign < 0:
+            raise ParameterError(
+                f"{option} {metric.name}: less of it is better; --no-regression -m {metric.name}"
+                " fails when it rises significantly",
+                name="unknown-metric",
+            )
         if metric in limits:
             raise ParameterError(
                 f"{option} {metric.name} is given twice", name="contradicting-options"
@@ -473,7 +479,10 @@ class NoRegression(DifferenceRule):
         from passk_cli.study.pairs import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
-            return _beside(c.interval, 0.0)
+            limits, falling = c.interval, c.first.metric.sign < 0
+            if falling and limits and limits.low is not None and limits.high is not None:
+                limits = replace(limits, low=-limits.high, high=-limits.low)
+            return _beside(limits, 0.0)
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
@@ -489,7 +498,8 @@ class NoRegression(DifferenceRule):
         shown = f" ({p}{many})" if p and tests > 1 else ""
         if p and c.leaves_out_zero not in (None, c.adjusted <= 1 - level + 1e-12):
             p += " decides, not the interval" if tests > 1 else " does not decide"
-        relation = {PASS: "", FAIL: ", a significant drop", UNDECIDED: ", not significant"}
+        drop = "drop" if c.first.metric.sign > 0 else "rise"
+        relation = {PASS: "", FAIL: f", a significant {drop}", UNDECIDED: ", not significant"}
         needed = ""
         if line.verdict == UNDECIDED:
             noun = "task" if c.clusters is None else "cluster"
