@@ -54,6 +54,7 @@ COMMANDS: dict[str, Callable[[], passk_cli.Findings]] = {
     "bootstrap": lambda: passk_cli.bootstrap(
         SAMPLES / "tau_airline.csv", k=[1, 2], interval=["guard", "percentile", "bca", "t"]
     ),
+    "cost": lambda: passk_cli.cost(SAMPLES / "costs.csv", at=1),
     "trend": lambda: passk_cli.trend(SAMPLES / "nights.parquet"),
     "order": lambda: passk_cli.order(
         **_crux(where="temperature < 0.5", models=["codellama-7b"], k=[1, 4])

@@ -171,7 +171,8 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
     """The plot with all models but a few in grey where there are too many to tell apart, or where
     some are named; grey lines come first, without intervals and points.
 
-    named : models; the five highest, of lines at their end, where empty.
+    named : models; where empty, those that lead the plot, else the five highest, of lines at their
+        end.
     """
     every = _models(plot)
     if not (every and (set(named) & set(every) or len(every) > MOST_MODELS)):
@@ -180,7 +181,7 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
     first = plot.rows[0]
     last = {model_of(row): row[height] for row in plot.rows if row.get(height) is not None
             and all(row.get(role) == first.get(role) for role in ("kind", "panel"))}  # fmt: skip
-    best = sorted(every, key=lambda model: -last.get(model, -math.inf))[:_LEADING]
+    best = plot.leading or sorted(every, key=lambda m: -last.get(m, -math.inf))[:_LEADING]
     plot = replace(plot, leading=tuple(model for model in every if model in (named or best)))
     if plot.kind != "curves":
         return plot

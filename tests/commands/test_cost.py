@@ -272,6 +272,19 @@ def test_a_ratio_is_no_metric() -> None:
         passk_cli.estimate(COSTS, "cost-per-success")
 
 
+def test_the_chart_has_both_intervals_and_the_frontier(tmp_path: Path) -> None:
+    many = [(f"m{i}", [[(t % 10 < i, 0.1 * (i % 4 + 1))] for t in range(10)]) for i in range(1, 10)]
+    (plot,) = passk_cli.cost(made(*many), resamples=100).report.plots
+    assert (plot.kind, plot.log_x, plot.leading) == ("curves", True, ("m8", "m9"))
+    corners = [(round(r["x"], 9), r["y"]) for r in plot.rows if r["series"] is None]
+    assert corners == [(0.1, 0.8), (0.2, 0.8), (0.2, 0.9)]
+    assert all(point["low"] < point["y"] < point["high"] for point in plot.points)
+    ends = [row["x"] for row in plot.rows if row["series"] == "m8"]
+    assert ends[0] < ends[1]
+    passk_cli.cost(COSTS, resamples=100).save(tmp_path / "cost.svg")
+    assert (tmp_path / "cost.svg").read_text().count("<svg") == 1
+
+
 def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
     cheap = [[(t % 2 == 0 and a % 3 > 0, 0.1) for a in range(20)] for t in range(30)]
     big = [[(True, 1.0 + t / 100), (True, 1.0)] for t in range(30)]

@@ -44,7 +44,8 @@ _LEAST = {
     "tokens_out": "needs fewest output tokens per solved task",
     "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
 }  # fmt: skip
-_FRONTIER = "frontier"
+# Of more models than these, only those on the frontier have colours in the chart.
+_MOST_COLOURS = 8
 _SHOWN = {UNDECIDED: "tied"}
 _UNITS = {"$": "US dollars", "s": "seconds"}
 _WITHIN = Number(
@@ -189,8 +190,8 @@ class Spent(OfModels):
             return ()
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
         rows: list[dict[str, Any]] = [
-            {"model": _FRONTIER, "cost": cost, "pass@1": rate, **nothing}
-            for cost, rate in _frontier(shown)
+            {"model": None, "cost": cost, "pass@1": rate, **nothing}
+            for cost, rate, _ in _frontier(shown)
         ]
         for outlay in shown:
             cost, name = outlay.cost.estimate, series_name(outlay.series)
@@ -203,11 +204,15 @@ class Spent(OfModels):
         chart = curves(
             rows, x="cost", y="pass@1", low="low", high="high", colour="model", points=points,
             title=f"pass@1 against the {noun} of an attempt",
-            subtitle=" · ".join(self.context()), shares=True, log_x=True,
+            subtitle=" · ".join((
+                "line: the frontier", self.study.sizes(o.rate for o in shown),
+                self.study.confidence.words(),
+            )), shares=True, log_x=True,
             x_title=f"{noun} of an attempt ({_UNITS[unit]})" if unit in _UNITS else noun,
             y_title="pass@1",
         )  # fmt: skip
-        return (chart,)
+        leading = dict.fromkeys(model for *_, model in _frontier(shown))
+        return (replace(chart, leading=tuple(leading)) if len(shown) > _MOST_COLOURS else chart,)
 
     def context(self) -> Iterator[str]:
         unit = AMOUNTS[self.amount][0]
@@ -220,17 +225,18 @@ class Spent(OfModels):
             yield "range: attempts ended first"
 
 
-def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float]]:
-    """Cost of an attempt and pass@1 of the models that none is both cheaper and better than, as the
-    corners of a staircase."""
+def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float, str]]:
+    """Cost of an attempt, pass@1 and name of the models that none is both cheaper and better than,
+    as the corners of a staircase."""
     points = sorted(
-        (outlay.cost.estimate.value or 0.0, -(outlay.rate.estimate.value or 0.0))
+        (outlay.cost.estimate.value or 0.0, -(outlay.rate.estimate.value or 0.0), outlay.series[0])
         for outlay in records
     )
-    corners: list[tuple[float, float]] = []
-    for cost, rate in points:
+    corners: list[tuple[float, float, str]] = []
+    for cost, rate, model in points:
         if not corners or -rate > corners[-1][1]:
-            corners += [*((cost, height) for _, height in corners[-1:]), (cost, -rate)]
+            corners += [(cost, corner[1], model) for corner in corners[-1:]]
+            corners.append((cost, -rate, model))
     return corners
 
 
