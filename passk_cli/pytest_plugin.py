@@ -83,7 +83,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         problem = ""
     except ValueError as error:
         problem = str(error)
-    if metafunc.definition.get_closest_marker("xfail"):
+    # Those of the test, and of single parameters: pytest.param(…, marks=pytest.mark.xfail).
+    of_parameters = (m for call in getattr(metafunc, "_calls", ()) for m in call.marks)
+    if any(m.name == "xfail" for m in (*metafunc.definition.iter_markers(), *of_parameters)):
         problem = "xfail contradicts it; its rules say how often the test may fail"
     if problem:
         pytest.fail(f"{metafunc.definition.name}: @pytest.mark.passk: {problem}", pytrace=False)

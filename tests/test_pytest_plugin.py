@@ -196,6 +196,9 @@ def test_what_is_refused_is_an_error_of_its_module(run) -> None:
     marks = f"@pytest.mark.passk(attempts=9, rules={RULES})\n"
     done = run("import pytest\n@pytest.mark.xfail\n" + marks + "def test_a(): pass\n")
     done.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
+    parameters = '@pytest.mark.parametrize("x", [1, pytest.param(2, marks=pytest.mark.xfail)])\n'
+    done = run("import pytest\n" + parameters + marks + "def test_a(x): pass\n")
+    done.stdout.fnmatch_lines(["*xfail contradicts it; its rules say how often*"])
     done = run(
         "import pytest, unittest\nclass TestA(unittest.TestCase):\n"
         "    " + marks + "    def test_a(self): pass\n"

@@ -86,7 +86,8 @@ class Losses:
     def without_tasks(self, names: Collection[str]) -> Losses:
         """Losses at the other tasks.
 
-        >>> Losses.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).without_tasks(["u"]).of("a")
+        >>> losses = Losses.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
+        >>> losses.without_tasks(["u"]).of("a")
         (0, 4)
         """
         keep = np.array([unit[0] not in names for unit in self.units])[self.unit_codes]
