@@ -172,8 +172,11 @@ def ask_file(suites: dict[str, list[str]]) -> dict[str, str]:
     cells = {}
     for name in suites:
         rows = [row for row in document["rows"] if row["suite"] == name]
-        said = [message["text"] for message in document["messages"]
-                if message["text"].startswith(f"{name}: ")]  # fmt: skip
+        said = [
+            message["text"]
+            for message in document["messages"]
+            if re.search(rf"(^|, ){re.escape(name)}(, |: )", message["text"])
+        ]
         refused = any(row["rule"] == "its data can be read" for row in rows)
         fails = 3 if refused else int(any(row["fails"] for row in rows))
         line = "; ".join([*said, *(row["note"] for row in rows)])

@@ -141,7 +141,7 @@ def test_bad_data_and_no_rules_are_said_in_the_comment(
     (tmp_path / file).unlink()
     done, outputs, calls, _ = steps()
     assert (done, outputs["verdict"]) == (code, "error")
-    assert "\n**ERROR**: " in Path(calls[-1][-1]).read_text()
+    assert "\n**ERROR:** " in Path(calls[-1][-1]).read_text()
 
 
 def test_the_comment_of_this_job_is_renewed(steps: Steps, tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def _folded(title: str, text: str) -> str:
 
 def markdown_failure(problem: str) -> str:
     """The error that kept a gate's rules from being checked, where its verdict would stand."""
-    return f"**ERROR**: {escaped(problem)}\n"
+    return f"**ERROR:** {escaped(problem)}\n"
 
 
 def latex(report: Report, style: Style) -> str:

@@ -343,7 +343,7 @@ def test_bad_data_shows_where_a_pipeline_looks(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     table.write_text("a run of yesterday that passed")
     done = passk("gate", empty, *rule, "-f", "markdown", "-o", table)
-    said = f"**ERROR**: {done.said}".replace("_", r"\_")
+    said = f"**ERROR:** {done.said}".replace("_", r"\_")
     assert (table.read_text(), summary.exists()) == (said, False)
     for path in (table, target):
         path.write_text("old")

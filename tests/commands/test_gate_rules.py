@@ -412,7 +412,7 @@ def test_github_sees_the_verdict_without_being_asked(
     assert done.err.startswith(
         "::error title=passk::a.jsonl: the file is empty, and no other suite"
     )
-    assert summary.read_text().startswith("**ERROR**: a.jsonl: the file is empty")
+    assert summary.read_text().startswith("**ERROR:** a.jsonl: the file is empty")
     rules(nightly, "oops")
     assert passk("gate").code == 2
     assert "this is not TOML" in summary.read_text()

@@ -732,7 +732,7 @@ class SuiteTable(RuleTable):
                 messages.setdefault(SUITE_OF(words="; ".join(lacks)), []).append(name)
             for said in table.messages():
                 messages.setdefault(said, []).append(name)
-        yield from (said.about(first_few(names)) for said, names in messages.items())
+        yield from (said.about(", ".join(names)) for said, names in messages.items())
 
     def decided(self) -> dict[str, object]:
         """Entries of the signature: the file says the rest."""
@@ -754,7 +754,7 @@ class SuiteTable(RuleTable):
             for changes in table.changes():
                 suites.setdefault(changes, []).append(name)
         return tuple(
-            replace(changes, summary=f"{first_few(names)}: {changes.summary}")
+            replace(changes, summary=f"{', '.join(names)}: {changes.summary}")
             for changes, names in suites.items()
         )
 
