@@ -26,6 +26,7 @@ from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands.command import command_of
 from passk_cli.commands.question import answer
+from passk_cli.files.prices import Price
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import Declared, declared, loaded
 from passk_cli.render import FORMATS, OF_VERDICTS
@@ -117,6 +118,7 @@ READING: dict[str, tuple[Any, Any]] = {
     "threshold": (0.5, (0.5,)),
     "missing": ("drop", "drop"),
     "missing_cost": ("drop", "drop"),
+    "price": ({"m": {"input": 1, "output": 2}}, {"m": Price(1.0, 2.0)}),
     "duplicates": ("first", "first"),
     "skip_bad": (True, True),
     "by": ("c", ("c",)),

@@ -224,6 +224,10 @@ class Spent(OfModels):
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ended first"
 
+    def details(self) -> Iterator[str]:
+        yield "per solved task: Fieller's limits; budgets: bands over all budgets, for each pair"
+        yield "p: sign flips, adjusted over all pairs of a group"
+
 
 def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float, str]]:
     """Cost of an attempt, pass@1 and name of the models that none is both cheaper and better than,
