@@ -65,7 +65,7 @@ def test_several_outputs_each_in_its_format(passk: Passk, tmp_path: Path) -> Non
     done = passk("gate", TAU, "--min", "pass@1=0.3", *targets, "-f", "github", "--output", "-")
     assert (done.code, done.out.startswith("::notice title=passk%3A pass@1")) == (0, True)
     starts = [(tmp_path / name).read_text()[:5] for name in names]
-    assert starts == ['{\n  "', "<?xml", "PASS:"]
+    assert starts == ['{\n  "', "<?xml", "**PAS"]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     done = passk(*back, "--no-regression", "-f", "github")
     assert done.out.startswith("::notice title=passk%3A every baseline task::")
     assert "::error title=passk%3A pass@1 no regression::" in done.out
-    assert summary.read_text().startswith(r"FAIL: codellama-13b\_temp0.2 lost ")
+    assert summary.read_text().startswith(r"**FAIL:** codellama-13b\_temp0.2 lost ")
     assert "\n\n| rule | evidence | verdict |" in summary.read_text()
 
 

@@ -70,11 +70,11 @@ def test_compare_and_report(case: int) -> None:
             assert (row.rank_low, row.rank_high) == (1 + above, 4 - below), metric
     page = found("report", data, metrics=metrics, level=level, **more)
     assert page.report.page is not None
-    panels = {panel.title: panel.report for panel in page.report.page.sections[0].panels}
-    table = panels["Differences"].tables[0]
-    headers = [column.header for column in table.columns]
-    places = [headers.index(name) for name in ("model", "rank", "pass@1")]
-    ranking = {row[places[0]]: [row[place] for place in places[1:]] for row in table.rows}
+    panels = {panel.title: panel for panel in page.report.page.sections[0].panels}
+    board = panels["Leaderboard"].board
+    assert board is not None
+    assert board.metrics[0].header == "pass@1"
+    ranking = {entry.model: (entry.places[0], entry.numbers[0]) for entry in board.entries}
     for row in findings.frame.query("metric == 'pass@1'").itertuples():
         rank, number = ranking[row.model]
         assert number.letters == row.letters

@@ -256,7 +256,7 @@ def test_false_alarms_can_be_asked_for(passk: Passk, most: str, code: int, word:
     assert (
         f"::{level} title=passk%3A false alarms ≤ {float(most):g}::{word}: with nothing" in github
     )
-    assert markdown.startswith(word.upper())
+    assert markdown.startswith(f"**{word.upper()}:** ")
     python = passk_cli.gate(
         TAU,
         minimum={"pass@1": 0.4},
