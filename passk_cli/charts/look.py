@@ -18,8 +18,10 @@ from passk_cli.report.words import SeriesName
 MOST_MODELS, _LEADING = 8, 5
 _LIMITS = ("low", "high")
 # Unit of length → its pixels; half the width of a page, at which letters have 7 to 8 points.
-_UNITS = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
+_UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
 HALF_PAGE = 3.25 * _UNITS["in"]
+# The most pixels of a side: a larger picture takes minutes to draw, and no program opens it.
+_MOST_PIXELS = 10_000
 # On a screen the same picture is so much larger.
 _ON_SCREEN = 1.5
 
@@ -46,13 +48,18 @@ class PictureSize:
         """
         length, unit = r"(\d+\.?\d*|\.\d+)", "(in|cm|mm|pt|px|)"
         found = re.fullmatch(rf"{length}{unit}(?:[x×]{length}{unit})?", text.replace(" ", ""))
-        units = {name for name in found.groups()[1::2] if name} if found else set()
-        if found is None or len(units) > 1 or not 0 < float(found[1]) < 1e5:
-            raise ParameterError(
-                f"--chart-size {text}: no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px)"
-            )
-        height = float(found[3]) if found[3] else None
-        return PictureSize(float(found[1]), height, units.pop() if units else "px")
+        if found is not None and len({found[2], found[4]} - {"", None}) < 2:
+            unit = found[2] or found[4] or "px"
+            width, height = float(found[1]), float(found[3]) if found[3] else None
+            if all(
+                0 < side * _UNITS[unit] <= _MOST_PIXELS
+                for side in (width, width if height is None else height)
+            ):
+                return PictureSize(width, height, unit)
+        raise ParameterError(
+            f"--chart-size {text}: no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px),"
+            f" no side longer than {_MOST_PIXELS:,}px"
+        )
 
     @property
     def printed(self) -> bool:

@@ -168,6 +168,19 @@ def test_a_page_of_four_models_is_short() -> None:
     assert len(body.split()) <= 1500
 
 
+def test_a_long_table_can_be_searched(evil: passk_cli.Findings) -> None:
+    page = evil.report.page
+    assert page is not None
+    panel = next(each for each in page.sections[0].panels if each.name == "curves")
+    table = panel.report.tables[0]
+    long = replace(table, rows=table.rows * 4, first=0)
+    panel = replace(panel, report=replace(panel.report, tables=(long,), draw=tuple))
+    page = replace(page, sections=(replace(page.sections[0], panels=(panel,)),))
+    text = pages.document(replace(evil.report, page=page), "html", Style())[""].decode()
+    assert re.search(r'<div class="table">\s*<div class="tools"><label>Search <input ', text)
+    assert "<output>12 rows</output>" in text
+
+
 def test_many_models_and_tasks_make_a_small_page() -> None:
     draws = np.random.default_rng(5)
     many = [
