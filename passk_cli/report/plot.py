@@ -174,6 +174,7 @@ def forest(
     colour: str = "",
     head: str = "",
     tail: str = "",
+    unit: str = "",
     rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),),
     title: str = "",
     subtitle: str = "",
@@ -185,16 +186,17 @@ def forest(
     told : whether a point stands out (filled) or not (hollow).
     colour : whose row it is; the label where that is the name of a series.
     head, tail : of a difference head − tail; a picture writes the heads over their tails.
+    unit : of what there are differences.
     rules : vertical reference lines.
 
     >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
     >>> forest([row], label="pair", value="difference", low="low", high="high").rows
     ({'label': 'a − b', 'x': 0.1, 'low': -0.1, 'high': 0.3},)
     """
-    # Numbers of different kinds have an axis each; differences have one, with the same zero.
+    # Numbers of different kinds have an axis each; differences of one unit share it.
     names = _named(
         label=label, x=value, low=low, high=high, panel=facet, told=told, series=colour, head=head,
-        tail=tail, scale="" if rules else facet,
+        tail=tail, scale=unit if rules else facet,
     )  # fmt: skip
     return Plot(
         "forest", _tidy(rows, names), names, (), _safe(rules), {}, printable(title),

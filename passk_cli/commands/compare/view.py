@@ -705,8 +705,8 @@ class AllPairs(Compared):
                 {
                     "pair": SeriesName((label, *groups), " · "), "model": series_name(fact.series),
                     "head": series_name(fact.series), "tail": fact.against,
-                    "metric": fact.name, "difference": value, "low": fact.estimate.low,
-                    "high": fact.estimate.high, "told": fact.verdict in _SIGNIFICANT,
+                    "metric": _with_unit(fact), "unit": fact.estimate.unit, "difference": value,
+                    "low": fact.estimate.low, "high": fact.estimate.high, "told": fact.verdict in _SIGNIFICANT,
                 }
             )  # fmt: skip
         margin = self.study.rules.margin
@@ -716,7 +716,7 @@ class AllPairs(Compared):
         part = f"{len(chosen)} of {len(self.records):,} differences"
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
-            told="told", colour="model", **heads,
+            told="told", colour="model", unit="unit", **heads,
             rules=[Rule(x=0.0, dashed=False), *(Rule(x=x) for x in (-margin, margin) if x)],
             title=f"Difference to {self.baseline}" if self.baseline
             else "Differences between models",
@@ -729,6 +729,12 @@ class AllPairs(Compared):
             x_title="difference",
         )  # fmt: skip
         return (chart,)
+
+
+def _with_unit(fact: Fact) -> str:
+    """The metric over its panel, with the unit of what is no share."""
+    unit = fact.estimate.unit
+    return fact.name if unit in ("share", "score", fact.name) else f"{fact.name} ({unit})"
 
 
 @dataclass(frozen=True)

@@ -230,18 +230,16 @@ class Spent(OfModels):
 
 
 def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float, str]]:
-    """Cost of an attempt, pass@1 and name of the models that none is both cheaper and better than,
-    as the corners of a staircase."""
+    """Cost of an attempt, pass@1 and name of models; none is cheaper and better than these."""
     points = sorted(
         (outlay.cost.estimate.value or 0.0, -(outlay.rate.estimate.value or 0.0), outlay.series[0])
         for outlay in records
     )
-    corners: list[tuple[float, float, str]] = []
+    best: list[tuple[float, float, str]] = []
     for cost, rate, model in points:
-        if not corners or -rate > corners[-1][1]:
-            corners += [(cost, corner[1], model) for corner in corners[-1:]]
-            corners.append((cost, -rate, model))
-    return corners
+        if not best or -rate > best[-1][1]:
+            best.append((cost, -rate, model))
+    return best
 
 
 def _nothing(records: Sequence[Outlay]) -> str:
