@@ -706,7 +706,8 @@ class AllPairs(Compared):
                     "pair": SeriesName((label, *groups), " · "), "model": series_name(fact.series),
                     "head": series_name(fact.series), "tail": fact.against,
                     "metric": _with_unit(fact), "unit": fact.estimate.unit, "difference": value,
-                    "low": fact.estimate.low, "high": fact.estimate.high, "told": fact.verdict in _SIGNIFICANT,
+                    "low": fact.estimate.low, "high": fact.estimate.high,
+                    "told": fact.verdict in _SIGNIFICANT,
                 }
             )  # fmt: skip
         margin = self.study.rules.margin
