@@ -204,8 +204,7 @@ def settled(counts: Counts, query: AttemptQuery) -> Counts:
         if policy == "error":
             raise _refused([role], models, int(n.sum()), batches, request)
         if policy == "mean":
-            place = batches[0].sources[0].name
-            filled = {**counts.attempts, role: _with_means(attempts, counts, role, place)}
+            filled = {**counts.attempts, role: _with_means(attempts, counts, role)}
             counts = replace(counts, attempts=filled)
         said.append(_SAYING[policy](attempts=int(n.sum()), noun=NOUNS[role], models=models))
     return counts.saying(*said, *remarks)
@@ -276,10 +275,10 @@ def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[st
     return reasons
 
 
-def _with_means(attempts: Attempts, counts: Counts, role: str, place: str) -> Attempts:
+def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
     """The attempts where those without an amount have the mean of the others of their cell.
 
-    Errors: DataError at `place` for a cell none of whose attempts has one.
+    Errors: DataError for a cell none of whose attempts has one.
     """
     lost, cells = np.isnan(attempts.value), len(counts.n)
     known = np.bincount(attempts.cell, attempts.count * ~lost, cells)
@@ -291,7 +290,7 @@ def _with_means(attempts: Attempts, counts: Counts, role: str, place: str) -> At
         more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
         problem = f"no attempt of {' '.join(series)} at task {task} has a {NOUNS[role]}{more}"
         remedy = "there is no mean to take: use --missing-cost drop or bounds"
-        raise DataError(place, problem, remedy, name="missing-cost")
+        raise DataError("--missing-cost mean", problem, remedy, name="missing-cost")
     mean = total / np.maximum(known, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
     # Of equal values there is one row.

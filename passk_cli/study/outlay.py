@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import combinations
 
 import numpy as np
 
@@ -43,7 +44,7 @@ _REACH = 4.0
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outlay:
     """What the attempts of a model cost.
 
@@ -141,10 +142,17 @@ def _spent(
     blank = replace(
         rate, k=None, values=None, flaw="", se=None, method=_RATIO, level=confidence.level
     )
-    cost = replace(blank, name=amount, estimate=_estimate(mean_cost(spending, *about), unit))
+    # The limits of the mean are those that `estimate` has for new tasks.
+    method = "guard" if confidence.population == NEW_TASKS else _RATIO
+    cost = replace(
+        blank, name=amount, estimate=_estimate(mean_cost(spending, *about), unit), method=method
+    )
     if not spending.cost.any() and spending.lacking is None:
-        nothing = Estimate(None, reason=UNPRICED, unit=unit)
-        return cost, replace(blank, name=PER_SUCCESS, estimate=nothing, level=None)
+        zero, nothing = (Estimate(value, reason=UNPRICED, unit=unit) for value in (0.0, None))
+        return (
+            replace(cost, estimate=zero, level=None),
+            replace(blank, name=PER_SUCCESS, estimate=nothing, level=None),
+        )
     ratio = cost_per_success(spending, *about)
     return cost, replace(blank, name=PER_SUCCESS, estimate=_estimate(ratio, unit))
 
@@ -227,7 +235,10 @@ def cascades(
         both = [[by_series.get((name, *group)) for name in pair] for group in groups]
         made = [_cascade(study, amount, a, b) for a, b in both if a is not None and b is not None]
         if not any(made):
-            raise ParameterError(f"--cascade {','.join(pair)}: they share no task")
+            raise ParameterError(
+                f"--cascade {','.join(pair)}: no task that both have; choose models of the same"
+                " tasks"
+            )
         found += [each for each in made if each is not None]
     return found
 
@@ -242,7 +253,14 @@ def _cascade(study: Study, amount: str, first: Outlay, second: Outlay) -> Cascad
     fixed = "no interval for these tasks"
     n = np.ones(len(tasks), dtype=np.int64)
     rate = study.mean(series, "solved", policy.rate, tasks, n, fixed=fixed)
-    return CascadeOutlay(series, rate, *_spent(study, amount, rate, tasks, spending))
+    cost, per_success = _spent(study, amount, rate, tasks, spending)
+    if without := [model.series[0] for model in (first, second) if model.unpriced]:
+        # What one of them costs is not known, so what both cost is not.
+        nothing = Estimate(None, reason=f"every attempt of {without[0]} costs 0")
+        cost, per_success = (
+            replace(each, estimate=nothing, level=None) for each in (cost, per_success)
+        )
+    return CascadeOutlay(series, rate, cost, per_success)
 
 
 @dataclass(frozen=True)
@@ -304,14 +322,38 @@ def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
 
 
 def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
-    shared = reduce(np.intersect1d, [rival.tasks for rival in rivals])
-    if len(rivals) < 2 or not len(shared):
+    """Every pair, on the tasks that all have; where there are no two of them, each pair on its own,
+    adjusted by their number (Bonferroni)."""
+    pairs = list(combinations(rivals, 2))
+    common = shared_tasks(rivals)
+    if len(common) > 1 or len(pairs) == 1:
+        yield from _compared(study, rivals, common, rivals)
+        return
+    shared = [(pair, tasks) for pair in pairs if len(tasks := shared_tasks(pair))]
+    for pair, tasks in shared:
+        yield from _compared(study, pair, tasks, rivals, tests=len(shared))
+
+
+def shared_tasks(rivals: Sequence[Outlay]) -> Ints:
+    """The tasks that all of these models have."""
+    return reduce(np.intersect1d, [rival.tasks for rival in rivals])
+
+
+def _compared(
+    study: Study, rivals: Sequence[Outlay], shared: Ints, group: Sequence[Outlay], tests: int = 1
+) -> Iterator[Rivalry]:
+    """Every pair of these models on tasks that they share, one family of `tests` of equal level.
+
+    group : all models of theirs, the cheapest first.
+    """
+    if not len(shared):
         return
     confidence, clusters = study.confidence, cluster_codes(study.counts, shared)
+    level = 1 - (1 - confidence.level) / tests
     draws = confidence.resamples, confidence.seed
     attempts = [rival.on(shared) for rival in rivals]
     compared = compare_costs(
-        list(map(_spending, attempts)), None, confidence.level, confidence.population, clusters,
+        list(map(_spending, attempts)), None, level, confidence.population, clusters,
         resamples=draws[0], seed=draws[1],
     )  # fmt: skip
     budgets = _grid(attempts)
@@ -320,7 +362,8 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
     def lead(i: int, j: int) -> LeadCrossings | None:
         # A band needs tasks as a sample; of many models, only the cheapest is compared.
         known = confidence.population == NEW_TASKS and len(shared) > 1
-        if not known or (len(rivals) > _MOST_CROSSED and 0 not in (i, j)):
+        cheapest = group[0] in (rivals[i], rivals[j])
+        if not known or (len(group) > _MOST_CROSSED and not cheapest):
             return None
         (first, most), (second, other) = solved[i], solved[j]
         return lead_crossings(
@@ -330,7 +373,8 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
 
     for each in compared:
         first, second = rivals[each.first], rivals[each.second]
-        p, adjusted = (None if math.isnan(p) else p for p in (each.p, each.adjusted))
+        p = None if math.isnan(each.p) else each.p
+        adjusted = None if math.isnan(each.adjusted) else min(each.adjusted * tests, 1.0)
         verdict = UNDECIDED if adjusted is not None else ""
         if adjusted is not None and adjusted <= 1 - confidence.level + 1e-12:
             less = (each.difference.high or 0.0) <= 0
@@ -369,7 +413,7 @@ def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:
             groups.setdefault(outlay.series[1:], []).append(outlay)
     facts = {}
     for rivals in groups.values():
-        shared = reduce(np.intersect1d, [rival.tasks for rival in rivals])
+        shared = shared_tasks(rivals)
         if len(rivals) < 2 or len(shared) < 2:
             continue
         spent = [_spending(rival.on(shared)) for rival in rivals]

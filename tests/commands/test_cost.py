@@ -166,8 +166,8 @@ def test_a_model_without_a_price_is_never_the_cheapest() -> None:
     free = [[(True, 0.0)] * 2] * 4
     priced = [[(True, 0.5), (False, 0.5 + t / 10)] for t in range(4)]
     text = str(passk_cli.cost(made(("free", free), ("priced", priced)), at=1))
-    assert text.startswith("priced is cheapest per solved task: $")
-    assert "free takes" not in text
+    assert text.startswith("priced solves a task for $")
+    assert "Without a number per solved task: free (0 for every attempt)." in text
     (row,) = [line.split() for line in text.splitlines() if line.startswith("free")]
     assert row[1:] == ["1.000", "$0", "–", "–"]
     assert "Every attempt costs 0" in str(passk_cli.cost(made(("free", free))))
@@ -180,7 +180,7 @@ def test_a_missing_price_is_no_low_one() -> None:
     with pytest.raises(DataError, match="missing_cost"):
         passk_cli.cost(data)
     text = str(passk_cli.cost(data, missing_cost="bounds", at=1))
-    assert text.startswith("dear is cheapest per solved task: $1.10 [")
+    assert text.startswith("dear solves a task for $1.10 [")
     assert "cheap may need less: attempts lack their cost." in text
     assert "at least $0.100" in text
 
@@ -322,6 +322,31 @@ def test_a_cascade_costs_what_its_attempts_do() -> None:
     assert found["cheap → big", "solved"].estimate == pytest.approx((1 + 0.5) / 2)
     assert found["cheap → big", "cost"].estimate == pytest.approx(cost)
     assert found["cheap → big", "cost-per-success"].estimate == pytest.approx(cost / 0.75)
+    # What a model without a price costs is not known, nor what both do.
+    free = numbers(made(("free", [[(False, 0.0)]] * 2), ("big", big)), cascade="free, big", at=1)
+    assert free["free → big", "solved"].estimate == pytest.approx(0.75)
+    assert math.isnan(free["free → big", "cost"].estimate)
+    with pytest.raises(ParameterError, match="write two models"):
+        passk_cli.cost(made(("big", big)), cascade="big, big")
+
+
+def test_models_of_other_tasks_take_no_test_from_those_that_share_tasks() -> None:
+    def model(name: str, cost: float) -> tuple[str, list[list[tuple[bool, float | None]]]]:
+        return name, [[(t % 3 > 0, cost + t / 100)] * 2 for t in range(12)]
+
+    two = made(model("cheap", 0.1), model("dear", 1.0))
+    away = [{**row, "task": f"x{row['task']}"} for row in made(model("c", 0.2), model("d", 2.0))]
+    alone, beside = passk_cli.cost(two, at=1), passk_cli.cost([*two, *away], at=1)
+    of_alone, of_beside = (
+        found.frame.query("metric == 'cost-per-success' and p.notna()").set_index("model")
+        for found in (alone, beside)
+    )
+    assert list(of_beside.index) == ["cheap", "c"]
+    assert of_beside["p"]["cheap"] == of_alone["p"]["cheap"]
+    assert of_beside["p_adjusted"]["cheap"] == pytest.approx(2 * of_beside["p"]["cheap"])
+    assert "; dear takes" in str(beside)
+    assert "uncommon-tasks" in str(beside.messages)
+    assert not alone.messages
 
 
 def test_a_gate_fails_when_the_cost_rises() -> None:

@@ -31,12 +31,15 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
 def parse_cascades(value: Any) -> tuple[tuple[str, str], ...]:
     """Pairs of models from texts as "cheap,big"; ParameterError for others than two names."""
     texts = [value] if isinstance(value, str) else value
-    pairs = [tuple(text.split(",") if isinstance(text, str) else text) for text in texts]
+    pairs = [
+        tuple(name.strip() for name in (text.split(",") if isinstance(text, str) else text))
+        for text in texts
+    ]
     for pair in pairs:
         if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
             shown = ",".join(map(str, pair))
             raise ParameterError(f"--cascade {shown}: write two models, e.g. small,large")
-    return tuple(dict.fromkeys((first.strip(), second.strip()) for first, second in pairs))
+    return tuple(dict.fromkeys((first, second) for first, second in pairs))
 
 
 @dataclass(frozen=True)

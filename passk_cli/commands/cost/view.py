@@ -13,6 +13,8 @@ from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
+from passk_cli.files.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
+from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import BRIEF, FULL, Cell, Column, Estimate, Phrase, Report, Sentence
@@ -29,6 +31,7 @@ from passk_cli.study.outlay import (
     frontiers,
     outlays,
     rivalries,
+    shared_tasks,
     usual_budgets,
 )
 from passk_cli.study.pairs import UNDECIDED
@@ -48,6 +51,21 @@ _LEAST = {
 _MOST_COLOURS = 8
 _SHOWN = {UNDECIDED: "tied"}
 _UNITS = {"$": "US dollars", "s": "seconds"}
+_OWN_TASKS = (
+    "Each row of the table is of all tasks that the model has. Pairs and the frontier are of tasks"
+    " that all models have or, where they have no two, pairs of those that both have. Cheaper tasks"
+    " make a model look cheaper: compare rows only where models have the same tasks."
+)
+UNSHARED_TASKS = Message(
+    "unshared-tasks", WARNING,
+    "{tasks:task} of {every} {tasks:is|are} not of every model: each row is of the model's own,"
+    " tests and the frontier are of those that all have", "", _OWN_TASKS,
+)  # fmt: skip
+UNCOMMON_TASKS = Message(
+    "uncommon-tasks", WARNING,
+    "{tasks:task} of {every} {tasks:is|are} not of every model: each row is of the model's own,"
+    " tests are of those that both have, and there is no frontier", "", _OWN_TASKS,
+)  # fmt: skip
 _WITHIN = Number(
     "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"
     " attempt counts only if all of its cost fits. A range where the attempts made ended before the"
@@ -144,14 +162,16 @@ class Spent(OfModels):
             return
         best = known[0]
         whose, per_success = named(best.series, groups), best.per_success.estimate
-        if len(self.records) == 1:
+        whose = self._condition() + whose
+        if len(known) == 1:
             yield (f"{whose} solves a task for ", per_success, ": an attempt costs ",
                    _alone(best.cost.estimate), " and passes with probability ",
                    _alone(best.rate.estimate), ".")  # fmt: skip
+            yield from self._others(best, groups)
             return
         begin, second = f"{whose} {_LEAST[self.amount]}: ", self._second(best)
         if second is None:
-            yield (begin, per_success, ".")
+            yield (begin, per_success, f"; not tested: {self._untested(best)}.")
         else:
             other = named(second.second.series, groups)
             p = f", p {p_relation(second.difference.p_adjusted or 0.0)}."
@@ -161,6 +181,26 @@ class Spent(OfModels):
             else:
                 yield (begin, per_success, f"; {other} does not take significantly more{p}")
         yield from self._leads(groups)
+        yield from self._others(best, groups)
+
+    def _condition(self) -> str:
+        """What the amounts are of where some were missing: the first words of the answer."""
+        said = {message.name for message in self.study.counts.facts.messages}
+        noun = NOUNS[self.amount]
+        if MISSING_COSTS_DROPPED.name in said:
+            return f"Of the attempts with a {noun}, "
+        return (
+            f"With means for each missing {noun}, " if MISSING_COSTS_ESTIMATED.name in said else ""
+        )
+
+    def _others(self, best: Outlay, groups: Sequence[str]) -> Iterator[Sentence]:
+        """The models that have no number, and those that may be cheaper."""
+        without = [
+            f"{named(o.series, groups)} ({'0 for every attempt' if o.unpriced else 'no pass'})"
+            for o in self.records if o.per_success.estimate.value is None
+        ]  # fmt: skip
+        if without:
+            yield (f"Without a number per solved task: {first_few(without)}.",)
         unsure = [named(o.series, groups) for o in self.records if o.may_be_below(best)]
         if unsure:
             yield (f"{first_few(unsure)} may need less: attempts lack their"
@@ -178,6 +218,11 @@ class Spent(OfModels):
                    " from ", (high[0], unit), f" on {named(big.series, groups)}.")  # fmt: skip
             return
 
+    def _untested(self, best: Outlay) -> str:
+        """Why the cheapest is tested against no other."""
+        own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
+        return own[0].difference.estimate.reason if own else "no task that both have"
+
     def _second(self, best: Outlay) -> Rivalry | None:
         """The pair of the cheapest and the next model of its group that solved something."""
         own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
@@ -186,6 +231,7 @@ class Spent(OfModels):
     def plots(self) -> tuple[Plot, ...]:
         """pass@1 against the cost of an attempt, each with its interval, and the frontier."""
         shown = [o for o in self.records if o.cost.estimate.value and o.cost.estimate.upper is None]
+        hidden = [series_name(outlay.series) for outlay in self.records if outlay not in shown]
         if not shown:
             return ()
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
@@ -205,7 +251,9 @@ class Spent(OfModels):
             rows, x="cost", y="pass@1", low="low", high="high", colour="model", points=points,
             title=f"pass@1 against the {noun} of an attempt",
             subtitle=" · ".join((
-                "line: the frontier", self.study.sizes(o.rate for o in shown),
+                "line: the frontier",
+                *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
+                self.study.sizes(o.rate for o in shown),
                 self.study.confidence.words(),
             )), shares=True, log_x=True,
             x_title=f"{noun} of an attempt ({_UNITS[unit]})" if unit in _UNITS else noun,
@@ -226,7 +274,19 @@ class Spent(OfModels):
 
     def details(self) -> Iterator[str]:
         yield "per solved task: Fieller's limits; budgets: bands over all budgets, for each pair"
-        yield "p: sign flips, adjusted over all pairs of a group"
+        yield "p: Student's t, adjusted over all pairs of a group"
+
+    def messages(self) -> Iterator[Said]:
+        """Tasks that not all models have."""
+        groups: dict[Series, list[Outlay]] = {}
+        for outlay in self.records:
+            groups.setdefault(outlay.series[1:], []).append(outlay)
+        every = [len(np.unique(np.concatenate([o.tasks for o in g]))) for g in groups.values()]
+        shared = [len(shared_tasks(group)) for group in groups.values()]
+        if sum(every) > sum(shared):
+            message = UNSHARED_TASKS if min(shared) > 1 else UNCOMMON_TASKS
+            yield message(tasks=sum(every) - sum(shared), every=sum(every))
+        yield from super().messages()
 
 
 def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float, str]]:
@@ -248,7 +308,7 @@ def _nothing(records: Sequence[Outlay]) -> str:
         return "Every attempt costs 0: without a price a solved task has no cost."
     if not any(outlay.attempts.passed.any() for outlay in records):
         return "No attempt passed: the cost of a solved task has only a lower limit."
-    return "No model has solved a task and a cost of every attempt: costs have only a lower limit."
+    return "No model that solved a task has a cost of every attempt: costs have only a lower limit."
 
 
 @dataclass(frozen=True)
@@ -298,8 +358,8 @@ class CostPairs(Section[Rivalry]):
         Column("model", cell=lambda pair: pair.first.series[0]),
         Column("against", meaning=AGAINST.meaning, cell=lambda pair: pair.second.series[0]),
         replace(GROUPS, cell=lambda pair, item: pair.first.series[1 + item[0]]),
-        Column("difference", "$", meaning="Of the cost of a solved task, on the tasks that all"
-               " models have.", cell=lambda pair: pair.difference.estimate),
+        Column("difference", "$", meaning="Of the cost of a solved task, on shared tasks.",
+               cell=lambda pair: pair.difference.estimate),
         Column("ratio", "ratio", meaning="Of the costs of a solved task.",
                cell=lambda pair: pair.ratio.estimate),
         Column("p", "p", joined=True, meaning="p-value of equal costs of a solved task, adjusted"
@@ -329,7 +389,7 @@ class CostPairs(Section[Rivalry]):
 class Cascades(Section[CascadeOutlay]):
     """One model first, the other where it fails."""
 
-    title = "An attempt of one model, and one of the other where it fails"
+    title = "An attempt of one model, and one of the other where it fails: tasks that both have"
     columns = (
         replace(MODEL, meaning="The first model → the second."), GROUPS,
         Column("solved", "share", meaning="Probability that one of the two attempts passes.",
