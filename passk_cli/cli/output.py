@@ -20,7 +20,7 @@ from passk_cli.commands.command import Command
 from passk_cli.errors import MessageError, ParameterError, PasskError
 from passk_cli.files.arguments import read_paths
 from passk_cli.message import NOTE, Said
-from passk_cli.option import Declared, Option, declared, loaded, sections_of
+from passk_cli.option import Declared, Option, changed, declared, loaded, sections_of
 from passk_cli.render import (
     ANNOTATIONS,
     CODE_QUALITY,
@@ -100,8 +100,17 @@ class Charting:
         return PictureSize.parse(self.chart_size) if self.chart_size else None
 
     def check(self) -> None:
-        """Refuse files that are no pictures, and a size that is none."""
-        _ = self.size
+        """Refuse choices about no chart, files that are no pictures, and a size that is none."""
+        if not self.chart and (choices := changed(self)):
+            raise ParameterError(
+                f"{choices[0]}: no chart is drawn; add --chart FILE or --chart terminal",
+                name="contradicting-options",
+            )
+        if self.size and self.size.printed and self.in_terminal and not self.files:
+            raise ParameterError(
+                f"--chart-size {self.chart_size}: a terminal has columns and rows; write 80 or"
+                " 80x24",
+            )
         for file in self.files:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
@@ -208,20 +217,23 @@ class Output:
         inputs : the files that are read.  others, charting : further outputs of the same command.
         declaration : the command, which may write pages or verdicts.
         """
-        charts: list[str] = []
-        if charting.chart:
-            charting.check()
-            charts, in_terminal = charting.files, charting.in_terminal
-            if in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
-                raise ParameterError(
-                    f"--chart {in_terminal} would stand in the {self.form} on stdout;"
-                    " write that with -o FILE, or the chart to a file",
-                    name="bad-output",
-                )
+        charting.check()
+        in_terminal = charting.in_terminal
+        if in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
+            raise ParameterError(
+                f"--chart {in_terminal} would stand in the {self.form} on stdout;"
+                " write that with -o FILE, or the chart to a file",
+                name="bad-output",
+            )
+        if self.stacked and "latex" not in map(self._format, self._targets):
+            raise ParameterError(
+                "--stacked: no output is LaTeX; add -f latex or -o FILE.tex",
+                name="contradicting-options",
+            )
         files = [target for target in self._targets if target is not None]
         if len(self._targets) - len(files) > 1:
             raise ParameterError("-o - is given twice; stdout takes one result", name="bad-output")
-        targets = [*files, *others, *charts]
+        targets = [*files, *others, *charting.files]
         places = [os.path.realpath(target) for target in targets]
         for place, target in zip(places, targets, strict=True):
             folder = os.path.dirname(target) or "."

@@ -20,7 +20,7 @@ from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.layout import Batch
 from passk_cli.files.prices import cost_sql
 from passk_cli.files.request import Request
-from passk_cli.files.roles import AMOUNTS, CANONICAL, ROLES, SETTINGS, addends, find
+from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
 from passk_cli.files.statement import Statement, Tally
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
@@ -53,7 +53,7 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
 def _require_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> None:
     """DataError for amounts below 0, and for what is no number."""
     request = statement.request
-    for role in AMOUNTS.intersection(request.read_of_attempts):
+    for role in (role for role in UNITS if role in request.read_of_attempts):
         # Cached tokens are a part of the input, or cannot be priced.
         priced = bool(request.price) and role == "tokens_cached"
         least = "least(tokens_cached, tokens_in - tokens_cached)" if priced else role
@@ -124,7 +124,7 @@ def _columns(statement: Statement, form: str, model: str, *, graded: bool) -> di
     facts = {role for role in request.attempts if ROLES.get(role) and role not in CANONICAL}
     for role in (name for name in ROLES if name in facts):
         value = cost_sql(request.price, model) if role == "cost" and request.price else role
-        if form == "csv" and role in AMOUNTS:
+        if form == "csv" and role in UNITS:
             # Whole numbers are written as such.
             value = f"regexp_replace(({value})::VARCHAR, '[.]0$', '')"
         columns[role] = value

@@ -31,7 +31,7 @@ from passk_cli.files.memory import READABLE, file_of_rows, rows_of
 from passk_cli.files.policies import decide
 from passk_cli.files.pooled import unread_column
 from passk_cli.files.request import BOUNDS, TABLES, Request
-from passk_cli.files.roles import AMOUNTS, reached
+from passk_cli.files.roles import UNITS, reached
 from passk_cli.files.source import Source
 from passk_cli.files.statement import LateColumn, Statement, Tally, run
 from passk_cli.message import NOTE, Message, refused
@@ -237,7 +237,7 @@ def _require_passes(request: Request) -> None:
             name="no-bounds",
         )
     # What an attempt took is known whether it passes or fails.
-    others = [role for role in request.attempts if role not in AMOUNTS]
+    others = [role for role in request.attempts if role not in UNITS]
     if len(others) < len(request.attempts) and request.missing_cost == "drop":
         raise ParameterError(
             f"--missing {BOUNDS}: attempts without a cost are left out with outcomes that may be"
@@ -326,7 +326,7 @@ def _with_attempts(
         counts = with_numbering(con, statement, counts, repeated=repeated)
     if request.attempts:
         counts = with_attempts(con, statement, counts, repeated=repeated)
-        if not AMOUNTS.isdisjoint(request.attempts):
+        if not UNITS.keys().isdisjoint(request.attempts):
             from passk_cli.files.spending import settled
 
             query = AttemptQuery(con, statement, policy(statement, repeated))

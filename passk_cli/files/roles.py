@@ -136,7 +136,6 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-AMOUNTS = frozenset(UNITS)
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
 _NO_VALUE = {"record", "null"}

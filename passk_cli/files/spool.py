@@ -42,12 +42,12 @@ from passk_cli.files.look import Spooled, roles_of
 from passk_cli.files.paths import from_folders, path_columns, template_columns
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
-    AMOUNTS,
     EACH,
     OF_ATTEMPTS,
     ROLES,
     SETTINGS,
     SHORT,
+    UNITS,
     Roles,
     assign,
     candidates,
@@ -308,7 +308,7 @@ class _Sheets:
         self._roles: dict[object, Roles] = {}
         self._files = ExitStack()
         self._plays_a_part = _parts(request)
-        amounts = not AMOUNTS.isdisjoint((*request.attempts, *request.fields))
+        amounts = not UNITS.keys().isdisjoint((*request.attempts, *request.fields))
         self._spent = amounts or bool(request.conversion or request.where)
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 

@@ -131,6 +131,11 @@ def test_a_link_that_leads_nowhere_is_refused(link: str, problem: str) -> None:
         quiet([{"task": "a", "passed": True}, {"task": "b", "passed": False}], link=link)
 
 
+def test_a_leaderboard_alone_takes_no_link() -> None:
+    with pytest.raises(passk_cli.ParameterError, match="has no tasks that lead to transcripts"):
+        quiet([{"task": "a", "passed": True}], board=True, link="https://a.org/{task}")
+
+
 def test_links_know_the_group_and_the_first_attempt() -> None:
     rows = [{**row, "attempt": k + 5, "passed": True} for row in by_benchmark(True)
             for k in range(2)]  # fmt: skip

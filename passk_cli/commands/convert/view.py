@@ -16,7 +16,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import is_result, paths_of, split_label
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import Conversion
-from passk_cli.files.roles import AMOUNTS, HOLDS_COUNTS
+from passk_cli.files.roles import HOLDS_COUNTS, UNITS
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
@@ -25,7 +25,7 @@ from passk_cli.study.section import view
 from passk_cli.study.study import Study
 
 # Of what --with can name, those that the reader finds under many names.
-_ROLES = ("answer", "solution", *sorted(AMOUNTS))
+_ROLES = ("answer", "solution", *sorted(UNITS))
 _OF_COUNTS = ("model", "task", "n", "c")
 _OF_REPORT = ("tasks", "attempts", "passed")
 

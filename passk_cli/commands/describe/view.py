@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.files.roles import AMOUNTS, UNITS
+from passk_cli.files.roles import UNITS
 from passk_cli.message import NOTE, WARNING
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
@@ -243,7 +243,7 @@ def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
         yield "--outcome", names(file.outcomes)
     if file.in_path:
         yield "from paths", names(file.in_path)
-    facts = [(role, column) for role, column in file.offered.items() if role not in AMOUNTS]
+    facts = [(role, column) for role, column in file.offered.items() if role not in UNITS]
     if facts:
         # Each with the metrics that need to know it of attempts.
         yield "when asked", names([

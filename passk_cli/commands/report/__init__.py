@@ -39,8 +39,8 @@ class ReportOptions:
     )] = False
     link: Annotated[str, Option(
         "--link", "URL", "Address of transcripts, with {model} and {task}.",
-        detail="Each task of the page leads to it. {attempt} is the number of an attempt in the"
-        " data; a column of --by is its value. Values are escaped as in URLs.",
+        detail="Each task of an .html page leads to it. {attempt} is the number of an attempt"
+        " in the data; a column of --by is its value. Values are escaped as in URLs.",
     )] = ""
     # fmt: on
 

@@ -53,6 +53,12 @@ class OnePage(Question, ReportOptions):
     def request(self, options: SharedOptions) -> Request:
         """The columns to read, and the order of the attempts where the data has one."""
         request = super().request(options)
+        if self.link and self.board:
+            raise ParameterError(
+                "--link: a leaderboard alone has no tasks that lead to transcripts; leave --link or"
+                " --board out",
+                name="contradicting-options",
+            )
         if self.link:
             check_link(self.link, request.by)
         return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)

@@ -16,7 +16,7 @@ from typing import Any
 
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, number
-from passk_cli.files.roles import AMOUNTS
+from passk_cli.files.roles import UNITS
 
 _ONLY = "is_correct"
 _UNNAMED = "unnamed"
@@ -67,7 +67,7 @@ def _spent(record: Any) -> dict[str, object]:
     """Tokens, milliseconds and turns; what `passk convert` carried is metadata, as dollars are."""
     tokens, metadata = record.get("token_usage"), record.get("metadata")
     return {
-        **{name: at(metadata, name) for name in sorted(AMOUNTS) if at(metadata, name) is not None},
+        **{name: at(metadata, name) for name in sorted(UNITS) if at(metadata, name) is not None},
         **{
             name: value
             for name, value in (
