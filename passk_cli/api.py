@@ -146,6 +146,8 @@ def python_function(name: str) -> Callable[..., Findings]:
         if unknown:
             near = get_close_matches(unknown[0], options, 1, cutoff=0.6)
             meant = f" (did you mean {near[0]!r}?)" if near else ""
+            if reason := declaration.lacking.get(unknown[0]):
+                meant = f" ({reason})"
             there = ", ".join((*options, "frame_as"))
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
         with python_spelling(options):

@@ -32,8 +32,6 @@ _SETTINGS: Any = {
 }
 # What typer raises for a command line that it does not understand, under its public name's base.
 USAGE_ERROR: Any = typer.BadParameter.__base__
-# An option that other commands have → what this one has for it.
-_INSTEAD: dict[Any, str] = {("extrapolate", "-k"): "--to"}
 
 
 class DeclaredCommand(TyperCommand):
@@ -231,11 +229,12 @@ def main() -> None:
 
 def _usage_error(error: Any, words: list[str]) -> ParameterError:
     """A command line that typer does not understand, as an error of ours."""
-    instead = _INSTEAD.get((*words[:1], getattr(error, "option_name", None)))
-    if instead:
-        error.possibilities = [instead]
-    problem = error.format_message().removesuffix(".")
-    path = f"passk {words[0]}" if words[:1] and words[0] in COMMANDS else "passk"
+    problem, path = error.format_message().removesuffix("."), "passk"
+    if words[:1] and words[0] in COMMANDS:
+        path = f"passk {words[0]}"
+        option = getattr(error, "option_name", "")
+        if reason := command_of(words[0]).lacking.get(option):
+            problem = f"no such option: {option}; {reason}"
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"
     return ParameterError(problem, name="usage")

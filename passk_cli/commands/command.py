@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from passk_cli.option import Declared, declared, loaded, sections_of
@@ -33,6 +33,8 @@ class Command:
         where pipelines look.
     methods : whether it says how its numbers were computed, as a paper does.
     beside_output : options that keep something beside a file of output, and mean nothing without.
+    lacking : an option that other commands have, as it is written on the command line or in Python
+        → why this one has none, and what to use.
     view : "module:class" of its question; the module has the sections and messages of its answer.
     """
 
@@ -46,6 +48,7 @@ class Command:
     judges: bool = False
     methods: bool = False
     beside_output: tuple[str, ...] = ()
+    lacking: Mapping[str, str] = field(default_factory=dict)
     view: str = ""
 
     @property
@@ -81,10 +84,10 @@ class Command:
     def own_titles(self) -> dict[str, list[str]]:
         """Title → its own options: those of the classes that declare them, then OWN."""
         titles: dict[str, list[str]] = {}
-        for field in declared(self.own):
-            owner = next(c for c in self.own.__mro__ if field in inspect.get_annotations(c))
+        for name in declared(self.own):
+            owner = next(c for c in self.own.__mro__ if name in inspect.get_annotations(c))
             title = OWN if owner is self.own else getattr(owner, "title", OWN)
-            titles.setdefault(title, []).append(field)
+            titles.setdefault(title, []).append(name)
         if OWN in titles:
             titles[OWN] = titles.pop(OWN)
         return titles

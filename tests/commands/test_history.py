@@ -18,6 +18,7 @@ import passk_cli
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import history
 from passk_cli.files.history import append
+from tests.conftest import Passk
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 TAU, NIGHTS = SAMPLES / "tau_airline.csv", SAMPLES / "nights.parquet"
@@ -212,6 +213,22 @@ def test_the_drop_of_the_sample_is_dated() -> None:
     assert names == ["sampling-flips", "two-runs"]
     (plot,) = findings.report.plots
     assert [rule.x for rule in plot.rules] == [30]
+
+
+def test_a_metric_that_no_history_holds_is_refused_with_the_command_that_has_it(
+    passk: Passk,
+) -> None:
+    for option in ("-m", "--metric"):
+        done = passk("trend", NIGHTS, option, "cost")
+        assert (done.code, done.out) == (2, "")
+        assert (
+            f"no such option: {option}; trend is about pass@1: a history holds passes" in done.err
+        )
+        assert "with passk cost before=FILE after=FILE; see passk trend --help" in done.err
+    with pytest.raises(
+        TypeError, match=r"'metrics' \(trend is about pass@1.* with passk cost before="
+    ):
+        passk_cli.trend(NIGHTS, metrics="cost")
 
 
 def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:

@@ -553,4 +553,4 @@ def test_nested_columns(passk: Passk, tmp_path: Path) -> None:
 def test_k_is_called_to_where_curves_go_on(passk: Passk) -> None:
     done = passk("extrapolate", SAMPLES / "tau_airline.csv", "-k", "100")
     assert (done.code, done.out) == (2, "")
-    assert "no such option: -k (Possible options: --to)" in done.err
+    assert "no such option: -k; its k are those of --to; see passk extrapolate --help" in done.err

@@ -23,9 +23,14 @@ class TrendOptions:
     """
 
 
+_PASSES_ONLY = (
+    "trend is about pass@1: a history holds passes only, no costs; compare what two runs cost with"
+    " passk cost before=FILE after=FILE"
+)
 COMMAND = Command(
     TrendOptions, (Request, Confidence), charts=True,
     without=("threshold", "missing", "duplicates", "skip_bad", "outcome", "records", "path",
              "bounds", "engine", "spark_master"),
+    lacking=dict.fromkeys(("-m", "--metric", "metrics"), _PASSES_ONLY),
     view="passk_cli.commands.trend.view:Trend",
 )  # fmt: skip
