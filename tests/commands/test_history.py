@@ -221,13 +221,9 @@ def test_a_metric_that_no_history_holds_is_refused_with_the_command_that_has_it(
     for option in ("-m", "--metric"):
         done = passk("trend", NIGHTS, option, "cost")
         assert (done.code, done.out) == (2, "")
-        assert (
-            f"no such option: {option}; trend is about pass@1" in done.err
-        )
+        assert f"no such option: {option}; trend is about pass@1" in done.err
         assert "with passk cost before=FILE after=FILE; see passk trend --help" in done.err
-    with pytest.raises(
-        TypeError, match=r"'metrics' \(trend is about .* with passk cost before="
-    ):
+    with pytest.raises(TypeError, match=r"'metrics' \(trend is about .* with passk cost before="):
         passk_cli.trend(NIGHTS, metrics="cost")
 
 
