@@ -81,8 +81,8 @@ _SAYING = {
 }
 UNPRICED_MODELS = Message(
     "unpriced-models", WARNING,
-    "every attempt of {models:and} costs 0, as where a model has no price: a cost per solved task"
-    " of 0 is no result",
+    "every attempt of {models:and} costs 0, as where a model has no price: a cost of 0 is no"
+    " result",
     "--price computes costs from tokens",
     "A harness that has no price for a model often writes 0, and a model that runs on one's own"
     " machine has a cost that no file knows. A cost per solved task of 0 is then no result, and"

@@ -120,7 +120,8 @@ def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rat
         ]
         number = replace(across(*ends), more={"budget": budget})
         if per_success.estimate.reason == UNPRICED:
-            number = replace(number, estimate=Estimate(None, reason=UNPRICED), se=None, level=None)
+            nothing = Estimate(None, reason=UNPRICED)
+            number = replace(number, estimate=nothing, se=None, level=None, flaw="")
         within.append(number)
     return Outlay(series, tasks, attempts, rate, cost, per_success, tuple(within))
 
@@ -158,10 +159,12 @@ def _spent(
 
 
 def _estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
+    # Where an amount is missing it may be any.
+    endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
+    reason = ratio.reason or ("amounts are missing: an end is not known" if endless else "")
     return Estimate(
-        ratio.value, None, ratio.low, ratio.high, ratio.reason, signed, unit=unit,
-        upper=ratio.upper,
-    )  # fmt: skip
+        ratio.value, None, ratio.low, ratio.high, reason, signed, unit=unit, upper=ratio.upper
+    )
 
 
 def amount_text(amount: float, unit: str) -> str:

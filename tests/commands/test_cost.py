@@ -183,6 +183,10 @@ def test_a_missing_price_is_no_low_one() -> None:
     assert text.startswith("dear solves a task for $1.10 [")
     assert "cheap may need less: attempts lack their cost." in text
     assert "at least $0.100" in text
+    row = numbers(data, missing_cost="bounds", at=1)["cheap", "cost"]
+    assert (row.estimate_low, row.note) == (
+        pytest.approx(0.05), "amounts are missing: an end is not known"
+    )  # fmt: skip
 
 
 def test_a_negative_cost_is_refused() -> None:
