@@ -174,7 +174,7 @@ def gate(
     bounds: tuple[float, float] | None = None,
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Passes or fails CI by rules about a run, by exit code."""
+    """Passes or fails CI by its exit code: rules about a run."""
 
 def bootstrap(
     data: Any,
@@ -594,7 +594,7 @@ def record(
     spark_master: str | None = None,
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """Add a run to a history, for trend and gate."""
+    """Adds a run to a history, for trend and gate."""
 
 def formats(
     name: str | None = None,

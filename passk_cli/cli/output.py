@@ -63,7 +63,7 @@ class Charting:
         detail="A page (.html) follows its reader's theme.",
     )] = "light"
     chart_size: Annotated[str, Option(
-        "--chart-size", "W[xH]", "Size of the whole picture, as 3.25in or 800x500.",
+        "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
         detail="In in, cm, mm, pt or, without a unit, px; of a terminal, columns and rows. On paper"
         " text has 7 to 8 points. A page (.html) is as wide as its window.",
     )] = ""

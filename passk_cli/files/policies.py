@@ -64,7 +64,7 @@ def decide(
     if not attempted.any():
         # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
         _refuse(batches, replace(request, missing="error"), tally, tolerant=False)
-        remedy = "is --where too narrow?" if request.where else ""
+        remedy = "is --where too narrow?" if request.where else "is the file complete?"
         raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
     series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
     tasks = cells["task"][attempted]

@@ -232,7 +232,10 @@ def assign(
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
-            remedy = f"name it with --field {role}=…; {_there_are(_likely(role, columns))}"
+            remedy = f"name it with --field {role}=…"
+            if role == "task" and not (counts or choices["outcome"]):
+                remedy += ", and the outcome with --field outcome=…"
+            remedy += f"; {_there_are(_likely(role, columns))}"
             raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
     for role, names in choices.items():
         if len(names) > 1:

@@ -294,8 +294,8 @@ def _outlook(
             measured = true_correlation(first, second, covariance)
             pilots = zip(names, (first, second), strict=True)
             if equal := [name for name, pilot in pilots if not tells_apart(pilot)]:
-                tasks = f"the tasks of {' and of '.join(equal)}"
-                doubt = f"{tasks} do not differ clearly more than chance explains"
+                rates = f"the pass rates of {' and of '.join(equal)}"
+                doubt = f"{rates} do not differ over tasks clearly more than chance explains"
             elif not -1.0 <= measured <= 1.0:
                 doubt = f"too few attempts, the estimate is {measured:.2f}, outside −1 to 1"
         if not doubt or measured is None:

@@ -301,4 +301,4 @@ def test_a_column_of_the_history_named_as_a_word_of_sql_is_asked_for_in_quotes()
 
 def test_the_runs_that_the_effect_is_of_are_counted() -> None:
     details = str(passk_cli.trend(NIGHTS))
-    assert "effect: 11 runs · false alarm in 365 runs: 5 %" in details
+    assert "run effect from 11 runs · false alarm in 365 runs: 5 %" in details

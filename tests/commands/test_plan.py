@@ -244,7 +244,7 @@ def test_pilot_of_one_model() -> None:
     text = said(report)
     assert "modelled-pilot" not in text
     assert "modelled-pilot" in said(piloted(counts, "pass@4,pass@1"))
-    assert "correlation 0.5 (assumed)" in report.context
+    assert "correlation of models 0.5 (assumed)" in report.context
     assert "standard errors uncertain by ±6.6 % (50 tasks)" in report.details
     assert "partly by Beta rates: pass@4" in report.details
     assert "gpt-4o: mean 0.42, standard deviation 0.32" in report.details
@@ -269,7 +269,7 @@ def test_pilot_of_two_models() -> None:
     assert test.power(detects, 800) == pytest.approx(0.8, abs=2e-3)
     assert row["correlation"] == pytest.approx(0.25, abs=0.01)
     assert said(report)["pilot-models"].startswith("intervals are for codellama-7b")
-    assert "correlation 0.25 (measured)" in report.context
+    assert "correlation of models 0.25 (measured)" in report.context
     assert "in pass@5 between codellama-7b and gpt-4-0613" in answer(report)
     assert report.signature["correlation"] == "measured"
     with pytest.raises(ParameterError, match="--correlation is for a pilot of one model"):
@@ -293,7 +293,7 @@ def test_plan_is_for_the_model_and_pair_that_vary_most() -> None:
     assert max(spreads, key=lambda pair: spreads[pair]) == "calm − wild"
     assert row["pair"] == "two similar to it"
     assert said(report)["unmeasured-correlation"].startswith(
-        "pass@1: the correlation of calm and wild cannot be measured: the tasks of calm do not"
+        "pass@1: the correlation of calm and wild cannot be measured: the pass rates of calm do not"
     )
 
 
@@ -317,7 +317,7 @@ def test_a_pilot_that_cannot_tell() -> None:
 def test_models_that_never_differ_say_nothing_of_differences() -> None:
     cells = [(m, f"t{t}", 2, t % 3) for m in ("one", "copy") for t in range(6)]
     report = piloted(Counts.from_cells(cells), "pass@1")
-    assert "correlation 0.5 (assumed)" in report.context
+    assert "correlation of models 0.5 (assumed)" in report.context
     assert all(row["difference"] for row in rows(report, fact="design", tasks=24))
 
 

@@ -92,7 +92,14 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "task,sample,temperature,passed\na,0,0.2,1\na,0,0.8,0\n", [],
         "they differ in temperature: keep settings apart with --by temperature",
     ),
-    ("no task column", "a.csv", "foo,passed\n1,1\n", [], "no task column; name it with --field"),
+    (
+        "no task column", "a.csv", "foo,passed\n1,1\n", [],
+        "no task column; name it with --field task=…; the columns are",
+    ),
+    (
+        "no column of task and outcome", "a.csv", "question,ok\n1,1\n", [],
+        "name it with --field task=…, and the outcome with --field outcome=…; the columns are",
+    ),
     (
         "no outcome column", "a.jsonl", '{"task": "a", "evaluation": {"log": "x"}}\n', [],
         "no outcome column; name it with --field outcome=…; the columns are task, evaluation;"

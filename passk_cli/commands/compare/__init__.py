@@ -43,7 +43,7 @@ class CompareOptions:
         "--flips", help="Tasks that flip between models, and how many by chance.",
     )] = False
     change: Annotated[str | None, Option(
-        "--change", "FROM:TO", "Do models change differently, as from pass@1 to pass@100?",
+        "--change", "FROM:TO", "Do models change differently, e.g. from pass@1 to pass@100?",
         parse="passk_cli.commands.compare.view:parse_change_name",
         detail="The difference of two models at TO minus their difference at FROM, tested as a"
         " family of its own. Without -k and -m these are the metrics that are compared.",

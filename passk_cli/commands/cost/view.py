@@ -270,7 +270,7 @@ class Spent(OfModels):
         if self.chosen and self.numbers:
             yield "other budgets: --at"
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
-            yield "range: attempts ended first"
+            yield "range: attempts ran out before the budget"
 
     def details(self) -> Iterator[str]:
         yield "per solved task: Fieller's limits; budgets: bands over all budgets, for each pair"

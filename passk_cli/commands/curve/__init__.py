@@ -40,7 +40,7 @@ class CurveOptions:
     # The types of families and metrics cost too much to be named here.
     # fmt: off
     rates: Annotated[tuple[Any, ...], Option(
-        "--rates", "NAME=P,P,…", "Exact success rates, as mixed=0,1.",
+        "--rates", "NAME=P,P,…", "Exact success rates, e.g. mixed=0,1.",
         parse="passk_cli.commands.curve.view:parse_families",
         detail="They stand instead of files; a file may have a column rate as well. Repeatable.",
     )] = ()
@@ -62,7 +62,7 @@ class CurveOptions:
         detail="They say what uneven tasks do.",
     )] = False
     curves: Annotated[tuple[Any, ...], Option(
-        "-m --metric", "NAMES", "Curves, as pass@k or maj@k,gpass@k:0.5.",
+        "-m --metric", "NAMES", "Curves, e.g. pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
         detail="pass@k and pass^k are there anyway, unless one of them is named.",
     )] = ()

@@ -11,7 +11,7 @@ from passk_cli.commands.question import Question
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
-from passk_cli.report.model import Estimate, Report, Sentence
+from passk_cli.report.model import ALWAYS, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.extremes import highest, named
@@ -31,7 +31,7 @@ UNITS = {
 
 NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
-    "at least {share} of the variance of {numbers} is between attempts at one task",
+    "at least {share} of the variance of {numbers} comes from attempts at the same task",
     "more attempts per task narrow these intervals",
     "A mean over tasks varies because tasks differ and because attempts at one task differ. Where"
     " the second part is half or more, further attempts at the same tasks narrow the interval;"
@@ -82,7 +82,9 @@ class Estimates(Numbers):
         ]
         confidence = self.study.confidence
         if noisy and confidence.population != THESE_TASKS and confidence.method != "none":
-            numbers = numbers_of_models([(name, model) for _, name, model in noisy])
+            shown = {number.name for number in self.numbers if number.shown == ALWAYS}
+            pairs = [(name, model) for _, name, model in noisy]
+            numbers = numbers_of_models(sorted(pairs, key=lambda pair: pair[0] not in shown))
             yield NOISY_ATTEMPTS(numbers=numbers, share=min(noisy)[0])
 
     def plots(self) -> tuple[Plot, ...]:

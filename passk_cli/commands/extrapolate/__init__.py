@@ -62,7 +62,7 @@ class ExtrapolateOptions:
         detail="Default: 10 times the attempts there are.",
     )] = ()
     target: Annotated[float | None, Option(
-        "--target", "P", "Find the k at which pass@k reaches P, as 0.9.", parse=parse_target,
+        "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", parse=parse_target,
     )] = None
     curves: Annotated[tuple[str, ...], Option(
         "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",

@@ -107,9 +107,9 @@ class EachFormat(Section[KnownFormat]):
         """How many formats are read, and by what they are recognised."""
         kinds = [each.kind for each in self.records]
         yield (
-            f"{kinds.count('harness')} formats of evaluation harnesses are read and"
-            f" {kinds.count('general')} of records and tables; content decides, not the file's"
-            f" name. {kinds.count(_REFUSED)} more are recognised and refused.",
+            f"{kinds.count('harness')} formats of evaluation harnesses are read, and"
+            f" {kinds.count('general')} general ones;"
+            f" {kinds.count(_REFUSED)} more are recognised and refused.",
         )
 
     def details(self) -> Iterator[str]:

@@ -27,7 +27,7 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 class GateOptions(
     EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegression, MaxDrop
 ):  # fmt: skip
-    """Passes or fails CI by rules about a run, by exit code.
+    """Passes or fails CI by its exit code: rules about a run.
 
     Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.
 

@@ -778,7 +778,11 @@ class SuiteList(Section[Asked]):
 def _rules_of(asked: Asked) -> str:
     rules = [rule for rule in (*asked.gate.chosen, *asked.later) if not isinstance(rule, EveryTask)]
     entries = {name: value for rule in rules for name, value in rule.signature.items()}
-    return " ".join(f"{name.replace('_', '-')}={value}" for name, value in entries.items())
+    options = {f"--{name.replace('_', '-')}": value for name, value in entries.items()}
+    if options.get("--min-by") == BY_INTERVAL:
+        del options["--min-by"]
+    words = (name if value == "yes" else f"{name} {value}" for name, value in options.items())
+    return " ".join(words)
 
 
 def _baseline_of(asked: Asked) -> str:

@@ -47,7 +47,7 @@ LEFT_OUT = Message(
 UNMEASURED = Message(
     "unmeasured-correlation", WARNING,
     "{metrics}: the correlation of {models:and} cannot be measured: {reason}"
-    "{?assumed|; {assumed} is assumed, --model with --correlation sets another}",
+    "{?assumed|; {assumed} is assumed; to set another: --model NAME --correlation R}",
     meaning="The smallest difference that a run detects depends on the correlation of"
     " their true success rates over tasks. A pilot measures it where the tasks of both models"
     " differ clearly more than chance explains. Elsewhere the plan is for two models similar to the"
@@ -243,7 +243,7 @@ class Choices(Section[Choice]):
         elif not self.designs.several:
             yield f"pilot: {outlook.name}"
         if outlook.pilot is not None and outlook.correlation is not None:
-            yield f"correlation {outlook.correlation:.2g} ({outlook.correlation_source})"
+            yield f"correlation of models {outlook.correlation:.2g} ({outlook.correlation_source})"
         yield f"test at {100 * (1 - aims.level):.3g} %"
         if len(self.designs.outlooks) > 1:
             yield "all metrics: --full"

@@ -12,7 +12,7 @@ from passk_cli.option import Option
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordOptions:
-    """Add a run to a history, for trend and gate.
+    """Adds a run to a history, for trend and gate.
 
     The history is one Parquet file with a row per run, model and task; jobs can add to it at the
     same time. Or it is a folder with a file per run, which needs no locks and can lie in any

@@ -54,7 +54,7 @@ class TemperatureOptions:
     )] = ()
     spread: Annotated[tuple[float, ...], Option(
         "--spread", "S", "Toy: standard deviation of the tasks.", parse=parse_spreads,
-        detail="Several by commas, as 4,16. Default: 16.",
+        detail="Several by commas, e.g. 4,16. Default: 16.",
     )] = ()
     gamma: Annotated[float | None, Option(
         "--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2.",

@@ -39,16 +39,17 @@ _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _POINTS = Column("points", "share")
 
 TWO_RUNS = Message(
-    "two-runs", NOTE, "two single runs of {model} must differ by {points} points to be different",
-    "",
+    "two-runs", NOTE,
+    "two single runs of {model} must differ by {points} points to be significantly different", "",
     "The difference that two runs of one setup exceed in one comparison of twenty (at the level"
     " 0.95): chance within tasks and the effect of the run, both twice. Smaller differences between"
     " two nights mean nothing.",
 )  # fmt: skip
 SAMPLING_FLIPS = Message(
     "sampling-flips", NOTE,
-    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and flip on"
-    " {between}; chance alone: {within} ({p})", "buy tasks, not machines",
+    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and differ"
+    " on {between}; by chance alone they differ on {within} ({p})",
+    "more tasks help, a steadier machine does not",
     "Two attempts at a task can differ by chance: two of one run do so on the second number of"
     " tasks. Where those of two runs flip no more often, flips from night to night are sampling:"
     " more tasks or attempts help, another machine does not. The test deals the attempts at each"
@@ -56,8 +57,8 @@ SAMPLING_FLIPS = Message(
 )  # fmt: skip
 RUN_FLIPS = Message(
     "run-flips", WARNING,
-    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and flip on"
-    " {between}; chance alone: {within} ({p})",
+    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and differ"
+    " on {between}; by chance alone they differ on {within} ({p})",
     "runs differ: look at machines, versions and time of day",
     "Two attempts of different runs differ more often than two attempts of one run, more than"
     " chance explains: something that is not the attempt differs from run to run.",
@@ -226,13 +227,15 @@ class Courses(Section[Course]):
         elif tested:
             least = min(tested, key=lambda course: course.p or 0.0)
             smallest = "p" if len(tested) == 1 else "smallest p"
-            yield (f"No effect of the run is shown: {smallest} {p_relation(least.p or 0.0)}.",)
+            none = "Otherwise no" if changed else "No"
+            yield (f"{none} difference between runs beyond chance is shown:"
+                   f" {smallest} {p_relation(least.p or 0.0)}.",)  # fmt: skip
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
         yield f"last run: {self.study.sizes(sizes)}"
         if used := [len(course.stretch.runs) for course in self.records if course.effect]:
-            yield f"effect: {span(min(used), max(used))} runs"
+            yield f"run effect from {span(min(used), max(used))} runs"
         if any(len(course.setup.runs) >= 5 for course in self.records):
             alpha = 1 - self.study.confidence.level
             whose = " of a model" if len(self.records) > 1 else ""
