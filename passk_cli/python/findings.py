@@ -178,7 +178,8 @@ class Findings:
         plots = tuple(plot for kind, plot in every if kind.startswith(name))
         if not plots:
             raise ParameterError(f"no chart {name!r}; there is {there}", name="no-chart")
-        asked = PictureSize.parse(size) if size else None
+        with python_spelling({}):
+            asked = PictureSize.parse(size) if size else None
         look = Look(title, bands, tuple(highlight), panel, asked)
         report = self.report if plots == self.report.plots else _drawing(self.report, plots)
         return Chart(report, look, theme, percent)

@@ -30,7 +30,7 @@ def python_spelling(options: Options) -> Iterator[None]:
 
 
 # What the command line alone declares → where Python has it.
-_ELSEWHERE = {"--highlight": "highlight="}
+_ELSEWHERE = {"--chart-size": "size=", "--highlight": "highlight=", "--panel": "panel="}
 # What follows an option that takes a name where a sentence goes on.
 _WORDS = {"", "and", "chooses", "is", "or", "out", "too"}
 _OPTION = re.compile(
