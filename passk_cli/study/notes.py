@@ -24,6 +24,7 @@ from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
 from passk_cli.study.temperature_names import in_name
+from passk_cli.study.values import UNPRICED
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
@@ -341,6 +342,8 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
     there are to be.  short : the facts whose lack of attempts is told.
     """
     empty = NO_NUMBER if short_tasks == "drop" else SHORT_TASKS
+    # A model without a price has a message of its own.
+    short = [fact for fact in short if fact.estimate.reason != UNPRICED]
     causes = [
         *((fact, empty if fact.estimate.value is None else SHORT_TASKS_DROPPED,
            fact.estimate.reason) for fact in short),

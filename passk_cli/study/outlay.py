@@ -30,10 +30,9 @@ from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact, across
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series, attempts_of, cluster_codes
+from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes
 
 PER_SUCCESS = "cost-per-success"
-UNPRICED = "every attempt costs 0"
 FRONTIER = "frontier"
 _RATIO = "fieller"
 # Budgets are chosen among these multiples of powers of ten.

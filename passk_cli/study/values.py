@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 Series = tuple[str, ...]
 NOTHING: Floats = np.empty(0)
 NOWHERE: Ints = np.empty(0, dtype=np.int64)
+# Why a model has no cost: no price is not a price of 0.
+UNPRICED = "every attempt costs 0"
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,9 @@ def values_of(
                 series, metric, tasks, n, c, values, "", clusters, attempts.get(metric.kind.needs)
             )
             enough = n >= metric.k
-            if not enough.all():
+            if metric.kind.quantity == "$" and not attempts[metric.kind.needs].value.any():
+                whole = replace(whole, values=NOTHING, reason=UNPRICED, attempts=None)
+            elif not enough.all():
                 few = n[~enough]
                 some = f"{len(few)} of {plural(len(n), 'task')}"
                 least = span(int(few.min()), int(few.max()))

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import passk_cli
@@ -367,3 +368,18 @@ def test_a_gate_fails_when_the_cost_rises() -> None:
     for rule in ("minimum", "max_drop"):
         with pytest.raises(ParameterError, match="less of it is better"):
             passk_cli.gate(COSTS, baseline=opus, **{rule: {"cost": 0.5}})
+
+
+def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
+    data = [{"model": m, "task": t, "passed": t > 0, "cost": price} for m, price in
+            (("free", 0.0), ("paid", 0.5)) for t in range(4)]  # fmt: skip
+    frame = pd.DataFrame(data)
+    with pytest.warns(passk_cli.PasskWarning, match="every attempt of free costs 0"):
+        estimated = passk_cli.estimate(frame, "cost")
+    rows = estimated.frame.set_index("model")["estimate"]
+    assert math.isnan(rows["free"])
+    assert rows["paid"] == 0.5
+    assert str(estimated).startswith("paid: cost $0.500")
+    with pytest.warns(passk_cli.PasskWarning, match="not compared: free: every attempt costs 0"):
+        compared = passk_cli.compare(frame, "cost")
+    assert "better" not in set(compared.frame["verdict"])

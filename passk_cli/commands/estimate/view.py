@@ -18,7 +18,7 @@ from passk_cli.study.extremes import highest, named
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Numbers, rows_of, view
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series
+from passk_cli.study.values import UNPRICED, Series
 
 # The share of the variance within tasks from which on attempts make intervals wide.
 _MOSTLY_ATTEMPTS = 0.5
@@ -65,7 +65,8 @@ class Estimates(Numbers):
         """Tasks and attempts behind the numbers, and their intervals."""
         yield self.study.sizes(self.facts())
         yield self.study.confidence.words()
-        if any(fact.estimate.value is None for fact in self.facts()):
+        empty = {fact.estimate.reason for fact in self.facts() if fact.estimate.value is None}
+        if empty - {UNPRICED}:
             yield "–: fewer than k attempts"
 
     def details(self) -> Iterator[str]:
