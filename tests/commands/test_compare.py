@@ -564,3 +564,11 @@ def test_crossings_are_drawn_on_the_curves(passk: Passk, tmp_path: Path) -> None
     svg = picture.read_text()
     assert ">overtakes another<" in svg
     assert "− b" not in svg
+
+
+def test_two_models_of_which_one_has_no_value_are_not_tested(passk: Passk, write: Write) -> None:
+    few = write("few.csv", "model,task,passed\na,1,0\na,2,1\nb,1,1\nb,1,0\nb,2,1\nb,2,0\n")
+    done = passk("compare", few, "-k", "2")
+    assert (done.code, done.out.splitlines()[0]) == (
+        0, "No test is possible: a: n=1 < k=2 on 2 of 2 tasks.",
+    )  # fmt: skip

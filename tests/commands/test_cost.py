@@ -379,7 +379,7 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
     rows = estimated.frame.set_index("model")["estimate"]
     assert math.isnan(rows["free"])
     assert rows["paid"] == 0.5
-    assert str(estimated).startswith("paid: cost $0.500")
-    with pytest.warns(passk_cli.PasskWarning, match="not compared: free: every attempt costs 0"):
-        compared = passk_cli.compare(frame, "cost")
+    assert str(estimated).startswith("cost of paid is $0.500 [0.0716, 1.06]. 1 model without cost.")
+    compared = passk_cli.compare(frame, "cost")
+    assert "not compared: free: every attempt costs 0" in " ".join(map(str, compared.messages))
     assert "better" not in set(compared.frame["verdict"])

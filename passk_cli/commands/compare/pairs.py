@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 
@@ -187,7 +187,7 @@ def standings(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[Standing]:
     nearest = [between.get(frozenset(both)) for both in pairwise(order)]
     return [
         Standing(series, own[series], pair and pair.of(series))
-        for series, pair in zip(order, [*nearest, None], strict=True)
+        for series, pair in zip_longest(order, nearest)
     ]
 
 
