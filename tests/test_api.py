@@ -74,6 +74,7 @@ def test_every_kind_of_data_gives_the_same_counts(kind: str) -> None:
     assert_same(passk_cli.read(dict(kinds())[kind]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_baseline_is_data_of_any_kind(kind: str, tmp_path: Path) -> None:
     other, path = FRAME[FRAME.model == "a"], tmp_path / "old.jsonl"

@@ -15,6 +15,9 @@ import zstandard
 
 from tests.conftest import Passk
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 ROWS = [
     {"model": model, "task": f"{task}é" * (task % 3 + 1), "attempt": attempt, "when": "2026-01-31",
      "passed": (task * 7 + attempt * len(model)) % 5 > 1, "solution": f"x{task * attempt % 4}"}

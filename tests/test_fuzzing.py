@@ -10,6 +10,9 @@ from tests.conftest import long
 from tests.files.formats.cells import cells
 from tests.fuzzing import Case, Seed, file_cases, law, option_cases, seeds, try_file
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 CORPUS = Path(__file__).parent / "corpus"
 
 

@@ -56,6 +56,7 @@ def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, tmp_path:
     assert records(passk("order", turned, "-f", "csv", "-k", "1").out) == by_number
 
 
+@pytest.mark.long
 def test_latitude_by_time(passk: Passk) -> None:
     """Eight models, 18 tasks with 3, 6 or 16 attempts each, and models that always pass."""
     done = passk("order", *BY_TIME, "-f", "json")

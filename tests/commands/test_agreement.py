@@ -14,6 +14,9 @@ import passk_cli
 from passk_cli.inference.streams import stream
 from tests.conftest import long
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 # One attempt, five, unequal numbers, clusters; the others are of the same kinds.
 CASES = [0, 3, 4, 5, *long(1, 2, *range(6, 12))]
 

@@ -21,6 +21,9 @@ from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
 from tests.conftest import Passk, Write, records
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 
 def crossing_counts(tasks: int = 80, n: int = 40) -> dict[str, list[object]]:
     """`narrow` solves half the tasks always, `wide` every task sometimes: they cross at pass@k."""

@@ -260,6 +260,7 @@ def test_these_are_metrics_like_all_others(crux: Counts) -> None:
         diversity_report(read(SAMPLES / "tau_airline.csv"), (2,))
 
 
+@pytest.mark.long
 def test_intervals_of_distinct_solutions_cover() -> None:
     """Attempts have their task's favourite solution with a chance uniform on [0.4, 0.8], else one
     that nobody else has; 200 repetitions: Monte-Carlo error 1.5 points."""

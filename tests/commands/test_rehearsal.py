@@ -25,6 +25,9 @@ from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Passk
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 pytestmark = pytest.mark.usefixtures("few")
 TAU = SAMPLES / "tau_airline.csv"
 ASK = ["--max-drop", "pass@1=0.02", "--no-regression", "-m", "pass@1", "--min", "pass^4=0.1"]

@@ -206,6 +206,7 @@ def by_benchmark(shared: bool) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
     findings = quiet(by_benchmark(shared), by="benchmark", metrics="pass@1")

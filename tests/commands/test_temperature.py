@@ -334,6 +334,7 @@ def test_the_table_has_the_best_temperature_and_its_lead() -> None:
     assert "~: not significant" in report.context
 
 
+@pytest.mark.long
 def test_names_and_column_say_the_same(passk: Passk) -> None:
     """A file per temperature, by label, by its own name, and the column: the same rows."""
     few = ["-k", "1", "--resamples", "200", "-f", "csv"]

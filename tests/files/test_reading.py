@@ -276,6 +276,7 @@ def test_duplicates(write: Write) -> None:
     assert read(path, missing="fail", duplicates="last").facts.duplicates == 2
 
 
+@pytest.mark.long
 def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
     one = write("b.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
     two = write("a.jsonl", jsonl([{"model": "m", "task": "a", "trial": 0, "passed": False}]))
@@ -566,6 +567,7 @@ def said(path: Path) -> str:
     return repr((cells_of(counts), counts.facts.varying))
 
 
+@pytest.mark.long
 @given(
     st.sampled_from(
         ["model", "agent", "system", "seed", "trial", "sample_id", "correct", *SETTINGS]

@@ -24,6 +24,9 @@ from passk_cli.files.remote import addresses_of, is_remote, name_of
 from tests.cli.test_process import Running
 from tests.conftest import Passk
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 ROWS = b"".join(
     b'{"task": "t%d", "attempt": %d, "passed": %s}\n' % (t, a, b"true" if t > a else b"false")
     for t in range(6)

@@ -27,6 +27,9 @@ from passk_cli.files.source import Source
 from tests.conftest import Passk
 from tests.files.formats.cells import DATA
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 FILES = 8
 
 

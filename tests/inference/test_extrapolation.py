@@ -27,6 +27,9 @@ from passk_cli.laws.ex_gaussian import posterior
 from passk_cli.metrics.pass_k import at_pairs, hat_pairs
 from tests.conftest import ROOT, long
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 FEW = 100
 KS = [1, 5, 20, 40, 100, 1_000, 10**6]
 

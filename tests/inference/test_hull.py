@@ -172,6 +172,7 @@ def test_the_order_of_tasks_does_not_matter() -> None:
     assert limits("pass@2", n, c) == limits("pass@2", n[order], c[order])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "k"), [(10, 5), (10, 10), (3, 3)])
 @pytest.mark.parametrize("kind", ["near ceiling", "lumps", "alike"])
 def test_coverage_where_the_jackknife_fails(kind: str, n: int, k: int) -> None:

@@ -10,6 +10,9 @@ from passk_cli.laws import ex_gaussian
 from passk_cli.laws import hardness as hardness_cells
 from passk_cli.laws.ex_gaussian import ExGaussian, either, misfit, posterior
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 
 def counts(c: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     passes, tasks = np.unique(c, return_counts=True)

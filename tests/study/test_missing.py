@@ -26,6 +26,9 @@ from passk_cli.study.study import Study
 from passk_cli.study.values import values_of
 from tests.conftest import Passk
 
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
 METRICS = parse_list("pass@2,pass^2,gpass@2:0.75,mgpass@2")
 GAFFKE = Confidence(interval="gaffke", resamples=200)
 

@@ -38,6 +38,7 @@ def warnings(records: list[dict[str, object]], **how: object) -> list[Said]:
     return [note for note in reading_notes(counts) if note.severity == "warning"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
