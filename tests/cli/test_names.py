@@ -207,7 +207,11 @@ def assert_pages(report: Report) -> None:
     signs alone."""
     page = pages.document(report, "html", WIDE)[""].decode()
     assert_lines(page)
-    assert page.count("<script>") == page.count("</script>") == 1
+    begun = re.findall(r"<script\b[^>]*>", page)
+    assert begun.count("<script>") == 1
+    assert len(begun) == page.count("</script>")
+    for data in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL):
+        json.loads(data)
     assert "{evil}" in page
     for each in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
         ElementTree.fromstring(each)
