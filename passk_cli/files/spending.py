@@ -1,4 +1,4 @@
-"""What attempts took: amounts that are missing, and those that are not what they seem.
+"""Amounts that attempts took: those that are missing, and those that are not what they seem.
 
 A missing amount is never 0: the dearest attempts, which ran out of time, are often those without a
 price.  Amounts are read as other facts of attempts are (`attempts`); here is what becomes of those
@@ -300,7 +300,7 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
 def _remarks(
     counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Said]:
-    """What a reader must know of the amounts that are there."""
+    """Messages that a reader of the amounts must know."""
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
         yield from _zeros(counts, role, attempts, query)
@@ -378,7 +378,7 @@ def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
 
 
 def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[Said]:
-    """What runs took that are left out because others of the same attempt count."""
+    """Amounts of runs that are left out because others of the same attempt count."""
     texts = []
     for role in amounts:
         unit = UNITS[role][0]
@@ -408,7 +408,9 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = column != role and not batch.layout.spool and not _has_unit(role, parts)
         converted = any(unit for _, unit in parts)
-        added = batch.roles.shape != "lists" and (listed or (asked and len(parts) > 1))
+        # Seconds can be asked for as dollars, but not without a word.
+        named = asked and (len(parts) > 1 or _is_of_another(role, column))
+        added = batch.roles.shape != "lists" and (listed or named)
         if timed or converted or added:
             unit = "" if UNITS[role][0] in role else UNITS[role][0]
             yield AMOUNT_READ(role=role, unit=unit, how=" + ".join(how))
@@ -429,6 +431,14 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
                 )  # fmt: skip
             elif form is not None and form.others and len(parts) == 1:
                 yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.others)
+
+
+def _is_of_another(role: str, column: str) -> bool:
+    """Whether the name of a column says the unit of another amount, and not of this one."""
+    words = {*spelled(column.rpartition(".")[2]).split("_")}
+    own = UNITS[role]
+    others = [unit for unit in UNITS.values() if unit[0] != own[0]]
+    return not words & {own[0], *own[1]} and any(words & {o[0], *o[1]} for o in others)
 
 
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:

@@ -24,7 +24,7 @@ _USUAL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Spending:
-    """What each task cost and gave: one entry per task.
+    """Cost and pass rate of each task: one entry per task.
 
     cost : mean cost of its attempts ≥ 0, those without a cost as 0.  rate : mean outcome.
     attempts : n of each task, where cost and rate are means of n attempts; else None.
@@ -268,7 +268,7 @@ def _correlation(
 
 
 def _residuals(values: Floats, clusters: Ints | None) -> Floats:
-    """What each unit adds to the errors of the columns' means: totals − size · mean."""
+    """Contributions of units to the errors of the columns' means: totals − size · mean."""
     totals, sizes = cluster_totals(values, clusters)
     residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
     return residuals
@@ -412,7 +412,7 @@ class _PairLaw(NamedTuple):
 
     @property
     def contributions(self) -> Floats:
-        """What each unit adds to the error of x₁y₂ − x₂y₁: (units,)."""
+        """Contributions of units to the error of x₁y₂ − x₂y₁: (units,)."""
         change = self.slopes[0] - self.slopes[1]
         every: Floats = np.hstack([self.first.residuals, self.second.residuals]) @ change
         return every
@@ -492,7 +492,9 @@ def _limits(
 
     least, most = law
     square = float(stdtrit(least.degrees, alpha / 2)) ** 2
-    (low_1, high_1), (low_2, high_2) = ((o.low or 0.0, _infinite(o.high)) for o in own)
+    (low_1, high_1), (low_2, high_2) = (
+        (o.low or 0.0, np.inf if o.high is None else o.high) for o in own
+    )
     ratios, differences = [0.0, np.inf], [-np.inf, np.inf]
     for side, pair in enumerate((least, most)):
         if unknown[1 - side]:
@@ -562,7 +564,3 @@ def _most_lead(dear: _Model, cheap: _Model, ratio: float, high: float) -> float:
 
 def _value(model: _Model) -> float | None:
     return model.x / model.y if model.y > 0 else None
-
-
-def _infinite(high: float | None) -> float:
-    return np.inf if high is None else high

@@ -157,7 +157,7 @@ class _Cell(NamedTuple):
         return low.reshape(shape) @ self.passed, high.reshape(shape) @ self.passed
 
     def _on_grids(self, places: Ints) -> tuple[Floats, Floats]:
-        """The same by budgets that are near each other, each with as fine a grid as they allow."""
+        """Both ends by groups of near budgets, each with as fine a grid as they allow."""
         low, high = np.empty(len(places)), np.empty(len(places))
         todo = np.arange(len(places))
         while len(todo):

@@ -73,7 +73,7 @@ class Chart:
         return f"<Chart: {', '.join(plot.title or plot.kind for plot in self.report.plots)}>"
 
     def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
-        """What a notebook shows."""
+        """The picture, for a notebook."""
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
 
@@ -268,7 +268,7 @@ class Findings:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
-        """What a notebook shows: the tables, and for those without HTML the text."""
+        """The tables, for a notebook, and for those without HTML the text."""
         return {"text/html": hinting(html(self.report, Style())), "text/plain": str(self)}
 
 

@@ -1,4 +1,4 @@
-"""What attempts cost: per attempt, per solved task, and what budgets solve."""
+"""Costs of models: per attempt, per solved task, and pass@$b of budgets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BUDGETS, _MOST_CROSSED = 48, 8
 
 @dataclass(frozen=True, eq=False)
 class Outlay:
-    """What the attempts of a model cost.
+    """Costs of the attempts of a model.
 
     tasks : its tasks.  attempts : at each of them, with their costs.
     rate : pass@1.  cost : of an attempt.  per_success : of a solved task, the cost of an attempt
@@ -93,7 +93,7 @@ class Outlay:
 
 
 def outlays(study: Study, amount: str, budgets: Sequence[float]) -> list[Outlay]:
-    """What the attempts of each series cost, the cheapest solved task first.
+    """Costs of the attempts of each series, the cheapest solved task first.
 
     amount : one of AMOUNTS.  budgets : above 0, ascending.
     Errors: ParameterError where the counts were read without the amount.
@@ -220,7 +220,7 @@ class CascadeOutlay:
 def cascades(
     study: Study, amount: str, pairs: Sequence[tuple[str, str]], every: Sequence[Outlay]
 ) -> list[CascadeOutlay]:
-    """What each cascade solves and costs, in each group that has both models.
+    """Pass rate and cost of each cascade, in each group that has both models.
 
     Errors: ParameterError for a model that is not there, or without a shared task.
     """

@@ -439,3 +439,14 @@ def test_tokens_that_nobody_counted_are_said() -> None:
     files = str(DATA / "terminal_bench/2025-09-02__10-00-00")
     counts = read(files, missing="fail", attempts="tokens")
     assert said(counts)["uncounted-amounts"].text.startswith("the tokens of every attempt of")
+
+
+def test_seconds_that_are_asked_for_as_dollars_are_said_to_be(tmp_path: Path) -> None:
+    data = tmp_path / "took.csv"
+    data.write_text("task,passed,took_s,fee\n1,1,2,0.5\n2,0,3,0.5\n")
+
+    def said(column: str) -> list[Any]:
+        counts = read(data, fields={"cost": column}, attempts="cost")
+        return [m.fields["how"] for m in counts.facts.messages if m.name == "amount-read"]
+
+    assert (said("took_s"), said("fee")) == (["took_s"], [])

@@ -932,7 +932,7 @@ class Compare(Question, CompareOptions):
 
 
 class UnlistedPairs(AllPairs):
-    """What is said of all pairs, without a row for each."""
+    """The answer about all pairs, without a row for each."""
 
     def tables(self) -> Iterator[Table]:
         """None."""

@@ -1,4 +1,4 @@
-"""What a solved task costs, and what budgets solve: the table, pairs and policies, the chart."""
+"""Costs of solved tasks, and pass@$b of budgets: the table, pairs and policies, the chart."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class OfModels(Section[Outlay]):
 
 @dataclass(frozen=True)
 class Spent(OfModels):
-    """What an attempt and a solved task cost, and what each budget solves.
+    """Cost of an attempt and of a solved task, and pass@$b of each budget.
 
     chosen : whether the budgets were chosen from the data.  pairs : of models that have a price.
     """
@@ -169,9 +169,13 @@ class Spent(OfModels):
                    _alone(best.rate.estimate), ".")  # fmt: skip
             yield from self._others(best, groups)
             return
-        begin, second = f"{whose} {_LEAST[self.amount]}: ", self._second(best)
+        begin = f"{whose} {_LEAST[self.amount]}: "
+        # The cheapest and the others of its group that solved something, the next one first.
+        own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
+        second = next((pair for pair in own if pair.difference.p_adjusted is not None), None)
         if second is None:
-            yield (begin, per_success, f"; not tested: {self._untested(best)}.")
+            reason = own[0].difference.estimate.reason if own else "no task that both have"
+            yield (begin, per_success, f"; not tested: {reason}.")
         else:
             other = named(second.second.series, groups)
             p = f", p {p_relation(second.difference.p_adjusted or 0.0)}."
@@ -184,7 +188,7 @@ class Spent(OfModels):
         yield from self._others(best, groups)
 
     def _condition(self) -> str:
-        """What the amounts are of where some were missing: the first words of the answer."""
+        """The first words of the answer where amounts were missing: which attempts it is about."""
         said = {message.name for message in self.study.counts.facts.messages}
         noun = NOUNS[self.amount]
         if MISSING_COSTS_DROPPED.name in said:
@@ -217,16 +221,6 @@ class Spent(OfModels):
             yield ("Up to ", (low[1], unit), f" a task {named(cheap.series, groups)} solves more,"
                    " from ", (high[0], unit), f" on {named(big.series, groups)}.")  # fmt: skip
             return
-
-    def _untested(self, best: Outlay) -> str:
-        """Why the cheapest is tested against no other."""
-        own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
-        return own[0].difference.estimate.reason if own else "no task that both have"
-
-    def _second(self, best: Outlay) -> Rivalry | None:
-        """The pair of the cheapest and the next model of its group that solved something."""
-        own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
-        return next((p for p in own if p.difference.p_adjusted is not None), None)
 
     def plots(self) -> tuple[Plot, ...]:
         """pass@1 against the cost of an attempt, each with its interval, and the frontier."""
@@ -437,7 +431,7 @@ class CostQuestion(Question, CostOptions):
         return (Metric("pass@", 1),)
 
     def report(self, study: Study) -> Report:
-        """What a solved task costs, and what each budget solves."""
+        """The table, every number, cascades and pairs."""
         budgets = self.at or usual_budgets(_scales(study.counts, self.of))
         study = replace(study, decided={
             "of": self.of, "at": ",".join(f"{budget:.12g}" for budget in budgets),

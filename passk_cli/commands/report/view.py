@@ -214,7 +214,7 @@ def _overall(page: Page, whole: Report, groups: int) -> tuple[Panel, ...]:
 
 
 def _method(estimates: Report, compared: Report | None) -> str:
-    """What the numbers and the ties of a leaderboard rest on, in a line."""
+    """The data and the tests that a leaderboard rests on, in a line."""
     parts = estimates.context.split(" · ")
     if compared is not None:
         shared = [part.removeprefix("~ or ") for part in compared.context.split(" · ")]
