@@ -312,7 +312,7 @@ def cost(
     seed: int = 0,
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """What a solved task costs, and what a budget solves."""
+    """The cost of a solved task, and what a budget solves."""
 
 def trend(
     data: Any,

@@ -44,7 +44,7 @@ def parse_cascades(value: Any) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class CostOptions:
-    """What a solved task costs, and what a budget solves.
+    """The cost of a solved task, and what a budget solves.
 
     The cost per solved task is the mean cost of an attempt divided by pass@1. pass@$b is the
     probability that a task is solved by repeated attempts before b is spent.
