@@ -109,7 +109,7 @@ class Charting:
         if self.size and self.size.printed and self.in_terminal and not self.files:
             raise ParameterError(
                 f"--chart-size {self.chart_size}: a terminal has columns and rows; write 80 or"
-                " 80x24",
+                " 80x24"
             )
         for file in self.files:
             if Path(file).suffix.lower() not in PICTURES:
@@ -206,11 +206,7 @@ class Output:
     # fmt: on
 
     def check(
-        self,
-        inputs: Sequence[str],
-        others: Sequence[str],
-        charting: Charting,
-        declaration: Command,
+        self, inputs: Sequence[str], others: Sequence[str], charting: Charting, declaration: Command
     ) -> None:
         """Refuse before any work is done what could not, or must not, be written afterwards.
 

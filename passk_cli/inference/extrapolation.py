@@ -16,14 +16,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
-from passk_cli.inference.futures import (
-    EX_GAUSSIAN,
-    FITS,
-    MODELS,
-    WEIGHED,
-    fit_of,
-    misfit_of,
-)
+from passk_cli.inference.futures import EX_GAUSSIAN, FITS, MODELS, WEIGHED, fit_of, misfit_of
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.projection import Projection, Weighed
 from passk_cli.inference.stopping import stopped

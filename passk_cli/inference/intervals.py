@@ -664,11 +664,9 @@ METHODS: dict[str, Method] = {
     "guard": Method(_guard, together=True, bounded=True, amounts=True, instead="bca"),
     "gaffke": Method(
         partial(_guarded, weights=lambda away, sizes, counts: np.ones(away.shape[:-1])),
-        together=True, bounded=True, instead="bca",
-    ),
+        together=True, bounded=True, instead="bca"),
     "jeffreys": Method(
-        partial(_guarded, far_weight=0.5), together=True, bounded=True, instead="bca"
-    ),
+        partial(_guarded, far_weight=0.5), together=True, bounded=True, instead="bca"),
     GUARDED_T: Method(_guarded_t, together=True, differences=True),
     "percentile": Method(_percentile, (NEW_TASKS, THESE_TASKS), resampled=True),
     "basic": Method(_basic, resampled=True, steady=False),

@@ -43,10 +43,7 @@ _LOWEST, _HIGHEST = np.array([-4.0, -3.0, -3.0, 0.0]), np.array([15.0, 3.0, 3.0,
 _POINTS = (16, 12, 12, 32)
 _SD, _NEVER, _BELL_SD = 0.8, 0.25, 0.5
 # The box by whether it is of bells without a tail, which have one τ, 0.26.
-_ENDS = {
-    False: (_LOWEST, _HIGHEST),
-    True: (_LOWEST, np.array([15.0, 3.0, -3.0, 1.0])),
-}
+_ENDS = {False: (_LOWEST, _HIGHEST), True: (_LOWEST, np.array([15.0, 3.0, -3.0, 1.0]))}
 # The box is laid so many times, each time around the points whose log posterior is at most so far
 # below the highest; in the end points are dropped that hold this much of the posterior together.
 _LOOKS, _DEPTH, _DROPPED = 3, 12.0, 1e-4
@@ -134,12 +131,7 @@ class ExGaussian:
 
 
 def posterior(
-    n: Ints,
-    c: Ints,
-    tasks: Floats,
-    *,
-    most: int | None = None,
-    bell: bool = False,
+    n: Ints, c: Ints, tasks: Floats, *, most: int | None = None, bell: bool = False
 ) -> ExGaussian:
     """The laws that counts and priors together leave.
 
@@ -193,13 +185,7 @@ def either(law: ExGaussian, bell: ExGaussian, count: int, rng: Generator) -> ExG
     return ExGaussian(points, np.full(count, 1 / count), law.steps, law.evidence)
 
 
-def misfit(
-    law: ExGaussian,
-    n: Ints,
-    c: Ints,
-    tasks: Floats,
-    worth: float = 1.0,
-) -> Misfit:
+def misfit(law: ExGaussian, n: Ints, c: Ints, tasks: Floats, worth: float = 1.0) -> Misfit:
     """How much likelier the counts, in `hardness.bins`, are under the best spread of any shape.
 
     law : of `posterior` for these counts.  worth : of how many independent tasks each says as
@@ -252,12 +238,7 @@ def _widest(points: tuple[int, ...], bell: bool, prior: PriorCentres) -> Floats:
 
 
 def _heights(
-    axes: list[Floats],
-    mass: Floats,
-    chance: Floats,
-    unsolved: Bools,
-    tasks: Floats,
-    bell: bool,
+    axes: list[Floats], mass: Floats, chance: Floats, unsolved: Bools, tasks: Floats, bell: bool
 ) -> Floats:
     """Log-likelihood and log of the prior's density together, over the grid of these axes."""
     own = np.maximum(mass @ chance.T, _TINY)  # shapes × pairs

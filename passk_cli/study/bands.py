@@ -11,12 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
-from passk_cli.inference.bands import (
-    end_ranks,
-    errors_these_tasks,
-    level_of_ranks,
-    spread_out,
-)
+from passk_cli.inference.bands import end_ranks, errors_these_tasks, level_of_ranks, spread_out
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import CrossingSet, Run, possible_crossings, runs

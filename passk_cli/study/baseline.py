@@ -22,8 +22,7 @@ SAME_RUN = Message(
 BASELINE_LEFT_OUT = Message(
     "baseline-left-out", NOTE, "{file} is the baseline, and left out of the new run", "",
     "The files of the new run, as a folder or a pattern names them, include the baseline. It is"
-    " compared with the others and does not count among them.",
-)  # fmt: skip
+    " compared with the others and does not count among them.")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,7 @@ from passk_cli.text import plural
 # Level of the test of uneven losses, adjusted over all pairs of models.
 LEVEL = 0.05
 # Policy → its treatment of an attempt without an outcome.
-BECAME = {
-    "fail": "counted as failures",
-    "drop": "left out",
-    BOUNDS: "tried as pass and as fail",
-}
+BECAME = {"fail": "counted as failures", "drop": "left out", BOUNDS: "tried as pass and as fail"}
 # Reasons that are nouns, and have a plural.
 _NOUNS = ("timeout", "error", "crash")
 _KINDS_OF_LOSSES = (
@@ -35,18 +31,15 @@ _KINDS_OF_LOSSES = (
 MISSING_COUNTED = Message(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}", "",
-    _KINDS_OF_LOSSES,
-)  # fmt: skip
+    _KINDS_OF_LOSSES)  # fmt: skip
 MISSING_DROPPED = Message(
     "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}", "",
-    _KINDS_OF_LOSSES,
-)  # fmt: skip
+    _KINDS_OF_LOSSES)  # fmt: skip
 MISSING_BOUNDED = Message(
     "missing-bounded", NOTE,
     "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}", "",
     _KINDS_OF_LOSSES + " With bounds every number is a range from all of them failing to all"
-    " passing, and its interval holds the intervals at both ends.",
-)  # fmt: skip
+    " passing, and its interval holds the intervals at both ends.")  # fmt: skip
 UNEVEN_LOSSES = Message(
     "uneven-losses", WARNING,
     "models lose attempts unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
@@ -56,8 +49,7 @@ UNEVEN_LOSSES = Message(
     "One model has significantly more attempts without an outcome than another one, by the test of"
     " `passk compare` on the share lost per task, adjusted over all pairs of models. The two with"
     " the smallest p are named. What --missing makes of these attempts then favours one of the"
-    " models.",
-)  # fmt: skip
+    " models.")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
     "if they are one, give their files one label=path",
     "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
-    " are often one model in the spelling of two tools. passk keeps them apart.",
-)  # fmt: skip
+    " are often one model in the spelling of two tools. passk keeps them apart.")  # fmt: skip
 IDENTICAL_OUTCOMES = Message(
     "identical-outcomes", WARNING,
     "{copy} has the same outcomes as {model} at all {tasks:task}{?more| (and {more:more model} like"
@@ -41,8 +40,7 @@ IDENTICAL_OUTCOMES = Message(
     " two runs hardly do: one of them is probably the other in another file, as a summary of it."
     " Outcomes that could be laid out on the tasks in fewer than a million ways for each pair of"
     " models, as where all tasks pass, are not taken as evidence. `passk compare` refuses such"
-    " models.",
-)  # fmt: skip
+    " models.")  # fmt: skip
 ONE_MODEL = Message(
     "one-model", NOTE,
     "{file}: no column names a model or numbers attempts, so all rows are one model's; not used:"
@@ -50,23 +48,19 @@ ONE_MODEL = Message(
     "",
     "The table has columns that nothing is read from, and none that is recognised as the model or"
     " as the number of an attempt. If one of them is, name it with --field model=COLUMN or"
-    " --field attempt=COLUMN.",
-)  # fmt: skip
+    " --field attempt=COLUMN.")  # fmt: skip
 POOLED_RUNS = Message(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled", "--by run keeps runs apart",
     "Attempts of several runs of one model at the same task count as attempts of one model. That is"
-    " right where the runs are repetitions of one experiment.",
-)  # fmt: skip
+    " right where the runs are repetitions of one experiment.")  # fmt: skip
 SKIPPED_FILES = Message(
     "skipped-files", NOTE, "skipped {count:file} without results: {files}", "",
     "Files of a folder that hold no results, such as configurations and logs, are passed over."
-    " `passk describe FILE` says why one of them cannot be read.",
-)  # fmt: skip
+    " `passk describe FILE` says why one of them cannot be read.")  # fmt: skip
 FILES_WITHOUT_OUTCOME = Message(
     "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}", "",
     "Files of a folder do not have the outcome that --outcome names, so their attempts are missing"
-    " from the numbers.",
-)  # fmt: skip
+    " from the numbers.")  # fmt: skip
 SKIPPED_LINES = Message(
     "skipped-lines", NOTE, "skipped {lines:line} that held no record", "",
     "--skip-bad leaves out lines that are no records: blank, cut off, or of another kind.",
@@ -74,19 +68,16 @@ SKIPPED_LINES = Message(
 LOST_TASKS = Message(
     "lost-tasks", WARNING, "{tasks:task} left without any attempt of a model", "",
     "All attempts of a model at a task have no outcome and are left out by --missing drop. The task"
-    " is missing from that model's numbers. Such tasks are often the difficult ones.",
-)  # fmt: skip
+    " is missing from that model's numbers. Such tasks are often the difficult ones.")  # fmt: skip
 DROPPED_DUPLICATES = Message(
     "dropped-duplicates", NOTE, "{rows:duplicate attempt} left out, the {kept} one kept", "",
     "Model, task and attempt number occurred more than once, and --duplicates first or last keeps"
-    " one of them.",
-)  # fmt: skip
+    " one of them.")  # fmt: skip
 UNNUMBERED_ATTEMPTS = Message(
     "unnumbered-attempts", NOTE,
     "{attempts:attempt} without a number, which cannot be checked for duplicates", "",
     "The data numbers its attempts, but not all of them. Those without a number count as attempts"
-    " of their own, even if they are duplicates.",
-)  # fmt: skip
+    " of their own, even if they are duplicates.")  # fmt: skip
 POOLED_FILES = Message(
     "pooled-files", NOTE,
     "several files hold attempts of one model without numbers: they are pooled, and duplicates"
@@ -100,13 +91,11 @@ POOLED_TEMPERATURES = Message(
     "files of one model are pooled whose names hold different temperatures",
     "--by temperature or --path keeps them apart",
     "The names of files contain a temperature, and nothing else tells their attempts apart, so"
-    " attempts at different temperatures count as attempts of one model.",
-)  # fmt: skip
+    " attempts at different temperatures count as attempts of one model.")  # fmt: skip
 MIXED_COLUMNS = Message(
     "mixed-columns", NOTE, "the {role} is read from {columns:and}, by file", "",
     "Files name the column differently. `passk describe FILE` shows how each file is read; --field"
-    " chooses one column for all.",
-)  # fmt: skip
+    " chooses one column for all.")  # fmt: skip
 _VALUELESS = (
     "The metric needs this value of every attempt, and some attempts with an outcome have none."
 )
@@ -123,8 +112,7 @@ NO_SCORE = Message(
 NO_VALUE = Message(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role}, which count as one {role}", "",
-    _VALUELESS + " All of them together count as one value.",
-)  # fmt: skip
+    _VALUELESS + " All of them together count as one value.")  # fmt: skip
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
 POOLED_SETTINGS = Message(
     "pooled-settings", WARNING, "attempts differ in {setting} and are pooled",
@@ -137,27 +125,22 @@ SHORT_TASKS = Message(
     "--short-tasks drop uses the tasks with n ≥ k",
     "pass@k needs k attempts at a task. Tasks with fewer are not left out silently, because they"
     " are rarely a random choice of tasks: the number stays empty unless --short-tasks drop is"
-    " given.",
-)  # fmt: skip
+    " given.")  # fmt: skip
 NO_NUMBER = Message(
     "no-value", WARNING, "no value of {numbers}: {reason}", "",
-    "The number cannot be computed from this data, for the reason given.",
-)  # fmt: skip
+    "The number cannot be computed from this data, for the reason given.")  # fmt: skip
 SHORT_TASKS_DROPPED = Message(
     "short-tasks-dropped", WARNING, "{numbers} leave tasks out: {reason}", "",
     "Tasks with fewer than k attempts are left out by --short-tasks drop. The numbers are those of"
-    " the other tasks, which may be easier or harder.",
-)  # fmt: skip
+    " the other tasks, which may be easier or harder.")  # fmt: skip
 NO_INTERVAL = Message(
     "no-interval", WARNING, "no interval of {numbers}: {reason}", "",
     "The method cannot give an interval for this data, for the reason given. The estimate stands"
-    " without one; another --interval may have one.",
-)  # fmt: skip
+    " without one; another --interval may have one.")  # fmt: skip
 SPECIAL_INTERVAL = Message(
     "special-interval", NOTE, "{numbers}: {reason}", "",
     "Something about the data limits what the interval can say, such as no difference between"
-    " tasks. An interval of width 0 is not certainty.",
-)  # fmt: skip
+    " tasks. An interval of width 0 is not certainty.")  # fmt: skip
 
 
 # pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
@@ -177,15 +160,13 @@ STOPPED_AT_PASS = Message(
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
     _FIRST_AT_K,
-    _STOPPING,
-)  # fmt: skip
+    _STOPPING)  # fmt: skip
 STOPPED_ONCE_PASSED = Message(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts and all of these passed; " + _BIAS,
     _FIRST_AT_K,
-    _STOPPING,
-)  # fmt: skip
+    _STOPPING)  # fmt: skip
 REPLACED_FAILURES = Message(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
@@ -193,8 +174,7 @@ REPLACED_FAILURES = Message(
     + _BIAS,
     _FIRST_AT_K,
     "Numbers of attempts have gaps, as if a failed attempt were deleted when a retry took its"
-    " place. " + _STOPPING,
-)  # fmt: skip
+    " place. " + _STOPPING)  # fmt: skip
 _STOPPED = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip

@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passk_cli.inference.extrapolation import (
-    Extrapolation,
-    default_fit,
-    extrapolate,
-    largest_known,
-)
+from passk_cli.inference.extrapolation import Extrapolation, default_fit, extrapolate, largest_known
 from passk_cli.inference.futures import EX_GAUSSIAN, WEIGHED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Metric

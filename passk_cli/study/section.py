@@ -132,20 +132,16 @@ def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None 
     return Column("", meaning=meaning, name=name, shown=DATA, cell=cell)
 
 
-MODEL = Column(
-    "model", name="model", meaning="The model or agent, as the files name it.",
-    cell=lambda record: record.series[0],
-)  # fmt: skip
+MODEL = Column("model", name="model", meaning="The model or agent, as the files name it.",
+               cell=lambda record: record.series[0])  # fmt: skip
 AGAINST = Column(
     "against", meaning="The model it is compared with; differences are model minus this one.",
-    cell=lambda record: record.against,
-)  # fmt: skip
+    cell=lambda record: record.against)  # fmt: skip
 GROUPS = Column(
     "{0[1]}", meaning="The column {0[1]} of the data, by which models are split (--by).",
     cell=lambda record, item: record.series[1 + item[0]],
     across=lambda section: enumerate(section.study.counts.group_names),
-    example=(0, "COLUMN"),
-)  # fmt: skip
+    example=(0, "COLUMN"))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -179,8 +175,7 @@ NUMBER = Column(
     if number.name in row.numbers else Estimate(None),
     across=lambda section: section.numbers,
     units=lambda section, number: number.unit,
-    example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"),
-)  # fmt: skip
+    example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -191,16 +186,12 @@ class Numbers(Section[SeriesRow]):
         MODEL,
         GROUPS,
         NUMBER,
-        Column(
-            "tasks", meaning="Tasks that the numbers rest on.",
-            cell=lambda row: _ends(fact.size.tasks for fact in row.numbers.values()),
-            where=lambda section: section.differ,
-        ),
-        Column(
-            "attempts", meaning="Fewest and most attempts at one task.",
-            cell=lambda row: _ends(n for f in row.numbers.values() for n in f.size[1:]),
-            where=lambda section: section.differ,
-        ),
+        Column("tasks", meaning="Tasks that the numbers rest on.",
+               cell=lambda row: _ends(fact.size.tasks for fact in row.numbers.values()),
+               where=lambda section: section.differ),
+        Column("attempts", meaning="Fewest and most attempts at one task.",
+               cell=lambda row: _ends(n for f in row.numbers.values() for n in f.size[1:]),
+               where=lambda section: section.differ),
     )  # fmt: skip
 
     def facts(self) -> list[Fact]:

@@ -16,13 +16,11 @@ TEMPERATURES_FROM_NAMES = Message(
     "",
     "No column holds the temperature of an attempt, so it is read from the names of models or"
     " files, such as gpt-4@T0.2, gpt-4_T0.2 or gpt-4_temp0.2. What is left of the name is the"
-    " model.",
-)  # fmt: skip
+    " model.")  # fmt: skip
 TEMPERATURES_IN_NAMES = Message(
     "shortened-names", NOTE, "names hold the temperature of the column too: {readings}", "",
     "A column holds the temperature and the names of models repeat it, as in gpt-4_T0.2. The names"
-    " are cut, so that one model at two temperatures is not two models.",
-)  # fmt: skip
+    " are cut, so that one model at two temperatures is not two models.")  # fmt: skip
 MERGED_MODELS = Message(
     "merged-models", WARNING,
     "{models:model} with the same name and temperature as another, whose attempts are pooled", "",

@@ -32,26 +32,22 @@ WITHOUT_BOUNDS = Message(
     "methods-without-bounds", NOTE, "{metrics} without {methods}, which need the range of scores",
     "add --bounds LOW,HIGH",
     "Guard intervals need the lowest and highest possible value. Of a score without a known range"
-    " only the other methods give limits; BCa stands in for the guards.",
-)  # fmt: skip
+    " only the other methods give limits; BCa stands in for the guards.")  # fmt: skip
 PARTICULAR = Message(
     "particular-intervals", NOTE, "{methods} at {numbers}: {flaw}",
     meaning="These intervals are made in another way than usual, or there is none, for the reason"
-    " given.",
-)  # fmt: skip
+    " given.")  # fmt: skip
 FEWER_SHARED = Message(
     "first-on-shared-tasks", WARNING,
     "first in resamples at {metrics} rests on the {shared:task} that all models have"
     "{?group| in {group}}, of {every}",
     meaning="Which model comes first can only be asked on tasks that all of them attempted. Their"
-    " estimates and intervals rest on all tasks of each.",
-)  # fmt: skip
+    " estimates and intervals rest on all tasks of each.")  # fmt: skip
 UNEQUAL_ATTEMPTS = Message(
     "first-with-unequal-attempts", NOTE,
     "first in resamples is empty where attempts differ between models",
     meaning="A model with fewer attempts has coarser values, and would come first in more or fewer"
-    " resamples than its success rates give it.",
-)  # fmt: skip
+    " resamples than its success rates give it.")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ _ONE_OF_TWO = "for these tasks only pass@k and pass^k have one"
 NO_BAND = Message(
     "no-band", NOTE, "no band of {metrics}: {reason}",
     meaning="A band needs a metric of k that is computed from counts of passes; for these tasks,"
-    " pass@k or pass^k.",
-)  # fmt: skip
+    " pass@k or pass^k.")  # fmt: skip
 SOME_KS = Message(
     "band-at-some-k", NOTE, "the band is computed at {ks} k's up to {last}; ranges end at one of"
     " them",
@@ -34,8 +33,7 @@ SOME_KS = Message(
 )  # fmt: skip
 NO_LIMITS = Message(
     "no-limits-of-band", WARNING, "no band at {places}: {reason}",
-    meaning="At these k's the method has no interval, and so no verdict.",
-)  # fmt: skip
+    meaning="At these k's the method has no interval, and so no verdict.")  # fmt: skip
 
 
 def _percentage(level: float) -> str:
@@ -64,18 +62,14 @@ class Bands(Section[Band]):
         Column("curve", meaning="The metric over k.", cell=lambda band: band.curve),
         Column(
             "model against the other", meaning="Verdict at each k: tied where 0 lies in the band.",
-            cell=lambda band: band.sentence,
-        ),
+            cell=lambda band: band.sentence),
         Column(
             "may cross at", meaning="The k's at which the other model can overtake; with the level"
-            " of the band, it overtakes at no other.", cell=lambda band: band.crossing_words,
-        ),
+            " of the band, it overtakes at no other.", cell=lambda band: band.crossing_words),
         *(
-            Column(
-                f"at the {word} k", "share", shown=FULL,
-                meaning=f"Difference, model minus other, at the {word} k, with its band.",
-                cell=lambda band, place=place: band.points[place].estimate,
-            )
+            Column(f"at the {word} k", "share", shown=FULL,
+                   meaning=f"Difference, model minus other, at the {word} k, with its band.",
+                   cell=lambda band, place=place: band.points[place].estimate)
             for word, place in (("first", 0), ("last", -1))
         ),
         data_field("band", '"simultaneous" in rows of a band.'),

@@ -105,14 +105,10 @@ class Crossings(Section[Crossing]):
         AGAINST,
         GROUPS,
         Column("curve", meaning="The metric over k.", cell=lambda cross: f"{cross.family}k"),
-        Column(
-            "crosses at", meaning="First k at which the other model is ahead.",
-            cell=lambda cross: cross.at,
-        ),
-        Column(
-            "interval", meaning="Interval of that k from resamples of the tasks; none: the same"
-            " model stays ahead. Empty where attempts differ.", cell=lambda cross: cross.limits,
-        ),
+        Column("crosses at", meaning="First k at which the other model is ahead.",
+               cell=lambda cross: cross.at),
+        Column("interval", meaning="Interval of that k from resamples of the tasks; none: the same"
+               " model stays ahead. Empty where attempts differ.", cell=lambda cross: cross.limits),
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:

@@ -53,18 +53,12 @@ class Sensitivity(Section[Kept]):
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda kept: kept.metric),
         Column("verdict", meaning="Verdict on all tasks.", cell=lambda kept: kept.verdict),
-        Column(
-            "verdict kept", meaning="Groups without which the verdict is the same.",
-            cell=lambda kept: kept.kept,
-        ),
-        Column(
-            "changes without", meaning="Groups without which it is another, which is named.",
-            cell=lambda kept: kept.changed,
-        ),
-        Column(
-            "half the attempts", meaning="Verdict with half of the attempts, drawn at random.",
-            cell=lambda kept: kept.half,
-        ),
+        Column("verdict kept", meaning="Groups without which the verdict is the same.",
+               cell=lambda kept: kept.kept),
+        Column("changes without", meaning="Groups without which it is another, which is named.",
+               cell=lambda kept: kept.changed),
+        Column("half the attempts", meaning="Verdict with half of the attempts, drawn at random.",
+               cell=lambda kept: kept.half),
     )  # fmt: skip
 
     group: str

@@ -51,12 +51,7 @@ from passk_cli.study.fact import Fact
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.influence import decided_by_few
 from passk_cli.study.lead import Rank, find_ranks
-from passk_cli.study.notes import (
-    NO_INTERVAL,
-    SPECIAL_INTERVAL,
-    identical_models,
-    reading_notes,
-)
+from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, identical_models, reading_notes
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
@@ -89,39 +84,33 @@ UNPAIRED_TASKS = Message(
     " {most}: {pair})",
     meaning="Models are compared task by task, on the tasks that both have. Tasks of one model"
     " alone do not count in the difference, so it can differ from that of the two estimates."
-    " `--unpaired error` refuses such data.",
-)  # fmt: skip
+    " `--unpaired error` refuses such data.")  # fmt: skip
 NOT_COMPARED = Message(
     "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
     meaning="These pairs have no difference, test or place at this metric: they share no task, or a"
     " model has too few attempts for the metric's k. `--short-tasks drop` uses the tasks with"
-    " enough attempts.",
-)  # fmt: skip
+    " enough attempts.")  # fmt: skip
 NOT_IN_GROUPS = Message(
     "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",
     meaning="Models are compared within a group (--by), and these groups have no attempt of the"
-    " baseline.",
-)  # fmt: skip
+    " baseline.")  # fmt: skip
 FEW_TASKS_DECIDE = Message(
     "few-tasks-decide", WARNING,
     "few tasks decide {pair} at {metric}: without the {number} that changed most ({tasks}) the"
     " difference is {rest:=share} and not significant{?more|; likewise in {more:more difference}}",
     meaning="A significant difference loses half of its size and its significance without about"
     " 1 % of the tasks. Look at these tasks before you report it: they may be mislabelled, or of a"
-    " kind that the benchmark has few of.",
-)  # fmt: skip
+    " kind that the benchmark has few of.")  # fmt: skip
 MANY_GROUPS = Message(
     "unadjusted-groups", NOTE,
     "{groups:group} compared without adjustment: expect false positives",
     meaning="Every group is another chance that some pair differs by accident. --adjust max-t holds"
-    " the level over all of them together.",
-)  # fmt: skip
+    " the level over all of them together.")  # fmt: skip
 POWERLESS = Message(
     "powerless-tests", NOTE,
     "no result of {tests:test} at {metric} could be significant with so few tasks",
     meaning="The smallest p-value that these tests can have lies above the level. A tie says"
-    " nothing here; `passk plan` says how many tasks a difference needs.",
-)  # fmt: skip
+    " nothing here; `passk plan` says how many tasks a difference needs.")  # fmt: skip
 DISAGREEMENT = Message(
     "verdicts-by-p", NOTE,
     "the verdict is that of p: {differences:interval} {differences:disagrees|disagree}{?pair|"
@@ -170,8 +159,7 @@ def _lettered(standing: Standing, metric: Metric) -> Estimate:
 
 _LETTERED = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
-    cell=_lettered, units=lambda _, metric: metric.unit, example=_METRIC,
-)  # fmt: skip
+    cell=_lettered, units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -202,10 +190,8 @@ class Ranking(Ranked[Standing]):
     """
 
     columns = (
-        Column(
-            "rank", meaning="Possible places at the first metric: one, or a range.",
-            cell=lambda standing: standing.first.places,
-        ),
+        Column("rank", meaning="Possible places at the first metric: one, or a range.",
+               cell=lambda standing: standing.first.places),
         MODEL,
         GROUPS,
         replace(_LETTERED, across=lambda section: [section.metric]),
@@ -213,27 +199,20 @@ class Ranking(Ranked[Standing]):
             "ahead of next", "share",
             meaning="Difference to the model below, on the tasks that both have, with its interval;"
             " ~ not significant, = equivalent.",
-            cell=lambda standing: standing.ahead.difference if standing.ahead else "",
-        ),
-        Column(
-            "tasks", meaning="Tasks with attempts of the model.",
-            cell=lambda standing: str(len(standing.first.values.tasks)),
-            where=lambda section: section.differ,
-        ),
+            cell=lambda standing: standing.ahead.difference if standing.ahead else ""),
+        Column("tasks", meaning="Tasks with attempts of the model.",
+               cell=lambda standing: str(len(standing.first.values.tasks)),
+               where=lambda section: section.differ),
         replace(_LETTERED, across=lambda section: section.further),
-        Column(
-            "rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
-            cell=lambda standing, metric: getattr(standing.ranks.get(metric), "places", None),
-            across=lambda section: section.further, example=_METRIC,
-        ),
-        Column(
-            "first in resamples ({0.name})", "share", shown=FULL,
-            meaning="Share of the resamples of the tasks in which the model comes first at"
-            " {0.name}, ties split. It is no test, and not the probability of being best.",
-            cell=lambda standing, metric: standing.ranks[metric].leads
-            if metric in standing.ranks else None,
-            across=lambda section: [section.metric, *section.further], example=_METRIC,
-        ),
+        Column("rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
+               cell=lambda standing, metric: getattr(standing.ranks.get(metric), "places", None),
+               across=lambda section: section.further, example=_METRIC),
+        Column("first in resamples ({0.name})", "share", shown=FULL,
+               meaning="Share of the resamples of the tasks in which the model comes first at"
+               " {0.name}, ties split. It is no test, and not the probability of being best.",
+               cell=lambda standing, metric: standing.ranks[metric].leads
+               if metric in standing.ranks else None,
+               across=lambda section: [section.metric, *section.further], example=_METRIC),
     )  # fmt: skip
 
     alone: bool = False
@@ -358,8 +337,7 @@ class Line:
 _TO_BASELINE = Column(
     "{0.name}", meaning="Difference to the baseline at {0.name}; of the baseline, its estimate."
     " ~ not significant, = equivalent.", cell=lambda line, metric: line.difference(metric),
-    units=lambda _, metric: metric.unit, example=_METRIC,
-)  # fmt: skip
+    units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -370,28 +348,20 @@ class Baseline(Ranked[Line]):
         MODEL,
         GROUPS,
         replace(_TO_BASELINE, across=lambda section: [section.metric]),
-        Column(
-            "p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
-            cell=lambda line, metric: line.of(metric, lambda pair: pair.fact.p_adjusted),
-            across=lambda section: [section.metric], example=_METRIC,
-        ),
-        Column(
-            "verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
-            cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
-            across=lambda section: [section.metric], example=_METRIC,
-        ),
+        Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
+               cell=lambda line, metric: line.of(metric, lambda pair: pair.fact.p_adjusted),
+               across=lambda section: [section.metric], example=_METRIC),
+        Column("verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
+               cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
+               across=lambda section: [section.metric], example=_METRIC),
         replace(
             _TO_BASELINE, across=lambda section: section.further,
-            cell=lambda line, metric: replace(line.difference(metric), low=None, high=None),
-        ),
-        Column(
-            "tasks", meaning="Tasks that both have; of the baseline, its own.",
-            cell=lambda line: _tasks(
-                [len(pair.comparison.tasks) for pair in line.pairs.values()]
-                or [len(own.tasks) for own in line.own.values()]
-            ),
-            where=lambda section: any(pair.comparison.only_second for pair in section.pairs),
-        ),
+            cell=lambda line, metric: replace(line.difference(metric), low=None, high=None)),
+        Column("tasks", meaning="Tasks that both have; of the baseline, its own.",
+               cell=lambda line: _tasks(
+                   [len(pair.comparison.tasks) for pair in line.pairs.values()]
+                   or [len(own.tasks) for own in line.own.values()]),
+               where=lambda section: any(pair.comparison.only_second for pair in section.pairs)),
     )  # fmt: skip
 
     baseline: str
@@ -448,15 +418,12 @@ _DIFFERENCE = Column(
     "difference", "share", meaning="The model minus the other one, on the tasks that both have,"
     " with its interval; ~ not significant, = equivalent.", cell=lambda pair: pair.difference,
 )  # fmt: skip
-_P = Column(
-    "p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
-    cell=lambda pair: pair.fact.p_adjusted,
-)  # fmt: skip
+_P = Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
+            cell=lambda pair: pair.fact.p_adjusted)  # fmt: skip
 _P_EQUIVALENCE = Column(
     "p equivalence", "p", joined=True, cell=lambda pair: pair.equivalence,
     meaning="p-value of two one-sided tests that the difference lies within the margin.",
-    where=lambda section: bool(section.study.rules.margin),
-)  # fmt: skip
+    where=lambda section: bool(section.study.rules.margin))  # fmt: skip
 _SHARED = Column(
     "tasks", meaning="Tasks that both have.", cell=lambda pair: str(len(pair.comparison.tasks)),
     where=lambda section: len({len(pair.comparison.tasks) for pair in section.records}) > 1,
@@ -563,10 +530,8 @@ class AllPairs(Compared):
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
         _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE,
-        Column(
-            "verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
-            cell=_verdict, where=lambda section: not section.alone,
-        ),
+        Column("verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
+               cell=_verdict, where=lambda section: not section.alone),
         _SHARED, *_FIELDS,
         data_field("test", "Name of the test."),
         data_field("adjustment", "Adjustment of p for the number of tests."),

@@ -74,5 +74,4 @@ class CurveOptions:
 
 COMMAND = Command(
     CurveOptions, (Request, Metrics, Confidence), without=("metrics",), files="optional",
-    charts=True, methods=True, view="passk_cli.commands.curve.view:Curve",
-)  # fmt: skip
+    charts=True, methods=True, view="passk_cli.commands.curve.view:Curve")  # fmt: skip

@@ -66,30 +66,26 @@ _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven task
 CURVE_ENDS = Message(
     "curve-ends", NOTE, "the curves of {models} end at k = {k}, before {most}",
     meaning="A curve goes up to the fewest attempts at a task of its model; beyond that, pass@k of"
-    " that task is undefined.",
-)  # fmt: skip
+    " that task is undefined.")  # fmt: skip
 SHORT_CURVE = Message(
     "short-curve", NOTE,
     "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
     " {most}", "--short-tasks drop goes on with those",
     "A curve goes as far as every task has attempts, so that each of its points is about the same"
     " tasks. With --short-tasks drop it goes on with the tasks that have more, and then a point may"
-    " be about fewer tasks than the point before it.",
-)  # fmt: skip
+    " be about fewer tasks than the point before it.")  # fmt: skip
 CHANGING_TASKS = Message(
     "changing-tasks", WARNING,
     "beyond k = {k}, curves of {models} leave out tasks with too few attempts, and may turn",
     meaning="With --short-tasks drop, points at larger k are about the tasks that have that many"
     " attempts. These may be easier or harder than the others, so a step of the curve there may be"
-    " due to the tasks and not to k. Column tasks of --full and csv has their number.",
-)  # fmt: skip
+    " due to the tasks and not to k. Column tasks of --full and csv has their number.")  # fmt: skip
 NO_GAINS = Message(
     "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",
     "--missing fail or drop gives them",
     "With --missing bounds every number is a range, from all missing outcomes failing to all"
     " passing. A gain of pass@k need not lie between its values at these two ends: it may be"
-    " largest with some of them passing and others failing.",
-)  # fmt: skip
+    " largest with some of them passing and others failing.")  # fmt: skip
 MISSING_UNEVEN = Message(
     "no-even-tasks", NOTE, "Δ_k and deficit are empty from k = {k} on: {reason}",
     meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
@@ -99,8 +95,7 @@ MISSING_MOMENT = Message(
     "no-moment", NOTE, "{moment} of {models}: {reason}",
     meaning="The standard deviation and skewness of the tasks' success rates are corrected for the"
     " noise of the attempts. They need two or three attempts at every task, and success rates that"
-    " differ by more than that noise.",
-)  # fmt: skip
+    " differ by more than that noise.")  # fmt: skip
 
 
 class Place(NamedTuple):
@@ -334,10 +329,8 @@ class AcrossK(Section[Curves]):
         return tuple(pictures)
 
 
-K = Column(
-    "k", "count", meaning="Number of attempts.",
-    cell=lambda row: next(iter(row.numbers.values())).k,
-)  # fmt: skip
+K = Column("k", "count", meaning="Number of attempts.",
+           cell=lambda row: next(iter(row.numbers.values())).k)  # fmt: skip
 
 
 def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[SeriesRow]:
@@ -385,8 +378,7 @@ class Climbs(Section[Climb]):
         Column(
             "if all tasks were equally hard", "share", cell=lambda climb: climb.even.estimate.value,
             meaning="What it would gain if every task had the mean success rate; uneven tasks gain"
-            " less.",
-        ),
+            " less."),
     )  # fmt: skip
 
 

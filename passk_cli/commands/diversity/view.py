@@ -39,14 +39,12 @@ UNPARSED_SOLUTIONS = Message(
     "unparsed-solutions", NOTE,
     "{attempts:attempt} with a solution that is no Python: compared with single spaces", "",
     "`--normalise python` compares programs without comments, docstrings and layout. A text that"
-    " Python cannot parse is compared as with `--normalise space`.",
-)  # fmt: skip
+    " Python cannot parse is compared as with `--normalise space`.")  # fmt: skip
 MIXED_OUTCOMES = Message(
     "mixed-outcomes", NOTE,
     "{solutions:solution} passed in some attempts and failed in others", "",
     "Equal solutions usually pass or fail together. Where they do not (flaky tests, time limits),"
-    " distinct-pass@k counts the solution by its share of passes.",
-)  # fmt: skip
+    " distinct-pass@k counts the solution by its share of passes.")  # fmt: skip
 GROWING_DUPLICATES = Message(
     "growing-duplicates", NOTE,
     "tasks have different numbers of attempts; duplicates grow with them, distinct@k does not", "",

@@ -88,5 +88,4 @@ class ExtrapolateOptions:
 COMMAND = Command(
     ExtrapolateOptions, (Request, Confidence), without=("interval", "bounds"), charts=True,
     methods=True, lacking={"-k": "its k are those of --to", "k": "its k are those of to="},
-    view="passk_cli.commands.extrapolate.view:Extrapolate",
-)  # fmt: skip
+    view="passk_cli.commands.extrapolate.view:Extrapolate")  # fmt: skip

@@ -60,19 +60,16 @@ CONTRADICTED_LAW = Message(
     " {limit:=amount}){?weighed|: weighed instead}",
     meaning="The misfit says how much better another spread of success rates explains the counts"
     " than this model does. Above the limit, the estimate is that of the weighed fits and the"
-    " interval holds both. Of several models, the message has the largest misfit.",
-)  # fmt: skip
+    " interval holds both. Of several models, the message has the largest misfit.")  # fmt: skip
 UNTESTED_LAW = Message(
     "untested-law", WARNING,
     "--fit ex-gaussian of pass^k: its intervals hold too seldom", "--fit weighed is better",
     "The priors of the ex-Gaussian model are from published data sets. These show how rare passes"
-    " are, not how rare failures are, so they do not fit pass^k.",
-)  # fmt: skip
+    " are, not how rare failures are, so they do not fit pass^k.")  # fmt: skip
 SINGLE_LAW = Message(
     "single-law", WARNING, "--fit {fit}: intervals hold only if success rates follow this law",
     meaning="An interval of one law allows for the choice of tasks and the error of the fit, not"
-    " for another law. ex-gaussian and weighed allow for that too.",
-)  # fmt: skip
+    " for another law. ex-gaussian and weighed allow for that too.")  # fmt: skip
 FAR_AHEAD = Message(
     "far-ahead", WARNING,
     "beyond {times} times the attempts of {models}, predictions follow the law more than the data",
@@ -83,26 +80,22 @@ FEW_PASSED = Message(
     "few-passed", NOTE,
     "fewer than {most} tasks of {models} passed, so published data sets outweigh these counts",
     meaning="The ex-Gaussian model starts from priors that were made from published data sets. With"
-    " few tasks that have passed, the counts change these priors little.",
-)  # fmt: skip
+    " few tasks that have passed, the counts change these priors little.")  # fmt: skip
 NOTHING_OPEN = Message(
     "nothing-open", NOTE, "every task of {models} has {outcome}; {curve} stays beyond the attempts",
     meaning="Only tasks that never passed (of pass^k: never failed) can change the curve beyond the"
     " attempts. Where there are none, the estimate is at its bound, and the interval shows what so"
-    " many tasks allow.",
-)  # fmt: skip
+    " many tasks allow.")  # fmt: skip
 MISSING_FITS = Message(
     "missing-fits", NOTE, "{models}: no fit of {fits}; {curve} is 0 or 1 at all but one k",
     meaning="Some laws need two points of the curve between 0 and 1. They are left out of the"
-    " weighed fits where there are fewer.",
-)  # fmt: skip
+    " weighed fits where there are fewer.")  # fmt: skip
 FEWER_ATTEMPTS = Message(
     "fewer-attempts", NOTE,
     "{tasks:task} of {models} {tasks:has|have} fewer attempts than the others; the backtest leaves"
     " {tasks:it|them} out",
     meaning="The backtest and the measured value are at a k that nine tasks in ten have attempts"
-    " for. The other tasks are extrapolated from their own attempts.",
-)  # fmt: skip
+    " for. The other tasks are extrapolated from their own attempts.")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -187,11 +187,9 @@ class EveryTask(GateRule):
 
     unpaired: Annotated[
         str,
-        Option(
-            "--unpaired", help="Baseline tasks not run", choices=("fail", "drop"),
-            detail="fail: the gate fails; drop: the others are compared. drop also allows other"
-            " numbers of attempts than --attempts declares, and says them.",
-        ),
+        Option("--unpaired", help="Baseline tasks not run", choices=("fail", "drop"),
+               detail="fail: the gate fails; drop: the others are compared. drop also allows other"
+               " numbers of attempts than --attempts declares, and says them."),
     ] = "fail"  # fmt: skip
     drawn = False
 
@@ -235,8 +233,7 @@ class EveryAttempt(GateRule):
         Option(
             "--attempts", "N", "Fails unless every task has N attempts.", low=1,
             detail="Attempts without an outcome count. Without it, attempts are counted against the"
-            " baseline: fewer or more fail the gate, but equally many at every task are allowed.",
-        ),
+            " baseline: fewer or more fail the gate, but equally many at every task are allowed."),
     ] = None  # fmt: skip
     drawn = False
 
@@ -276,8 +273,7 @@ class Minimum(GateRule):
         Option(
             "--min-by", help="--min uses", choices=MIN_BY,
             detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
-            " is below X; never undecided.",
-        ),
+            " is below X; never undecided."),
     ] = BY_INTERVAL  # fmt: skip
 
     @property
@@ -439,11 +435,9 @@ class NoRegression(DifferenceRule):
 
     no_regression: Annotated[
         bool,
-        Option(
-            "--no-regression", help="Fails on any significant drop, adjusted.",
-            detail="--max-drop METRIC=0 for all metrics at once: undecided where a difference is"
-            " not significant.",
-        ),
+        Option("--no-regression", help="Fails on any significant drop, adjusted.",
+               detail="--max-drop METRIC=0 for all metrics at once: undecided where a difference is"
+               " not significant."),
     ] = False  # fmt: skip
     general = True
 
@@ -524,10 +518,8 @@ class MaxDrop(DifferenceRule):
 
     max_drop: Annotated[
         Mapping[Any, float],
-        Option(
-            "--max-drop", "METRIC=X", "Fails when the drop is significantly larger than X.",
-            parse=partial(parse_limits, "--max-drop"),
-        ),
+        Option("--max-drop", "METRIC=X", "Fails when the drop is significantly larger than X.",
+               parse=partial(parse_limits, "--max-drop")),
     ] = field(default_factory=dict)  # fmt: skip
 
     @property
@@ -601,18 +593,14 @@ class MustPass(EachRule):
 
     must_pass: Annotated[
         tuple[str, ...],
-        Option(
-            "--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
-            parse=parse_tasks, several=True,
-            detail="Names as a,b or a file with one per line, without comments. Repeatable.",
-        ),
+        Option("--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
+               parse=parse_tasks, several=True,
+               detail="Names as a,b or a file with one per line, without comments. Repeatable."),
     ] = ()  # fmt: skip
     must_pass_rate: Annotated[
         float,
-        Option(
-            "--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
-            low=0.0, high=1.0,
-        ),
+        Option("--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
+               low=0.0, high=1.0),
     ] = 1.0  # fmt: skip
 
     @property
@@ -666,12 +654,10 @@ class MinEach(EachRule):
 
     min_each: Annotated[
         float | None,
-        Option(
-            "--min-each", "RATE", "Fails when a task is significantly below RATE.",
-            low=0.0, high=1.0,
-            detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
-            " task is shown to reach RATE, and is undecided otherwise.",
-        ),
+        Option("--min-each", "RATE", "Fails when a task is significantly below RATE.",
+               low=0.0, high=1.0,
+               detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
+               " task is shown to reach RATE, and is undecided otherwise."),
     ] = None  # fmt: skip
 
     @property

@@ -87,8 +87,7 @@ RUNS_POOLED = Message(
     "the baseline is the last {runs:run} of its history, and intervals allow for the effect of a"
     " run", "",
     "Every difference to a history has the variance of the effect of the run added,"
-    " σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the history.",
-)  # fmt: skip
+    " σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the history.")  # fmt: skip
 ONE_RUN_KNOWN = Message(
     "one-run-known", WARNING,
     "the history has one run of a model, so intervals do not allow for the effect of a run",
@@ -99,50 +98,42 @@ TASKS_NOT_RUN = Message(
     "baseline-tasks-not-run", WARNING,
     "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}", "",
     "With `--unpaired drop` a gate compares the tasks that the new run has. A task without any"
-    " attempt often crashed, so that what remains looks better than it is.",
-)  # fmt: skip
+    " attempt often crashed, so that what remains looks better than it is.")  # fmt: skip
 NOT_COMPARED = Message(
     "not-compared", WARNING, "{model} is not compared: {reason}", "",
     "A rule about differences needs the baseline's model and group of tasks. With `--unpaired drop`"
-    " what has none is left out; without it the gate fails.",
-)  # fmt: skip
+    " what has none is left out; without it the gate fails.")  # fmt: skip
 FEWER_TASKS = Message(
     "fewer-tasks", WARNING, "{model} has no attempts at {lost} of {tasks:task} of the data", "",
     "Without a baseline a gate looks at what the models of the data have together. A model without"
-    " attempts at some of these tasks is judged on the others.",
-)  # fmt: skip
+    " attempts at some of these tasks is judged on the others.")  # fmt: skip
 GROUP_NOT_RUN = Message(
     "group-not-run", WARNING, "{model} has no attempts in {group}", "",
-    "The model has no attempts in this group of `--by`, while other models have.",
-)  # fmt: skip
+    "The model has no attempts in this group of `--by`, while other models have.")  # fmt: skip
 MISSING_DECIDE = Message(
     "missing-outcomes-decide", WARNING,
     "{rules:rule} would fail for some values of the missing outcomes, which fails the gate", "",
     "With `--missing bounds` each rule is judged twice: with the missing outcomes as bad for the"
     " new run as they can be, and as good. With a baseline the worst case is that those of the new"
     " run fail and those of the baseline pass. A rule that fails in either case fails the gate: it"
-    " passes only what it would pass with any outcomes.",
-)  # fmt: skip
+    " passes only what it would pass with any outcomes.")  # fmt: skip
 DECIDES_NOTHING = Message(
     "rule-decides-nothing", WARNING,
     "{rule}: {verdict} if every attempt passes and if every attempt fails, so it decides nothing",
     "",
     "A rehearsal judges a run in which every attempt passes and one in which every attempt fails."
     " A rule that says the same of both cannot tell runs of this size apart; it needs more tasks,"
-    " or another number.",
-)  # fmt: skip
+    " or another number.")  # fmt: skip
 CANNOT_DECIDE = Message(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: {verdict} even if every attempt {run}", "",
     "A rehearsal judges a run in which every attempt passes and one in which every attempt fails."
     " A rule that does not pass the first, or does not fail the second, never will with so many"
-    " tasks and attempts.",
-)  # fmt: skip
+    " tasks and attempts.")  # fmt: skip
 NOT_REHEARSED = Message(
     "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
     "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
-    " gain@k, are not decided by these.",
-)  # fmt: skip
+    " gain@k, are not decided by these.")  # fmt: skip
 ONE_ATTEMPT = Message(
     "one-attempt-rehearsed", WARNING,
     "one attempt per task does not show its success rate: if all tasks had the same rate,"
@@ -153,13 +144,11 @@ ONE_ATTEMPT = Message(
 DROPS_TOGETHER = Message(
     "drops-together", NOTE, "drops are made in all models at once", "",
     "To find the smallest drop that a rule detects, a rehearsal lowers the success rates of all"
-    " models of the new run alike.",
-)  # fmt: skip
+    " models of the new run alike.")  # fmt: skip
 FEW_REHEARSALS = Message(
     "few-rehearsals", NOTE, "only {runs:rehearsal}, since intervals of this method are slow", "",
     "Every rehearsal computes the intervals of all rules anew. For methods that take long there are"
-    " a fifth as many rehearsals, and the limits of false alarms are wider.",
-)  # fmt: skip
+    " a fifth as many rehearsals, and the limits of false alarms are wider.")  # fmt: skip
 
 QUARANTINED = Message(
     "quarantined", WARNING,
@@ -167,41 +156,33 @@ QUARANTINED = Message(
     " {names}", "",
     "A file of rules names tasks that are known to be flaky, each with a reason and a last day."
     " They are left out of every verdict of the suite, in the new run and in its baseline, and"
-    " counted in a row of their own.",
-)  # fmt: skip
+    " counted in a row of their own.")  # fmt: skip
 QUARANTINE_OVER = Message(
     "quarantine-over", WARNING,
     "{suite}: the quarantine of {task} ended with {until} ({reason}), and it is judged again",
     "renew it or take it out",
-    "A quarantine has a last day, in UTC. After it the task counts as any other.",
-)  # fmt: skip
+    "A quarantine has a last day, in UTC. After it the task counts as any other.")  # fmt: skip
 QUARANTINE_ABSENT = Message(
     "quarantine-absent", WARNING, "{suite}: in quarantine, but not in the data: {names}",
     "check the names",
-    "The task has another name in the data, or was not run.",
-)  # fmt: skip
+    "The task has another name in the data, or was not run.")  # fmt: skip
 SUITE_OF = Message(
     "suite-tasks-and-attempts", NOTE, "{words}", "",
     "The tasks and attempts that a suite's verdicts rest on where they are not those of its"
-    " baseline, or where nothing says how many there should be.",
-)  # fmt: skip
+    " baseline, or where nothing says how many there should be.")  # fmt: skip
 NO_BASELINE_YET = Message(
     "no-baseline-yet", NOTE,
     "{suite}: {rules:rule} about changes {rules:is|are} not judged, for there is no baseline yet",
     "name this run as its baseline for the next one",
     'A suite with baseline = "record" has its first night: what compares it with a baseline is not'
-    " judged, and does not fail. Other rules are judged.",
-)  # fmt: skip
+    " judged, and does not fail. Other rules are judged.")  # fmt: skip
 
 
-_MODEL = Column(
-    "model", meaning="The model of the new run, with its groups.",
-    cell=lambda line: line.name, where=lambda section: section.several,
-)  # fmt: skip
+_MODEL = Column("model", meaning="The model of the new run, with its groups.",
+                cell=lambda line: line.name, where=lambda section: section.several)  # fmt: skip
 _RULE = Column(
     "rule", meaning="The rule; `every baseline task` and `every baseline attempt` are added.",
-    cell=lambda line: Phrase(line.words),
-)  # fmt: skip
+    cell=lambda line: Phrase(line.words))  # fmt: skip
 _FIELDS = (
     data_field("rule", "The rule, in words."),
     data_field("limit", "The number of the rule."),
@@ -262,16 +243,13 @@ class RuleTable(Section[Judgement]):
         Column(
             "evidence", "share", meaning="The number that decides, with its interval; a number with"
             " a sign is a difference, model minus baseline. Or what was counted.",
-            cell=lambda line: line.evidence,
-        ),
+            cell=lambda line: line.evidence),
         Column(
             "verdict", meaning="pass, fail; undecided: the interval contains the limit; error: the"
-            " rule cannot be checked, which fails the gate.", cell=lambda line: line.verdict,
-        ),
+            " rule cannot be checked, which fails the gate.", cell=lambda line: line.verdict),
         Column(
             "detail", meaning="What else the verdict rests on, and what it leaves out.", shown=FULL,
-            cell=lambda line: "; ".join(line.notes),
-        ),
+            cell=lambda line: "; ".join(line.notes)),
         *_FIELDS,
         data_field("fails", "Whether the row fails the gate; undecided ones by --on-undecided."),
     )  # fmt: skip
@@ -502,37 +480,26 @@ class Rehearsal(RuleTable):
     columns: ClassVar[tuple[Column, ...]] = (
         _MODEL,
         _RULE,
-        Column(
-            "verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
-            " alarms.", cell=lambda line: line.verdict or "–",
-        ),
+        Column("verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
+               " alarms.", cell=lambda line: line.verdict or "–"),
         Column(
             "false alarms", "share", meaning="Share of rehearsals with nothing changed in which it"
             " fails, at the estimated success rates; 95 % limits hold the errors of the rates and"
-            " of the simulation.", cell=_of(lambda r: r.alarm),
-        ),
-        Column(
-            "predicted failures", "share", meaning="Share that fails where the success rates are"
-            " drawn from their posterior, as uncertain as the data leave them.", shown=FULL,
-            cell=_of(lambda r: r.predicted.share),
-        ),
+            " of the simulation.", cell=_of(lambda r: r.alarm)),
+        Column("predicted failures", "share", meaning="Share that fails where the success rates are"
+               " drawn from their posterior, as uncertain as the data leave them.", shown=FULL,
+               cell=_of(lambda r: r.predicted.share)),
         Column(
             "undecided", "share", meaning="Share of rehearsals with nothing changed in which it is"
-            " undecided.", cell=_UNDECIDED,
-        ),
+            " undecided.", cell=_UNDECIDED),
         Column(
             "drop detected", "share", meaning="Smallest drop that fails with power 0.8, every task"
             " losing the same share of its passes ± Monte-Carlo standard error.",
-            cell=_caught(lambda c: c.drop),
-        ),
-        Column(
-            "if all pass", meaning="The verdict if every attempt passes.", shown=FULL,
-            cell=_of(lambda r: r.best),
-        ),
-        Column(
-            "if all fail", meaning="The verdict if every attempt fails.", shown=FULL,
-            cell=_of(lambda r: r.worst),
-        ),
+            cell=_caught(lambda c: c.drop)),
+        Column("if all pass", meaning="The verdict if every attempt passes.", shown=FULL,
+               cell=_of(lambda r: r.best)),
+        Column("if all fail", meaning="The verdict if every attempt fails.", shown=FULL,
+               cell=_of(lambda r: r.worst)),
         *_FIELDS,
         *_REHEARSED,
     )  # fmt: skip
@@ -634,10 +601,8 @@ class SuiteTable(RuleTable):
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
-        Column(
-            "suite", meaning="The suite, with the model where it has several.",
-            cell=lambda line: line.name,
-        ),
+        Column("suite", meaning="The suite, with the model where it has several.",
+               cell=lambda line: line.name),
         *RuleTable.columns[1:],
     )  # fmt: skip
     noun = "suite"

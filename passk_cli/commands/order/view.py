@@ -62,8 +62,7 @@ DEPENDENT_ATTEMPTS = Message(
     " not, a user who makes k attempts in a row sees first@k, the share of tasks that one of the"
     " first k attempts solves. A shared session, a cache, a rate limit, the time of day or sorted"
     " files can make attempts depend on each other. pass@k is called too high or too low where the"
-    " interval of first@k − pass@k leaves out 0, uncertain elsewhere.",
-)  # fmt: skip
+    " interval of first@k − pass@k leaves out 0, uncertain elsewhere.")  # fmt: skip
 COPIED_ATTEMPTS = Message(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} differ on {tasks:task}, {expected} expected, as copies"
@@ -76,43 +75,36 @@ AGREEING_ATTEMPTS = Message(
     "attempts {pair} of {model} agree more often than independent attempts would: they differ on"
     " {tasks:task}, {expected} expected{?more| ({more:more pair})}", "",
     "Two attempts are compared on the tasks with both outcomes; the expectation is over all orders"
-    " of the outcomes of each task. --full lists the pairs.",
-)  # fmt: skip
+    " of the outcomes of each task. --full lists the pairs.")  # fmt: skip
 CONSTANT_OUTCOMES = Message(
     "constant-outcomes", WARNING,
     "no task of {models} has both passes and failures: pass@k equals pass@1",
     "vary the seed, or make one attempt",
     "Attempts are copies (one seed, cached responses, temperature 0), or every task is certain."
-    " Either way further attempts say nothing new.",
-)  # fmt: skip
+    " Either way further attempts say nothing new.")  # fmt: skip
 ATTEMPTS_UNTIL_PASS = Message(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested", "",
     "The last attempt at a task is then its only pass, whatever the order. Attempts to the first"
-    " success remain right, pass@k does not.",
-)  # fmt: skip
+    " success remain right, pass@k does not.")  # fmt: skip
 TREND_OF_THESE_TASKS = Message(
     "trend-of-these-tasks", NOTE,
     "the trend of {models} holds for these tasks; its interval for new tasks includes 0", "",
     "The test permutes the attempts at these tasks; the interval also covers which tasks were"
-    " drawn. Few tasks with both outcomes can decide the first and not the second.",
-)  # fmt: skip
+    " drawn. Few tasks with both outcomes can decide the first and not the second.")  # fmt: skip
 MOVED_ATTEMPTS = Message(
     "moved-attempts", WARNING,
     "{attempts:attempt} without an outcome left out: later attempts at the task move up",
     "--missing fail keeps their places",
-    "Attempt 1 of the tables may then be the second that was made.",
-)  # fmt: skip
+    "Attempt 1 of the tables may then be the second that was made.")  # fmt: skip
 UNEQUAL_ATTEMPTS = Message(
     "unequal-attempts", NOTE,
     "tasks have different numbers of attempts: rates by attempt are over different tasks", "",
     "Trends are within tasks. Attempts to the first success count a task until its last attempt"
-    " (Kaplan–Meier).",
-)  # fmt: skip
+    " (Kaplan–Meier).")  # fmt: skip
 FIRST_ATTEMPTS = Message(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs", "",
-    "Later attempts would make too many pairs.",
-)  # fmt: skip
+    "Later attempts would make too many pairs.")  # fmt: skip
 
 
 def _points(slope: Estimate) -> Estimate:

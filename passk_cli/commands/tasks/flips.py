@@ -30,15 +30,13 @@ TASKS_OF_ONE_SIDE = Message(
     "{?others|; the same holds for {others}}",
     "",
     "A task can only flip where both runs or models have attempts at it. Tasks of one side are left"
-    " out of flips, expected flips and tests.",
-)  # fmt: skip
+    " out of flips, expected flips and tests.")  # fmt: skip
 NO_TASK_SIGNIFICANT = Message(
     "no-task-significant", WARNING, "with {attempts} attempts each no task can be significant",
     "",
     "The test of one task compares its passes in both runs. With few attempts even a change"
     " from passed every attempt to failed every attempt has a p-value above the level. More"
-    " attempts per task help; more tasks do not.",
-)  # fmt: skip
+    " attempts per task help; more tasks do not.")  # fmt: skip
 SIGNIFICANT_TOGETHER = Message(
     "significant-together", NOTE,
     "with {attempts:attempt} each, nothing is significant unless {alone:task} change completely",
@@ -46,8 +44,7 @@ SIGNIFICANT_TOGETHER = Message(
     "Every task is tested, so p-values are adjusted for all tests (Benjamini and Hochberg). With"
     " few attempts one task alone cannot reach the level after that, even when it passed every"
     " attempt in one run and failed every attempt in the other; so many such tasks together can."
-    " More attempts, fewer models or fewer tasks lower that number.",
-)  # fmt: skip
+    " More attempts, fewer models or fewer tasks lower that number.")  # fmt: skip
 
 
 def changed(fact: Fact) -> bool:

@@ -31,16 +31,7 @@ from passk_cli.inference.single import MOST_NEEDED, passes_needed
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import (
-    ALWAYS,
-    FULL,
-    Column,
-    Estimate,
-    Limits,
-    Report,
-    Sentence,
-    Table,
-)
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
 from passk_cli.study.baseline import Runs, label_of, only_models
@@ -80,21 +71,18 @@ FEW_MODELS = Message(
     "few-models", WARNING, "a correlation over models needs {fewest} models; a group has {models}",
     "",
     "The item–rest correlation is computed over models. With fewer than four it says nothing, and"
-    " the tasks of that group are not tested.",
-)  # fmt: skip
+    " the tasks of that group are not tested.")  # fmt: skip
 NO_SUSPECT_POSSIBLE = Message(
     "no-suspect-possible", NOTE,
     "with {models:model} the smallest p is {smallest:=p}: no task can become significant", "",
     "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
-    " correlations still rank the tasks: look at the lowest ones first.",
-)  # fmt: skip
+    " correlations still rank the tasks: look at the lowest ones first.")  # fmt: skip
 SUSPECTS_TOGETHER = Message(
     "suspects-together", NOTE,
     "with {models:model} the smallest p is {smallest:=p}: significant only if {alone:task} have it",
     "",
     "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
-    " correlations still rank the tasks: look at the lowest ones first.",
-)  # fmt: skip
+    " correlations still rank the tasks: look at the lowest ones first.")  # fmt: skip
 RELATED_MODELS = Message(
     "related-models", NOTE,
     "models are taken as independent; related models make intervals too narrow", "",
@@ -104,8 +92,7 @@ RELATED_MODELS = Message(
 PAIRS_WITHOUT_ATTEMPTS = Message(
     "pairs-without-attempts", WARNING, "{pairs:model–task pair} without attempts left out", "",
     "Some models have no attempts at tasks that other models have. Each task is judged by the"
-    " models that have attempts at it.",
-)  # fmt: skip
+    " models that have attempts at it.")  # fmt: skip
 
 
 class ByPasses(NamedTuple):

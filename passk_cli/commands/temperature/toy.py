@@ -54,14 +54,12 @@ NOTHING_TO_CHOOSE = Message(
 SCALES_OF_GRID = Message(
     "scales-of-grid", NOTE,
     "exponential tasks: the grid is of scales b, the regression of standard deviations s ≈ √2·b",
-    "", "The article's grid is b = 2⁰ … 2⁹ in exp(−|c|/b).",
-)  # fmt: skip
+    "", "The article's grid is b = 2⁰ … 2⁹ in exp(−|c|/b).")  # fmt: skip
 POWER_LAW_GRID = Message(
     "power-law-grid", NOTE,
     "power-law tasks: only k > {k}, and {spreads} of {all} spreads of the grid, are fitted", "",
     "The article finds no power law of T* below that k, and prints no regression to compare. A cut"
-    " can give a power law of tasks only some standard deviations.",
-)  # fmt: skip
+    " can give a power law of tasks only some standard deviations.")  # fmt: skip
 
 
 @dataclass(frozen=True)

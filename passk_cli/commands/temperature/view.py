@@ -51,25 +51,21 @@ PART_OF_TASKS = Message(
     "best-on-part-of-tasks", WARNING,
     "best temperatures rest on the tasks that all temperatures share: {parts}", "",
     "A task that one temperature lacks says nothing about which one is best, and is left out of the"
-    " choice. The estimates of --full are over all tasks of each temperature.",
-)  # fmt: skip
+    " choice. The estimates of --full are over all tasks of each temperature.")  # fmt: skip
 UNEQUAL_TEMPERATURES = Message(
     "unequal-temperatures", NOTE,
     "attempts of {models} differ between temperatures; first in resamples is empty", "",
     "With more attempts pass@k takes finer values, and comes first in more, or fewer, resamples"
-    " than its success rates give it. Differences and their tests allow for it.",
-)  # fmt: skip
+    " than its success rates give it. Differences and their tests allow for it.")  # fmt: skip
 MODELS_LACK_TASKS = Message(
     "models-lack-tasks", WARNING,
     "{comparisons:comparison} of two models left out tasks that only one of them has", "",
-    "Two models are compared on the tasks that both have.",
-)  # fmt: skip
+    "Two models are compared on the tasks that both have.")  # fmt: skip
 RANK_FLIP = Message(
     "rank-flip", NOTE,
     "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
     " of models also {more:reverses|reverse}}", "--full has all pairs",
-    "Which of two models is better depends on k and the temperature.",
-)  # fmt: skip
+    "Which of two models is better depends on k and the temperature.")  # fmt: skip
 
 _FIRST = (
     "Share of the resamples of the tasks in which it comes first, ties split; no test, and not the"
@@ -115,8 +111,7 @@ class BestTemperatures(Section[BestTemperature]):
                across=lambda section: section.parts, units=lambda section, part: part.kind,
                example=BestColumn(
                    "METRIC: best", "The highest estimate and its temperature; ahead by: its"
-                   " difference to the next one.", Metric("pass@", 1), "text",
-               )),
+                   " difference to the next one.", Metric("pass@", 1), "text")),
         data_field("fact", "estimate, temperatures (two of one model), models (two of them) or"
                    " power law."),
         data_field("leads", _FIRST),
