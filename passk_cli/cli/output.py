@@ -56,30 +56,21 @@ class Charting:
     # fmt: off
     chart: Annotated[tuple[str, ...], Option(
         "--chart", "FILE|terminal", "Draw a chart, by suffix or in the terminal.",
-        detail=f"Suffixes: {', '.join(PICTURES)}. - is the terminal. Repeatable.",
-    )] = ()
+        detail=f"Suffixes: {', '.join(PICTURES)}. - is the terminal. Repeatable.")] = ()
     chart_theme: Annotated[str, Option(
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
-        detail="A page (.html) follows its reader's theme.",
-    )] = "light"
+        detail="A page (.html) follows its reader's theme.")] = "light"
     chart_size: Annotated[str, Option(
         "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
         detail="In in, cm, mm, pt or, without a unit, px; of a terminal, columns and rows. On paper"
-        " text has 7 to 8 points. A page (.html) is as wide as its window.",
-    )] = ""
-    no_title: Annotated[bool, Option(
-        "--no-title", help="Draw no title and subtitle.",
-    )] = False
-    no_bands: Annotated[bool, Option(
-        "--no-bands", help="Draw lines without intervals.",
-    )] = False
+        " text has 7 to 8 points. A page (.html) is as wide as its window.")] = ""
+    no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
+    no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
     highlight: Annotated[tuple[str, ...], Option(
         "--highlight", "MODEL", "Colour these models, others grey.",
-        detail="Of more than 8 models the best 5 are coloured. Repeatable.",
-    )] = ()
+        detail="Of more than 8 models the best 5 are coloured. Repeatable.")] = ()
     panel: Annotated[str, Option(
-        "--panel", "COLUMN", "A panel for each value of a column of --by.",
-    )] = ""
+        "--panel", "COLUMN", "A panel for each value of a column of --by.")] = ""
     # fmt: on
 
     @property
@@ -162,47 +153,35 @@ class Output:
     output: Annotated[tuple[str, ...], Option(
         "-o --output", "FILE", "Write the result here.",
         detail="A file is written whole or not at all. Repeatable: each in the format of its"
-        " suffix, else of -f. - is stdout.",
-    )] = ()
+        " suffix, else of -f. - is stdout.")] = ()
     digits: Annotated[int | None, Option(
         "--digits", "N", "Decimals of shares (default 3; of percentages 1).", low=0, high=15,
     )] = None
-    percent: Annotated[bool, Option(
-        "--percent", help="Show shares as percentages.",
-    )] = False
+    percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
     full: Annotated[bool, Option(
-        "--full", help="Every table, and the meaning of each column.",
-    )] = False
+        "--full", help="Every table, and the meaning of each column.")] = False
     verbose: Annotated[bool, Option(
         "-v --verbose", help="All messages, and what reproduces the numbers.",
         detail="Prints every message on stderr, not only three, and the signature below the"
-        " tables.",
-    )] = False
+        " tables.")] = False
     error: Annotated[tuple[str, ...], Option(
         "--error", "NAME|all", "Make a message an error (exit code 3).",
         detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
-        parse="passk_cli.commands.catalogue:parse_names_or_all",
-    )] = ()
+        parse="passk_cli.commands.catalogue:parse_names_or_all")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Leave a message out.",
         detail="By its name. Repeatable. The signature lists the names.",
-        parse="passk_cli.commands.catalogue:parse_names",
-    )] = ()
+        parse="passk_cli.commands.catalogue:parse_names")] = ()
     stacked: Annotated[bool, Option(
-        "--stacked", help="LaTeX: intervals below their estimates, for a narrow column.",
-    )] = False
+        "--stacked", help="LaTeX: intervals below their estimates, for a narrow column.")] = False
     safe_csv: Annotated[bool, Option(
         "--safe-csv", help="Write csv and tsv that are safe to open in a spreadsheet.",
         detail="An apostrophe is put before a text that begins with =, +, - or @, also at full"
-        " width or after blanks and control characters. Numbers stay as they are.",
-    )] = False
+        " width or after blanks and control characters. Numbers stay as they are.")] = False
     methods: Annotated[bool, Option(
         "--methods", help="What was computed, as a paper says it, with BibTeX.",
-        detail="Below the tables; in LaTeX as text with \\cite. A key of JSON.",
-    )] = False
-    quiet: Annotated[bool, Option(
-        "-q --quiet", help="Only warnings on stderr.",
-    )] = False
+        detail="Below the tables; in LaTeX as text with \\cite. A key of JSON.")] = False
+    quiet: Annotated[bool, Option("-q --quiet", help="Only warnings on stderr.")] = False
     # fmt: on
 
     def check(

@@ -51,11 +51,8 @@ class Confidence:
         choices="passk_cli.inference.intervals:NAMES",
         detail="One of guard, gaffke, jeffreys, guarded-t, percentile, basic, bca, t, wilson,"
         " clopper-pearson, tango, hull, jackknife. Default: guard for new tasks, hull for these"
-        " tasks; for differences guarded-t, or tango where values are 0 or 1.",
-    )] = None
-    level: Annotated[float, Option(
-        "--level", "P", "Confidence level.",
-    )] = 0.95
+        " tasks; for differences guarded-t, or tango where values are 0 or 1.")] = None
+    level: Annotated[float, Option("--level", "P", "Confidence level.")] = 0.95
     population: Annotated[str, Option(
         "--population", help="Intervals are about", choices=POPULATIONS,
         detail="new-tasks: the tasks are a sample, and intervals are about all tasks like them;"
@@ -63,19 +60,14 @@ class Confidence:
     )] = NEW_TASKS
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "Column of groups of related tasks.",
-        detail="E.g. the repository or passage. Intervals and tests take groups as units.",
-    )] = None
+        detail="E.g. the repository or passage. Intervals and tests take groups as units.")] = None
     resamples: Annotated[int, Option(
-        "--resamples", "N", "Number of random draws.", low=100, high=MOST_RESAMPLES,
-    )] = 10_000
-    seed: Annotated[int, Option(
-        "--seed", "N", "Seed of the draws.", low=0,
-    )] = 0
+        "--resamples", "N", "Number of random draws.", low=100, high=MOST_RESAMPLES)] = 10_000
+    seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
     bounds: Annotated[tuple[float, float] | None, Option(
         "--bounds", "LOW,HIGH", "Lowest and highest possible score, e.g. 0,1.",
         parse=parse_bounds,
-        detail="Guard intervals of best@k, worst@k and mean need them.",
-    )] = None
+        detail="Guard intervals of best@k, worst@k and mean need them.")] = None
     # fmt: on
     lacking: tuple[str, ...] = ()
     by_default: bool = False

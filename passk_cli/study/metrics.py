@@ -41,13 +41,11 @@ class Metrics:
         "pass@k and pass^k at these k (default 1, 10, 100).",
         parse=parse_k,
         detail="Default: those of 1, 10, 100 that the data allow, with n ≥ k at every task of some"
-        " model. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.",
-    )] = ()
+        " model. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.")] = ()
     # Metric stays unimported for the help's sake, so it is not named here.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
-        parse=parse_metrics, complete="passk_cli.metrics.registry:completions",
-    )] = ()
+        parse=parse_metrics, complete="passk_cli.metrics.registry:completions")] = ()
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="Tasks with n < k", choices=SHORT_TASKS,
         detail="empty: the metric is left empty; drop: it is computed without those tasks.",

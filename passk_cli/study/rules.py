@@ -56,8 +56,7 @@ class Rules:
         " within-tasks for --population these-tasks, else guarded-t; each agrees with the"
         " interval of the difference. sign-flip and mid-p test whether the models are"
         " exchangeable, need equal numbers of attempts, and are McNemar's exact test where"
-        " n = 1. mid-p counts ties by half: up to 6.5 % false rejections at 5 %.",
-    )] = None
+        " n = 1. mid-p counts ties by half: up to 6.5 % false rejections at 5 %.")] = None
     adjust: Annotated[str | None, Option(
         "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS,
         detail="Default: max-t, one level for all tests and intervals together, from signs that"
@@ -66,15 +65,12 @@ class Rules:
     family: Annotated[str, Option(
         "--family", help="Tests adjusted together", choices=FAMILIES,
         detail="primary: the pairs at the first metric together, and those at each other"
-        " metric by themselves; all: all metrics together.",
-    )] = PRIMARY
+        " metric by themselves; all: all metrics together.")] = PRIMARY
     margin: Annotated[float, Option(
         "--margin", "X", "Differences inside ±X are equivalent.",
-        parse=parse_margin,
-    )] = 0.0
+        parse=parse_margin)] = 0.0
     unpaired: Annotated[str, Option(
-        "--unpaired", help="Tasks without attempts of one model", choices=UNPAIRED,
-    )] = "drop"
+        "--unpaired", help="Tasks without attempts of one model", choices=UNPAIRED)] = "drop"
     # fmt: on
 
     def without_flips(self) -> str:

@@ -35,8 +35,7 @@ class BootstrapOptions:
     )] = "multinomial"
     draws: Annotated[str | None, Option(
         "--draws", "FILE", "Write the draws: .csv, .jsonl or .parquet.", file="written",
-        parse="passk_cli.files.export:parse_file",
-    )] = None
+        parse="passk_cli.files.export:parse_file")] = None
     # fmt: on
 
 

@@ -31,23 +31,18 @@ class CompareOptions:
         "--baseline", "FILE|NAME", "Compare every model with this one only.", file="read",
         of_models=True,
         detail="A model in the data, or a file with one model; several files are read"
-        " together.",
-    )] = None
+        " together.")] = None
     crossings: Annotated[bool, Option(
-        "--crossings", help="The k where one model overtakes another.",
-    )] = False
+        "--crossings", help="The k where one model overtakes another.")] = False
     band: Annotated[bool, Option(
-        "--band", help="The model that is ahead at each k, with a simultaneous band.",
-    )] = False
+        "--band", help="The model that is ahead at each k, with a simultaneous band.")] = False
     flips: Annotated[bool, Option(
-        "--flips", help="Tasks that flip between models, and how many by chance.",
-    )] = False
+        "--flips", help="Tasks that flip between models, and how many by chance.")] = False
     change: Annotated[str | None, Option(
         "--change", "FROM:TO", "Do models change differently, e.g. from pass@1 to pass@100?",
         parse="passk_cli.commands.compare.view:parse_change_name",
         detail="The difference of two models at TO minus their difference at FROM, tested as a"
-        " family of its own. Without -k and -m these are the metrics that are compared.",
-    )] = None
+        " family of its own. Without -k and -m these are the metrics that are compared.")] = None
     sensitivity: Annotated[str | None, Option(
         "--sensitivity", "COLUMN", "Repeat without each group of a column.",
         detail="Do the verdicts hold without each group of tasks, and with half the attempts?",

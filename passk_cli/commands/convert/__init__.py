@@ -28,28 +28,23 @@ class ConvertOptions:
     # fmt: off
     output: Annotated[str | None, Option(
         "-o --output", "FILE", "Write here: .csv, .jsonl or .parquet.", file="written",
-        detail="It is whole or not there. Default: csv to stdout.",
-    )] = None
+        detail="It is whole or not there. Default: csv to stdout.")] = None
     form: Annotated[str | None, Option(
         "-f --format", help="Format of the table",
         choices=("csv", "jsonl", "parquet", "every-eval-ever"),
-        detail="Default: by the output file's suffix.",
-    )] = None
+        detail="Default: by the output file's suffix.")] = None
     counts: Annotated[bool, Option(
         "--counts", help="A row per model and task, with n and c.",
-        detail="n counts attempts, c passes.",
-    )] = False
+        detail="n counts attempts, c passes.")] = False
     missing: Annotated[str | None, Option(
         "--missing", help="A missing outcome.", choices=(KEEP, "error", "fail", "drop"),
-        detail="Default: keep, which leaves it empty; with --counts: error.",
-    )] = None
+        detail="Default: keep, which leaves it empty; with --counts: error.")] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Further columns: answer, solution, cost, any other.",
         parse=split,
         detail="Any column of the data, or a role that is found under many names: answer, solution,"
         " cost (in dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns."
-        " Repeatable.",
-    )] = ()
+        " Repeatable.")] = ()
     resume: Annotated[bool, Option(
         "--resume", help="With --counts: read only what changed.",
         detail="The counts of each file are kept in the folder OUTPUT.resume as soon as the"

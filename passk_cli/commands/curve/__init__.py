@@ -46,29 +46,23 @@ class CurveOptions:
     )] = ()
     points: Annotated[str, Option(
         "--points", "N|all", "How many k's: all up to N, else about N.", parse=parse_points,
-        detail="Beyond N they lie on a log scale.",
-    )] = "40"
+        detail="Beyond N they lie on a log scale.")] = "40"
     max_k: Annotated[int | None, Option(
         "--max-k", "K", "The last k.", low=1, high=MOST_ATTEMPTS,
         detail="Default: the smallest n of each model (the largest with --short-tasks drop); 10 for"
-        " exact rates.",
-    )] = None
+        " exact rates.")] = None
     band: Annotated[str, Option(
         "--band", help="Intervals hold for each k, or for all k", choices=BANDS,
-        detail="simultaneous: for both curves of a model at all k together.",
-    )] = POINTWISE
+        detail="simultaneous: for both curves of a model at all k together.")] = POINTWISE
     delta: Annotated[bool, Option(
         "--delta", help="Δ_k, coverage deficit and moments.",
-        detail="They say what uneven tasks do.",
-    )] = False
+        detail="They say what uneven tasks do.")] = False
     curves: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves, e.g. pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
-        detail="pass@k and pass^k are there anyway, unless one of them is named.",
-    )] = ()
+        detail="pass@k and pass^k are there anyway, unless one of them is named.")] = ()
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points.",
-    )] = ()
+        "-k", "1,2,5,10", "These k's only.", parse=parse_k, detail="Instead of --points.")] = ()
     # fmt: on
 
 

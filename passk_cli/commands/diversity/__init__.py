@@ -28,17 +28,14 @@ class DiversityOptions:
     normalise: Annotated[str, Option(
         "--normalise", help="Compare solutions as", choices=NORMALISE,
         detail="none: as they are; space: with white space as single spaces; python: without"
-        " comments, docstrings and layout.",
-    )] = "none"
+        " comments, docstrings and layout.")] = "none"
     similarity: Annotated[float | None, Option(
         "--similarity", "X", "Count solutions with similarity X or more as one.",
-        detail="Similarity: the share of common runs of three tokens, e.g. 0.8.",
-    )] = None
+        detail="Similarity: the share of common runs of three tokens, e.g. 0.8.")] = None
     k: Annotated[tuple[int, ...], Option(
         "-k", "2,10,100", "distinct@k at these k.", parse=parse_k,
         detail="Default: those of 2, 10, 100 that the data allow; where fewer than three, also half"
-        " and all of the attempts.",
-    )] = ()
+        " and all of the attempts.")] = ()
     # fmt: on
 
 

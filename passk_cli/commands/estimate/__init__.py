@@ -28,8 +28,7 @@ class EstimateOptions:
     sort: Annotated[str, Option(
         "--sort", "COLUMN", "Sort rows by a column (default: the first metric).",
         detail="A column is model, a group, a metric or tasks. A minus before the name"
-        " reverses the order.",
-    )] = ""
+        " reverses the order.")] = ""
     # fmt: on
 
 

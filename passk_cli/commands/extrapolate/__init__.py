@@ -59,15 +59,13 @@ class ExtrapolateOptions:
     # fmt: off
     to: Annotated[tuple[int, ...], Option(
         "--to", "100,1000", "Predict at these k.", parse=parse_to,
-        detail="Default: 10 times the attempts there are.",
-    )] = ()
+        detail="Default: 10 times the attempts there are.")] = ()
     target: Annotated[float | None, Option(
         "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", parse=parse_target,
     )] = None
     curves: Annotated[tuple[str, ...], Option(
         "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",
-        parse=parse_curves,
-    )] = CURVES[:1]
+        parse=parse_curves)] = CURVES[:1]
     fit: Annotated[str | None, Option(
         "--fit", "NAME",
         "Law to fit: ex-gaussian (default), smooth, beta, beta+0, beta+0+1, power, log-logit;"
@@ -76,12 +74,10 @@ class ExtrapolateOptions:
         detail="ex-gaussian has priors from published data sets, and its interval allows for a"
         " lighter tail of hard tasks; where the counts contradict it, the estimate is that of"
         " weighed, and the interval holds both fits. weighed: smooth has two thirds of the weight"
-        " or more; misfit and backtest weigh the others.",
-    )] = None
+        " or more; misfit and backtest weigh the others.")] = None
     resamples: Annotated[int, Option(
         "--resamples", "N", "Refits of the law to resampled tasks.", low=100, high=MOST_REFITS,
-        detail="For ex-gaussian: draws from its posterior.",
-    )] = 400
+        detail="For ex-gaussian: draws from its posterior.")] = 400
     # fmt: on
 
 

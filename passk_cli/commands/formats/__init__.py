@@ -21,11 +21,9 @@ class FormatsOptions:
     Example: passk formats swe-bench
     """
 
-    name: Annotated[
-        str | None,
-        Option("NAME", help="One format, with an example.",
-               complete="passk_cli.commands.formats.view:names"),
-    ] = None  # fmt: skip
+    name: Annotated[str | None, Option(
+        "NAME", help="One format, with an example.",
+        complete="passk_cli.commands.formats.view:names")] = None  # fmt: skip
 
 
 COMMAND = Command(

@@ -36,44 +36,32 @@ class GateOptions(
     Example: passk gate --rules sample_data/passk.toml
     """
 
-    rules: Annotated[
-        str | None,
-        Option(
-            "--rules", "FILE", "Suites with rules, in a file.", file="read",
-            detail="Without files and --rules: passk.toml, else [tool.passk] of pyproject.toml, in"
-            " the current folder. Options beside it replace those of the file."),
-    ] = None  # fmt: skip
-    tier: Annotated[
-        str | None,
-        Option("--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules."),
-    ] = None
+    rules: Annotated[str | None, Option(
+        "--rules", "FILE", "Suites with rules, in a file.", file="read",
+        detail="Without files and --rules: passk.toml, else [tool.passk] of pyproject.toml, in"
+        " the current folder. Options beside it replace those of the file.")] = None  # fmt: skip
+    tier: Annotated[str | None, Option(
+        "--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules.",
+    )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Check the file of rules without data.")] = False
-    baseline: Annotated[
-        DATA,
-        Option(
-            "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
-            file="read", of_models=True,
-            detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
-            " a history (passk record) and allows for the effect of a run."),
-    ] = None  # fmt: skip
+    baseline: Annotated[DATA, Option(
+        "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
+        file="read", of_models=True,
+        detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
+        " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
     on_undecided: Annotated[
         str, Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL))
     ] = PASS
-    rehearse: Annotated[
-        bool,
-        Option(
-            "--rehearse", help="How often this gate fails with nothing changed.",
-            detail="Also the smallest drop that each rule detects, and which rules cannot pass"
-            " or fail. Exits with 0, unless --max-false-alarms is exceeded; without --baseline the"
-            " run is its own."),
-    ] = False  # fmt: skip
-    max_false_alarms: Annotated[
-        float | None,
-        Option("--max-false-alarms", "SHARE", "--rehearse fails when the gate fails more often.",
-               low=0.0, high=1.0,
-               detail="The share of rehearsals with nothing changed in which the whole gate fails:"
-               " above SHARE the exit code is 1."),
-    ] = None  # fmt: skip
+    rehearse: Annotated[bool, Option(
+        "--rehearse", help="How often this gate fails with nothing changed.",
+        detail="Also the smallest drop that each rule detects, and which rules cannot pass"
+        " or fail. Exits with 0, unless --max-false-alarms is exceeded; without --baseline the"
+        " run is its own.")] = False  # fmt: skip
+    max_false_alarms: Annotated[float | None, Option(
+        "--max-false-alarms", "SHARE", "--rehearse fails when the gate fails more often.",
+        low=0.0, high=1.0,
+        detail="The share of rehearsals with nothing changed in which the whole gate fails:"
+        " above SHARE the exit code is 1.")] = None  # fmt: skip
     # What is asked of suites, where a file says it.
     night: Any = None
 

@@ -82,24 +82,17 @@ class Suite:
     """A suite: its runs and what is asked of them."""
 
     name: Annotated[str, Option("name", "NAME", "The name of the suite, unique.")] = ""
-    runs: Annotated[
-        tuple[str, ...],
-        Option("runs", "FILE", "Files, folders, globs or URLs of the new run.",
-               detail="Relative to the folder of the rules, as are baselines."),
-    ] = ()  # fmt: skip
-    weight: Annotated[
-        float, Option("weight", "X", "Weight in a macro average.", low=0.0)
-    ] = 1.0  # fmt: skip
-    tier: Annotated[
-        tuple[str, ...], Option("tier", "NAME", "Tiers that the suite belongs to, for --tier.")
-    ] = ()
-    quarantine: Annotated[
-        tuple[Any, ...],
-        Option("quarantine", "TABLE", "Flaky tasks: task, until and reason of each.",
-               parse=parse_quarantine,
-               detail="They are left out of the verdict, counted and reported. After its day a task"
-               " is judged again, with a warning."),
-    ] = ()  # fmt: skip
+    runs: Annotated[tuple[str, ...], Option(
+        "runs", "FILE", "Files, folders, globs or URLs of the new run.",
+        detail="Relative to the folder of the rules, as are baselines.")] = ()  # fmt: skip
+    weight: Annotated[float, Option("weight", "X", "Weight in a macro average.", low=0.0)] = 1.0
+    tier: Annotated[tuple[str, ...], Option(
+        "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
+    quarantine: Annotated[tuple[Any, ...], Option(
+        "quarantine", "TABLE", "Flaky tasks: task, until and reason of each.",
+        parse=parse_quarantine,
+        detail="They are left out of the verdict, counted and reported. After its day a task"
+        " is judged again, with a warning.")] = ()  # fmt: skip
 
     @property
     def out(self) -> list[Quarantined]:
@@ -111,11 +104,10 @@ class Suite:
 class AverageRules(Minimum, MaxDrop):
     """Rules about the average over the suites."""
 
-    kind: Annotated[
-        str,
-        Option("kind", help="Average over suites", choices=(MACRO, MICRO),
-               detail="macro: suites count by their weights; micro: every task counts the same."),
-    ] = MACRO  # fmt: skip
+    kind: Annotated[str, Option(
+        "kind", help="Average over suites", choices=(MACRO, MICRO),
+        detail="macro: suites count by their weights; micro: every task counts the same.",
+    )] = MACRO  # fmt: skip
 
 
 # Keys of the average that are not options of its own.

@@ -185,12 +185,10 @@ class GateRule:
 class EveryTask(GateRule):
     """Every task of the baseline was run, unless some may be missing."""
 
-    unpaired: Annotated[
-        str,
-        Option("--unpaired", help="Baseline tasks not run", choices=("fail", "drop"),
-               detail="fail: the gate fails; drop: the others are compared. drop also allows other"
-               " numbers of attempts than --attempts declares, and says them."),
-    ] = "fail"  # fmt: skip
+    unpaired: Annotated[str, Option(
+        "--unpaired", help="Baseline tasks not run", choices=("fail", "drop"),
+        detail="fail: the gate fails; drop: the others are compared. drop also allows other"
+        " numbers of attempts than --attempts declares, and says them.")] = "fail"  # fmt: skip
     drawn = False
 
     @property
@@ -228,13 +226,11 @@ class EveryAttempt(GateRule):
     share everywhere.  Other numbers are attempts lost, or failures tried again.
     """
 
-    attempts: Annotated[
-        int | None,
-        Option(
-            "--attempts", "N", "Fails unless every task has N attempts.", low=1,
-            detail="Attempts without an outcome count. Without it, attempts are counted against the"
-            " baseline: fewer or more fail the gate, but equally many at every task are allowed."),
-    ] = None  # fmt: skip
+    attempts: Annotated[int | None, Option(
+        "--attempts", "N", "Fails unless every task has N attempts.", low=1,
+        detail="Attempts without an outcome count. Without it, attempts are counted against the"
+        " baseline: fewer or more fail the gate, but equally many at every task are allowed.",
+    )] = None  # fmt: skip
     drawn = False
 
     @property
@@ -261,20 +257,14 @@ class EveryAttempt(GateRule):
 class Minimum(GateRule):
     """A metric reaches a number: its interval does, its estimate, or its lower limit."""
 
-    minimum: Annotated[
-        Mapping[Any, float],
-        Option(
-            "--min", "METRIC=X", "Fails when the interval lies below X.",
-            parse=partial(parse_limits, "--min"), detail="Undecided where the interval contains X.",
-        ),
-    ] = field(default_factory=dict)  # fmt: skip
-    min_by: Annotated[
-        str,
-        Option(
-            "--min-by", help="--min uses", choices=MIN_BY,
-            detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
-            " is below X; never undecided."),
-    ] = BY_INTERVAL  # fmt: skip
+    minimum: Annotated[Mapping[Any, float], Option(
+        "--min", "METRIC=X", "Fails when the interval lies below X.",
+        parse=partial(parse_limits, "--min"), detail="Undecided where the interval contains X.",
+    )] = field(default_factory=dict)  # fmt: skip
+    min_by: Annotated[str, Option(
+        "--min-by", help="--min uses", choices=MIN_BY,
+        detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
+        " is below X; never undecided.")] = BY_INTERVAL  # fmt: skip
 
     @property
     def named(self) -> Sequence[Metric]:
@@ -433,12 +423,10 @@ class NoRegression(DifferenceRule):
     significantly higher, and is undecided in between.
     """
 
-    no_regression: Annotated[
-        bool,
-        Option("--no-regression", help="Fails on any significant drop, adjusted.",
-               detail="--max-drop METRIC=0 for all metrics at once: undecided where a difference is"
-               " not significant."),
-    ] = False  # fmt: skip
+    no_regression: Annotated[bool, Option(
+        "--no-regression", help="Fails on any significant drop, adjusted.",
+        detail="--max-drop METRIC=0 for all metrics at once: undecided where a difference is"
+        " not significant.")] = False  # fmt: skip
     general = True
 
     @property
@@ -516,11 +504,9 @@ class NoRegression(DifferenceRule):
 class MaxDrop(DifferenceRule):
     """A metric is not significantly lower than the baseline's by more than a number."""
 
-    max_drop: Annotated[
-        Mapping[Any, float],
-        Option("--max-drop", "METRIC=X", "Fails when the drop is significantly larger than X.",
-               parse=partial(parse_limits, "--max-drop")),
-    ] = field(default_factory=dict)  # fmt: skip
+    max_drop: Annotated[Mapping[Any, float], Option(
+        "--max-drop", "METRIC=X", "Fails when the drop is significantly larger than X.",
+        parse=partial(parse_limits, "--max-drop"))] = field(default_factory=dict)  # fmt: skip
 
     @property
     def named(self) -> Sequence[Metric]:
@@ -591,17 +577,14 @@ class EachRule(GateRule):
 class MustPass(EachRule):
     """Every named task passes all its attempts, or a share of them."""
 
-    must_pass: Annotated[
-        tuple[str, ...],
-        Option("--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
-               parse=parse_tasks, several=True,
-               detail="Names as a,b or a file with one per line, without comments. Repeatable."),
-    ] = ()  # fmt: skip
-    must_pass_rate: Annotated[
-        float,
-        Option("--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
-               low=0.0, high=1.0),
-    ] = 1.0  # fmt: skip
+    must_pass: Annotated[tuple[str, ...], Option(
+        "--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
+        parse=parse_tasks, several=True,
+        detail="Names as a,b or a file with one per line, without comments. Repeatable.",
+    )] = ()  # fmt: skip
+    must_pass_rate: Annotated[float, Option(
+        "--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
+        low=0.0, high=1.0)] = 1.0  # fmt: skip
 
     @property
     def wanted(self) -> bool:
@@ -652,13 +635,11 @@ class MustPass(EachRule):
 class MinEach(EachRule):
     """No task's pass rate is significantly below a number."""
 
-    min_each: Annotated[
-        float | None,
-        Option("--min-each", "RATE", "Fails when a task is significantly below RATE.",
-               low=0.0, high=1.0,
-               detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
-               " task is shown to reach RATE, and is undecided otherwise."),
-    ] = None  # fmt: skip
+    min_each: Annotated[float | None, Option(
+        "--min-each", "RATE", "Fails when a task is significantly below RATE.",
+        low=0.0, high=1.0,
+        detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
+        " task is shown to reach RATE, and is undecided otherwise.")] = None  # fmt: skip
 
     @property
     def wanted(self) -> bool:

@@ -28,13 +28,11 @@ class OrderOptions:
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,2,4", "first@k beside pass@k at these k.", parse=parse_k,
-        detail="Default: 1, 2, 4, … and the most attempts that every task of some model has.",
-    )] = ()
+        detail="Default: 1, 2, 4, … and the most attempts that every task of some model has.")] = ()
     order_from_lines: Annotated[bool, Option(
         "--order-from-lines", help="Attempts were made in the order of the lines.",
         detail="Lines of the files, or rows of a list. Default: by attempt number or time; --field"
-        " attempt=COLUMN names it.",
-    )] = False
+        " attempt=COLUMN names it.")] = False
     # fmt: on
 
 

@@ -29,19 +29,15 @@ class ReportOptions:
     # fmt: off
     baseline: Annotated[str | None, Option(
         "--baseline", "NAME", "Compare every model with this one only.", of_models=True,
-        detail="A model in the data.",
-    )] = None
+        detail="A model in the data.")] = None
     headline: Annotated[str, Option(
-        "--title", "TEXT", "Title of the page, e.g. the benchmark's name.",
-    )] = "Evaluation report"
+        "--title", "TEXT", "Title of the page, e.g. the benchmark's name.")] = "Evaluation report"
     board: Annotated[bool, Option(
-        "--board", help="Only the leaderboard: title, date, method, numbers to download.",
-    )] = False
+        "--board", help="Only the leaderboard: title, date, method, numbers to download.")] = False
     link: Annotated[str, Option(
         "--link", "URL", "Address of transcripts, with {model} and {task}.",
         detail="Each task of an .html page leads to it. {attempt} is the number of an attempt"
-        " in the data; a column of --by is its value. Values are escaped as in URLs.",
-    )] = ""
+        " in the data; a column of --by is its value. Values are escaped as in URLs.")] = ""
     # fmt: on
 
 

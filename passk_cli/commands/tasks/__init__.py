@@ -37,28 +37,22 @@ class TasksOptions:
     # fmt: off
     always: Annotated[float | None, Option(
         "--always", "RATE", "Which tasks are shown to pass above this rate.", parse=parse_rate,
-        detail="And how many more attempts the others need, if all of them pass.",
-    )] = None
+        detail="And how many more attempts the others need, if all of them pass.")] = None
     against: Annotated[DATA, Option(
         "--against", "FILE|NAME", "Which tasks changed against another run or model.",
         file="read", of_models=True,
         detail="A file or folder, label=path, or a model in the data. Models of another run are"
-        " compared with those of the same name, or with its only one.",
-    )] = None
+        " compared with those of the same name, or with its only one.")] = None
     suspects: Annotated[bool, Option(
         "--suspects",
-        help="Tasks that weaker models pass more often; tasks that separate no models.",
-    )] = False
+        help="Tasks that weaker models pass more often; tasks that separate no models.")] = False
     matrix: Annotated[bool, Option(
-        "--matrix", help="Pass rates, a row per task and a column per model.",
-    )] = False
+        "--matrix", help="Pass rates, a row per task and a column per model.")] = False
     rows: Annotated[int | None, Option(
-        "--rows", "N", "Each task, the first N; csv has all.", low=1, high=1_000_000,
-    )] = None
+        "--rows", "N", "Each task, the first N; csv has all.", low=1, high=1_000_000)] = None
     order_from_lines: Annotated[bool, Option(
         "--order-from-lines", help="Attempts were made in the order of the lines.",
-        detail="Default: by attempt number or time; entries of lists in their order.",
-    )] = False
+        detail="Default: by attempt number or time; entries of lists in their order.")] = False
     # fmt: on
 
 

@@ -40,29 +40,23 @@ class TemperatureOptions:
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100", "pass@k at these k (pass^k: use -m).", parse=parse_k,
         detail="Default: those of 1, 10, 100 that every task of some model supports; of the toy"
-        " model 1, 2, 4, … 16384.",
-    )] = ()
+        " model 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
         "--temperature", "COLUMN", "Column of temperatures.",
         detail="Default: temperature or temp, else from the names of files or labels, as T0.2 or"
-        " gpt-4@T0.2.",
-    )] = None
+        " gpt-4@T0.2.")] = None
     toy: Annotated[tuple[str, ...], Option(
         "--toy", "NAMES", "Toy model: gaussian, exponential, power-law.",
         parse="passk_cli.commands.temperature.view:parse_families",
-        detail="No data: T*(k) for tasks of these families; several by commas.",
-    )] = ()
+        detail="No data: T*(k) for tasks of these families; several by commas.")] = ()
     spread: Annotated[tuple[float, ...], Option(
         "--spread", "S", "Toy: standard deviation of the tasks.", parse=parse_spreads,
-        detail="Several by commas, e.g. 4,16. Default: 16.",
-    )] = ()
+        detail="Several by commas, e.g. 4,16. Default: 16.")] = ()
     gamma: Annotated[float | None, Option(
-        "--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2.",
-    )] = None
+        "--gamma", "G", "Toy: exponent of the power law.", detail="Default: 2.")] = None
     fit: Annotated[bool, Option(
         "--fit", help="Toy: regression of T* on k and spread.",
-        detail="Over the grid of the article.",
-    )] = False
+        detail="Over the grid of the article.")] = False
     # fmt: on
 
 
