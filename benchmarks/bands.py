@@ -21,9 +21,8 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 from passk_cli.inference.bands import (
-    end_ranks,
     errors_these_tasks,
-    level_of_ranks,
+    pointwise_level,
     spread_out,
 )
 from passk_cli.inference.hull import Passes
@@ -95,7 +94,7 @@ def new_cell(
         for f in range(2):
             gap = (curves[0][f] - curves[1][f])[:, ks - 1]
             draws = bootstrap_means(gap, RESAMPLES, run, kind="dirichlet", threads=1)
-            level = level_of_ranks(end_ranks(draws), LEVEL)
+            level = pointwise_level(draws, LEVEL)
             guard, jeffreys = smallest(gap, truth[f])
             held[f] += (
                 guard > 1 - level, jeffreys > 1 - level, jeffreys > 1 - LEVEL,
@@ -178,7 +177,7 @@ def these_run(
         errors_these_tasks(size, own, ks, family, resamples=RESAMPLES, seed=run, purpose=name)
         for own, name in zip(c, "ab", strict=True)
     ]
-    level = level_of_ranks(end_ranks(draws[0] - draws[1]), LEVEL)
+    level = pointwise_level(draws[0] - draws[1], LEVEL)
     inside = [True, True]
     for k in ks.tolist():
         metric = Metric(family, k)

@@ -25,8 +25,7 @@ from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
-    end_ranks,
-    level_of_ranks,
+    pointwise_level,
     spread_out,
 )
 from passk_cli.inference.exact import NORMAL
@@ -154,7 +153,7 @@ def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> b
     roots, axes = np.linalg.eigh(errors @ errors.T)
     normal = np.random.default_rng(int(c.sum())).standard_normal((2000, len(roots)))
     draws = normal @ (axes * np.sqrt(np.maximum(roots, 0))).T
-    level = level_of_ranks(end_ranks(draws), LEVEL)
+    level = pointwise_level(draws, LEVEL)
     exact = rate_curves(p, np.arange(1, k_max + 1))
     se = np.sqrt(jackknife_variance(curves, n, c).sum(axis=1)) / len(n)
     reach = NORMAL.inv_cdf((1 + level) / 2) * se

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.hierarchy import histogram
 from passk_cli.inference.mixing import Statistic, error_covariance, mixture
-from passk_cli.inference.ranking import tied_places
 from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve_blocks, hat_pairs
@@ -47,7 +47,7 @@ def band_levels_new_tasks(
         the same number of tasks.
     level : for both curves of a model together.  clusters : a code per task, when whole clusters
         are drawn.
-    Returns levels between `level` and 1; see `level_of_ranks`.
+    Returns levels between `level` and 1; see `pointwise_level`.
     """
     values = [
         np.concatenate([rows for _, *both in curve_blocks(*cells) for rows in both])
@@ -55,7 +55,7 @@ def band_levels_new_tasks(
     ]
     draws = bootstrap_means(np.concatenate(values).T, resamples, seed, clusters=clusters)
     ends = np.cumsum([len(rows) for rows in values])[:-1]
-    return [level_of_ranks(end_ranks(own), level) for own in np.split(draws, ends, axis=1)]
+    return [pointwise_level(own, level) for own in np.split(draws, ends, axis=1)]
 
 
 def band_level_these_tasks(
@@ -70,7 +70,7 @@ def band_level_these_tasks(
         statistic for k in ks.tolist() for statistic in (_coverage(k), _reliability(k))
     ]
     rng = stream(seed, "band of attempts")
-    return level_of_ranks(end_ranks(_normal_errors(n, c, curves, resamples, rng)), level)
+    return pointwise_level(_normal_errors(n, c, curves, resamples, rng), level)
 
 
 def errors_these_tasks(
@@ -117,42 +117,47 @@ def _reliability(k: int) -> Statistic:
     return lambda n, c: hat_pairs(n, c, k), lambda p: p**k
 
 
-def end_ranks(draws: Floats) -> Ints:
-    """Each draw's smallest rank over the columns, counted from the nearer end: (draws,), 1 and up.
-
-    draws : (draws × columns).  Equal draws share the better rank, so that a column without spread
-    does not count.
-
-    >>> end_ranks(np.array([[0.1, 5.0], [0.2, 4.0], [0.3, 6.0]])).tolist()
-    [1, 1, 1]
-    """
-    count = len(draws)
-    # Draws that are equal but for rounding are equal, on every processor.
-    draws = np.round(draws, 12)
-    # The fastest, which leaves equals in an order of the processor's: all of them get one rank.
-    order = draws.argsort(axis=0, kind="quicksort")
-    first, last = tied_places(np.take_along_axis(draws, order, axis=0))
-    nearer = np.empty_like(order)
-    np.put_along_axis(nearer, order, np.minimum(last + 1, count - first), axis=0)
-    ranks: Ints = nearer.min(axis=1)
-    return ranks
-
-
-def level_of_ranks(ranks: Ints, level: float) -> float:
+def pointwise_level(draws: Floats, level: float) -> float:
     """The pointwise level at which a share `level` of the draws lies inside in every column.
 
-    ranks : of the draws, from `end_ranks`: a tail probability of each, which says at which
-    pointwise level the draw just leaves the band.  The level wanted is the one that a share
-    1 − `level` of the draws leave.  Where these are fewer than ten, as for a band among hundreds,
-    the tail of ten is shared out: draws have no quantile so far out.
+    A draw's rank in a column is counted from the nearer end, and equal draws share the better one,
+    so that a column without spread does not count; its smallest rank over the columns says at which
+    pointwise level it just leaves the band.  The level wanted is the one that a share 1 − `level`
+    of the draws leave.  Where these are fewer than ten, as for a band among hundreds, the tail of
+    ten is shared out: draws have no quantile so far out.
+
+    draws : (draws × columns).
     Returns a level from `level` (columns that move as one) to below 1.
     Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
 
-    >>> ranks = 1 + np.arange(1000) // 4
-    >>> [round(level_of_ranks(ranks, level), 4) for level in (0.95, 0.99, 0.999)]
-    [0.974, 0.994, 0.9994]
+    >>> draws = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> round(pointwise_level(draws, 0.9), 3), round(pointwise_level(draws[:, :1], 0.9), 3)
+    (0.948, 0.9)
     """
-    count, share = len(ranks), 1.0 - level
+    count, share = len(draws), 1.0 - level
     outside = max(share * count, min(10, count - 1))
-    tail = np.sort(ranks)[math.floor(outside)] / count * (share * count / outside)
+    inside = math.floor(outside)
+    # Draws that are equal but for rounding are equal, on every processor.
+    columns = np.ascontiguousarray(np.round(draws, 12).T)
+    # Without equal draws as many lie beyond the outermost of a column; else all are ordered.
+    few = min(inside + 1, count - 1)
+    rank = _outermost(columns, inside, few) or _outermost(columns, inside, count - 1) or count
+    tail = rank / count * (share * count / outside)
     return float(max(1.0 - 2.0 * tail, level))
+
+
+def _outermost(columns: Floats, inside: int, most: int) -> int | None:
+    """The smallest rank, up to `most`, at or beyond which more than `inside` draws are somewhere.
+
+    columns : (columns × draws).
+    """
+    beyond = columns.shape[1] - 1 - most
+    parts = np.partition(columns, (most, beyond), axis=1)
+    lowest = np.sort(parts[:, : most + 1], axis=1)[:, :, None]
+    highest = np.sort(parts[:, beyond:], axis=1)[:, ::-1, None]
+
+    def enough(rank: int) -> bool:
+        outside = (columns < lowest[:, rank]) | (columns > highest[:, rank])
+        return int(np.count_nonzero(outside.any(axis=0))) > inside
+
+    return 1 + bisect_left(range(1, most), True, key=enough) if enough(most) else None

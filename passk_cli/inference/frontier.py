@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, blocks
-from passk_cli.inference.bands import end_ranks, level_of_ranks
+from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.ranking import possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
@@ -160,7 +160,7 @@ def lead_crossings(
     ends = [first - tops[1], tops[0] - second]
     every = np.concatenate(ends if highest is not None else ends[:1])
     draws = bootstrap_means(every.T, resamples, seed, clusters=clusters)
-    pointwise = level_of_ranks(end_ranks(draws), level)
+    pointwise = pointwise_level(draws, level)
     low = difference_law(ends[0], 1.0, clusters=clusters).limits(1.0 - pointwise)[0]
     high = difference_law(ends[1], 1.0, clusters=clusters).limits(1.0 - pointwise)[1]
     signs = (low > 0).astype(np.int64) - (high < 0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
-from passk_cli.inference.bands import end_ranks, errors_these_tasks, level_of_ranks, spread_out
+from passk_cli.inference.bands import errors_these_tasks, pointwise_level, spread_out
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ranking import CrossingSet, Run, possible_crossings, runs
@@ -156,11 +156,9 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
     # By Bonferroni over the pairs of a curve: draws of models that pass everything do not differ,
     # so that a level calibrated over pairs would not see them.
     pairs = Counter(curve for *_, curve in chosen)
-    ranks = (_ranks_fixed if fixed else _ranks_new)(compared, wide)
-    levels = []
-    for (*_, curve), own in zip(chosen, ranks, strict=True):
-        tests = 1 if study.rules.adjust == "none" else pairs[curve]
-        levels.append(level_of_ranks(own, 1 - (1 - confidence.level) / tests))
+    tests = [1 if study.rules.adjust == "none" else pairs[curve] for *_, curve in chosen]
+    every = [1 - (1 - confidence.level) / count for count in tests]
+    levels = (_levels_fixed if fixed else _levels_new)(compared, wide, every)
     # Intervals of one level are found together; levels are few, as ranks are.
     bands: dict[int, Band] = {}
     order = sorted(range(len(levels)), key=levels.__getitem__)
@@ -188,13 +186,18 @@ def _values(c: Comparison, rates: TaskValues, ks: Ints) -> Floats:
     return task_values(every, own.n, own.c, attempts)
 
 
-def _ranks_new(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ints]:
-    """Ranks of the draws of each pair's difference over weighted tasks, shared by all pairs."""
+def _levels_new(
+    comparisons: Sequence[Comparison], confidence: Confidence, every: Sequence[float]
+) -> list[float]:
+    """The level of each k, by draws of each pair's difference over weighted tasks.
+
+    every : the level of the whole band of each pair.
+    """
     alike: dict[tuple[bytes, bytes], list[int]] = {}
     for place, c in enumerate(comparisons):
         codes = b"" if c.clusters is None else c.clusters.tobytes()
         alike.setdefault((c.tasks.tobytes(), codes), []).append(place)
-    ranks: dict[int, Ints] = {}
+    levels: dict[int, float] = {}
     for places in alike.values():
         for start in range(0, len(places), _BATCH):
             batch = places[start : start + _BATCH]
@@ -208,15 +211,18 @@ def _ranks_new(comparisons: Sequence[Comparison], confidence: Confidence) -> lis
             )  # fmt: skip
             ends = np.cumsum([gap.shape[1] for gap in gaps])[:-1]
             parts = np.split(draws, ends, axis=1)
-            ranks |= {place: end_ranks(own) for place, own in zip(batch, parts, strict=True)}
-    return [ranks[place] for place in range(len(comparisons))]
+            levels |= {place: pointwise_level(own, every[place])
+                       for place, own in zip(batch, parts, strict=True)}  # fmt: skip
+    return [levels[place] for place in range(len(comparisons))]
 
 
-def _ranks_fixed(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Ints]:
-    """Ranks of the draws of each pair's difference when the same tasks are attempted again."""
+def _levels_fixed(
+    comparisons: Sequence[Comparison], confidence: Confidence, every: Sequence[float]
+) -> list[float]:
+    """As `_levels_new`, when the same tasks are attempted again."""
     draws: dict[object, Floats] = {}
-    ranks = []
-    for c in comparisons:
+    levels = []
+    for c, whole in zip(comparisons, every, strict=True):
         ks, errors = _grid(c, _CALIBRATED), []
         for rates in (c.first, c.second):
             key = (rates.series, rates.metric.family, c.tasks.tobytes(), int(ks[-1]))
@@ -227,8 +233,8 @@ def _ranks_fixed(comparisons: Sequence[Comparison], confidence: Confidence) -> l
                     seed=confidence.seed, purpose=" ".join(rates.series),
                 )  # fmt: skip
             errors.append(draws[key])
-        ranks.append(end_ranks(errors[0] - errors[1]))
-    return ranks
+        levels.append(pointwise_level(errors[0] - errors[1], whole))
+    return levels
 
 
 def _bands(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import passk_cli
 from benchmarks.guards import GUARD
-from passk_cli.inference.bands import end_ranks, level_of_ranks
+from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.ranking import possible_crossings, runs
 from passk_cli.inference.weights import bootstrap_means
@@ -202,7 +202,7 @@ def test_bands_hold_near_the_ceiling() -> None:
         )
         gap, truth = first - second, falls[1] - falls[0]
         draws = bootstrap_means(gap, 500, run, kind="dirichlet")
-        level = level_of_ranks(end_ranks(draws), 0.95)
+        level = pointwise_level(draws, 0.95)
         p = min(GUARD.p(Sample(gap[:, k - 1], -1.0, 1.0), truth[k - 1]) for k in ks.tolist())
         held += p > 1 - level
         se = gap.std(axis=0, ddof=1) / sqrt(tasks)

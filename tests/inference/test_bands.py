@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from passk_cli.inference.attempts import jackknife_variance
 from passk_cli.inference.bands import (
     band_level_these_tasks,
     band_levels_new_tasks,
-    end_ranks,
-    level_of_ranks,
+    pointwise_level,
     spread_out,
 )
 from passk_cli.inference.exact import NORMAL
@@ -21,27 +21,23 @@ from passk_cli.metrics.heterogeneity import rate_curves
 from passk_cli.metrics.pass_k import curve
 
 
-def joint_level(draws: np.ndarray, level: float) -> float:
-    return level_of_ranks(end_ranks(draws), level)
-
-
 def test_columns_that_move_as_one_need_no_more_than_one() -> None:
     one = np.random.default_rng(0).normal(size=(20_000, 1))
-    assert joint_level(np.hstack([one, 3 * one + 7, -one]), 0.9) == pytest.approx(0.9, abs=2e-4)
+    assert pointwise_level(np.hstack([one, 3 * one + 7, -one]), 0.9) == pytest.approx(0.9, abs=2e-4)
 
 
 @pytest.mark.parametrize("columns", [2, 5, 20])
 def test_independent_columns_need_the_level_of_sidak(columns: int) -> None:
     draws = np.random.default_rng(1).random((40_000, columns))
     # Of 40,000 draws 2,000 lie outside; that share varies by 2 % of itself.
-    found = 1 - joint_level(draws, 0.95)
+    found = 1 - pointwise_level(draws, 0.95)
     assert found == pytest.approx(1 - 0.95 ** (1 / columns), rel=0.06)
 
 
 def test_the_share_of_draws_inside_is_the_level() -> None:
     rng = np.random.default_rng(2)
     draws = rng.normal(size=(10_000, 8)).cumsum(axis=1)
-    tail = (1 - joint_level(draws, 0.95)) / 2
+    tail = (1 - pointwise_level(draws, 0.95)) / 2
     low, high = np.quantile(draws, [tail, 1 - tail], axis=0)
     inside = ((draws >= low) & (draws <= high)).all(axis=1).mean()
     assert inside == pytest.approx(0.95, abs=0.003)
@@ -50,9 +46,19 @@ def test_the_share_of_draws_inside_is_the_level() -> None:
 def test_a_column_without_spread_does_not_count() -> None:
     rng = np.random.default_rng(3)
     one = rng.normal(size=(5000, 1))
-    assert joint_level(np.hstack([one, np.ones((5000, 3))]), 0.9) == joint_level(one, 0.9)
+    assert pointwise_level(np.hstack([one, np.ones((5000, 3))]), 0.9) == pointwise_level(one, 0.9)
     mostly_one = np.where(rng.random((5000, 2)) < 0.02, 0.9, 1.0)
-    assert joint_level(np.hstack([one, mostly_one]), 0.9) < 0.96
+    assert pointwise_level(np.hstack([one, mostly_one]), 0.9) < 0.96
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
+@pytest.mark.parametrize("values", [2, 9, 10**6])
+def test_the_level_is_that_of_the_smallest_ranks(level: float, values: int) -> None:
+    draws = np.random.default_rng(values).integers(values, size=(1000, 5)) / 7
+    least = np.minimum(*(rankdata(each, "max", axis=0).min(axis=1) for each in (draws, -draws)))
+    outside = max((1 - level) * 1000, 10)
+    tail = np.sort(least)[int(outside)] / 1000 * (1 - level) * 1000 / outside
+    assert pointwise_level(draws, level) == pytest.approx(max(1 - 2 * tail, level), abs=1e-12)
 
 
 def test_spread_out_keeps_the_ends() -> None:
