@@ -34,13 +34,7 @@ from passk_cli.files.formats.opencompass import OPENCOMPASS
 from passk_cli.files.formats.phoenix import PHOENIX
 from passk_cli.files.formats.promptfoo import PROMPTFOO
 from passk_cli.files.formats.pytest_report import PYTEST_REPORT
-from passk_cli.files.formats.refused import (
-    AIDER,
-    BFCL,
-    BIGCODE,
-    LM_EVAL_RESULTS,
-    TAU2_SUBMISSION,
-)
+from passk_cli.files.formats.refused import REFUSED
 from passk_cli.files.formats.swe_bench import SWE_BENCH, SWE_BENCH_INSTANCE, SWE_BENCH_PRO
 from passk_cli.files.formats.tau_bench import TAU2, TAU_BENCH
 from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
@@ -52,47 +46,13 @@ from passk_cli.files.request import TABLES
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        INSPECT,
-        CRUXEVAL,
-        BIGCODEBENCH,
-        DEEPEVAL,
-        EVALPLUS,
-        EVALSCOPE,
-        EVERY_EVAL_EVER,
-        HELM,
-        HUMAN_EVAL,
-        LIGHTEVAL,
-        LIVECODEBENCH,
-        LM_EVAL,
-        MATH_EVALUATION,
-        MULTIPL_E,
-        NEMO_EVALUATOR,
-        NEMO_SKILLS,
-        OPENAI_EVALS,
-        OPENCOMPASS,
-        PHOENIX,
-        PROMPTFOO,
-        PYTEST_REPORT,
-        AIDER,
-        BFCL,
-        BIGCODE,
-        TAU2_SUBMISSION,
-        LM_EVAL_RESULTS,
-        HARBOR,
-        TERMINAL_BENCH,
-        TAU_BENCH,
-        TAU2,
-        MCPMARK,
-        SWE_BENCH,
-        SWE_BENCH_INSTANCE,
-        SWE_BENCH_PRO,
-        VERIFIERS,
-        VERIFIERS_TRACES,
-        VERL,
-        HAL,
-        *generic.FORMATS,
+        INSPECT, CRUXEVAL, BIGCODEBENCH, DEEPEVAL, EVALPLUS, EVALSCOPE, EVERY_EVAL_EVER, HELM,
+        HUMAN_EVAL, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION, MULTIPL_E, NEMO_EVALUATOR,
+        NEMO_SKILLS, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO, PYTEST_REPORT, *REFUSED,
+        HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH, SWE_BENCH_INSTANCE,
+        SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL, *generic.FORMATS,
     )
-}
+}  # fmt: skip
 # The formats that can be forced.
 NAMES = (*FORMATS, *TABLES)
 

@@ -92,18 +92,13 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             metrics = [each for each in _metrics(case) if at(each, "name") == wanted.outcome]
             success = next((at(each, "success") for each in metrics), None)
             score = number(at(metrics, 0, "score"))
-        outcome, reason = _judged(metrics, success)
+        judged, reason = [each for each in metrics if at(each, "error") is None], ""
+        if len(judged) < len(metrics):
+            # An error of a metric only matters where none failed.
+            failed = any(at(each, "success") is False for each in judged)
+            success, reason = (False, "") if failed else (None, "error")
         said = {"answer": answer, "solution": answer}
-        yield Row(task, outcome, score, None, reason, **said, place=place, record=case)
-
-
-def _judged(metrics: list[Any], success: Any) -> tuple[Any, str]:
-    """Outcome and reason of an attempt; an error of a metric only matters where none failed."""
-    judged = [each for each in metrics if at(each, "error") is None]
-    if len(judged) == len(metrics):
-        return success, ""
-    failed = any(at(each, "success") is False for each in judged)
-    return (False, "") if failed else (None, "error")
+        yield Row(task, success, score, None, reason, **said, place=place, record=case)
 
 
 def _asked(case: Any) -> str:

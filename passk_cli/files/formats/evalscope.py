@@ -18,11 +18,8 @@ def _table(file: File) -> Contents:
         outcomes.update(dict.fromkeys(at(review, "sample_score", "score", "value") or {}))
     above, facts = file.path.parent, {}
     if above.parent.name == "reviews":
-        facts = {
-            "model": above.name,
-            "suite": file.name.removesuffix(".jsonl"),
-            "run": above.parent.parent.name,
-        }
+        suite, run = file.name.removesuffix(".jsonl"), above.parent.parent.name
+        facts = {"model": above.name, "suite": suite, "run": run}
     return Contents(lambda wanted: _rows(file, wanted), tuple(outcomes), facts)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from passk_cli.files.database import quote_name, quote_text
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, number
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, amounts, at, number
 from passk_cli.files.roles import UNITS
 
 _ONLY = "is_correct"
@@ -23,6 +23,11 @@ _UNNAMED = "unnamed"
 # Columns of a table of attempts that are no metadata.
 _USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
 _PLACED = tuple("model suite task run attempt outcome score reason answer solution".split())
+_taken = amounts(
+    tokens_in="token_usage.input_tokens", tokens_out="token_usage.output_tokens",
+    tokens="token_usage.total_tokens", tokens_cached="token_usage.input_tokens_cache_read",
+    latency_ms="performance.latency_ms", turns="evaluation.num_turns",
+)  # fmt: skip
 
 
 def _table(file: File) -> Contents:
@@ -65,28 +70,8 @@ def _rows(file: File, wanted: Wanted, *, several: bool) -> Iterator[Row]:
 
 def _spent(record: Any) -> dict[str, object]:
     """Tokens, milliseconds and turns; what `passk convert` carried is metadata, as dollars are."""
-    tokens, metadata = record.get("token_usage"), record.get("metadata")
-    return {
-        **{name: at(metadata, name) for name in sorted(UNITS) if at(metadata, name) is not None},
-        **{
-            name: value
-            for name, value in (
-                ("tokens_in", at(tokens, "input_tokens")),
-                ("tokens_out", at(tokens, "output_tokens")),
-                ("tokens", at(tokens, "total_tokens")),
-                ("tokens_cached", at(tokens, "input_tokens_cache_read")),
-                ("latency_ms", at(record, "performance", "latency_ms")),
-                ("turns", at(record, "evaluation", "num_turns")),
-            )
-            if value is not None
-        },
-    }
-
-
-def _covered(file: File) -> tuple[str, ...]:
-    """The aggregate of the same name."""
-    stem = file.name.removesuffix(".jsonl").removesuffix("_samples")
-    return () if stem == file.name else (f"{stem}.json",)
+    carried = {name: at(record, "metadata", name) for name in sorted(UNITS)}
+    return carried | {name: each for name, each in _taken(record).items() if each is not None}
 
 
 def written(columns: Sequence[str]) -> str:
@@ -98,7 +83,7 @@ def written(columns: Sequence[str]) -> str:
     answer, solution = (
         quote_name(name) if name in columns else "NULL::VARCHAR" for name in ("answer", "solution")
     )
-    usage = all(name in columns for name in _USAGE)
+    usage = ", ".join(f"{key}: {c}::BIGINT" for c, key in _USAGE.items() if {*_USAGE} <= {*columns})
     placed = {*_PLACED, *(_USAGE if usage else ()), "duration"}
     metadata = {"epoch": "attempt", **{c: quote_name(c) for c in columns if c not in placed}}
     pairs = ", ".join(f"{quote_text(name)}, {sql}::VARCHAR" for name, sql in metadata.items())
@@ -117,11 +102,7 @@ def written(columns: Sequence[str]) -> str:
         f" 'extracted_value': {answer}, 'extraction_method': 'custom', 'is_terminal': true}}],"
         " lambda one: one.extracted_value IS NOT NULL)",
         "evaluation": "{'score': coalesce(score, outcome::DOUBLE), 'is_correct': outcome}",
-        **(
-            {"token_usage": f"{{{', '.join(f'{key}: {c}::BIGINT' for c, key in _USAGE.items())}}}"}
-            if usage
-            else {}
-        ),
+        **({"token_usage": f"{{{usage}}}"} if usage else {}),
         **({"performance": "{'latency_ms': duration * 1000}"} if "duration" in columns else {}),
         "error": "reason",
         "metadata": f"json_merge_patch('{{}}', json_object({pairs}))",
@@ -135,6 +116,7 @@ EVERY_EVAL_EVER = Format(
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
     lambda file: file.has("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _table,
-    _covered,
+    # The aggregate of the same name.
+    lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
     _spent,
 )

@@ -353,11 +353,18 @@ class Format:
         return "refused" if self.rule.startswith("refused") else "harness"
 
 
-def outcomes_alone(
-    rows: Callable[[File, Wanted], Iterable[Row]],
-) -> Callable[[File], Contents]:
+def outcomes_alone(rows: Callable[[File, Wanted], Iterable[Row]]) -> Callable[[File], Contents]:
     """The table of files that hold nothing but attempts with one outcome."""
     return lambda file: Contents(lambda wanted: rows(file, wanted))
+
+
+def amounts(**paths: str) -> Callable[[Any], Mapping[str, object]]:
+    """What an attempt took: amount → the dotted path to it in the record of a row.
+
+    >>> amounts(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
+    {'tokens_in': 30, 'turns': None}
+    """
+    return lambda record: {name: at(record, *path.split(".")) for name, path in paths.items()}
 
 
 def numbered(rows: Iterable[Row]) -> Iterator[Row]:

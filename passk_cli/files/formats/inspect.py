@@ -51,6 +51,15 @@ class _Epoch:
     solution: Any
     usage: dict[str, Any]
 
+    def score(self, name: str) -> tuple[Any, Any]:
+        """The value and the answer of a score; (None, None) where the sample has none."""
+        if name in self.scores:
+            return self.scores[name]
+        for scorer, (value, answer) in self.scores.items():
+            if isinstance(value, dict) and name.startswith(f"{scorer}."):
+                return value.get(name.removeprefix(f"{scorer}.")), answer
+        return None, None
+
 
 def _recognises(file: File) -> bool:
     if file.form == "zip":
@@ -69,14 +78,9 @@ def _table(file: File) -> Contents:
     temperature = at(run, "model_generate_config", "temperature")
     if temperature is None:
         temperature = at(header, "plan", "config", "temperature")
-    facts = {
-        "model": run.get("model"),
-        "suite": run.get("task"),
-        "run": run.get("task_id") or run.get("run_id"),
-        "temperature": temperature,
-    }
+    model, name = run.get("model"), run.get("task_id") or run.get("run_id")
+    facts = {"model": model, "suite": run.get("task"), "run": name, "temperature": temperature}
     messages = tuple(_messages(file, header, len(samples)))
-    model = run.get("model")
     return Contents(
         lambda wanted: _rows(file, samples, model, wanted), names or None, facts, messages
     )
@@ -143,7 +147,7 @@ def _names(samples: Sequence[_Epoch]) -> tuple[str, ...]:
 
 def _rows(file: File, samples: Sequence[_Epoch], model: Any, wanted: Wanted) -> Iterator[Row]:
     for sample in samples:
-        value, answer = _score(sample, wanted.outcome)
+        value, answer = sample.score(wanted.outcome)
         points = _points(value)
         missing = isinstance(points, float) and math.isnan(points)
         solution = sample.solution
@@ -174,12 +178,8 @@ def _spent(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
     name = model if model in usage or len(usage) != 1 else next(iter(usage))
     own = usage.get(name)
     others = [each for other, each in usage.items() if other != name]
-    cached, written, into, out = (
-        at(own, f"{part}")
-        for part in (
-            "input_tokens_cache_read", "input_tokens_cache_write", "input_tokens", "output_tokens",
-        )
-    )  # fmt: skip
+    cached, written = (at(own, f"input_tokens_cache_{each}") for each in ("read", "write"))
+    into, out = at(own, "input_tokens"), at(own, "output_tokens")
     if at(own, "total_tokens") == (into or 0) + (out or 0) + (cached or 0) + (written or 0):
         # Where providers count cached tokens apart, they are input all the same.
         into = None if into is None else into + (cached or 0) + (written or 0)
@@ -199,16 +199,6 @@ def _spent(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
 def _added(values: Iterable[Any]) -> Any:
     there = [value for value in values if value is not None]
     return sum(there) if there else None
-
-
-def _score(sample: _Epoch, name: str) -> tuple[Any, Any]:
-    """The value and the answer of a score; (None, None) where the sample has none."""
-    if name in sample.scores:
-        return sample.scores[name]
-    for scorer, (value, answer) in sample.scores.items():
-        if isinstance(value, dict) and name.startswith(f"{scorer}."):
-            return value.get(name.removeprefix(f"{scorer}.")), answer
-    return None, None
 
 
 def _points(value: Any) -> Any:
@@ -232,10 +222,9 @@ def _points(value: Any) -> Any:
 
 def _messages(file: File, header: dict[str, Any], there: int) -> Iterator[Said]:
     status = header.get("status")
-    if file.form == "zip" and not file.has("header.json"):
-        yield UNFINISHED_RUN(status="")
-    elif status not in ("success", None):
-        yield UNFINISHED_RUN(status=str(status))
+    crashed = file.form == "zip" and not file.has("header.json")
+    if crashed or status not in ("success", None):
+        yield UNFINISHED_RUN(status="" if crashed else str(status))
     if header.get("invalidated"):
         yield INVALIDATED_LOG()
     samples = at(header, "results", "total_samples")

@@ -19,18 +19,14 @@ from typing import Any
 from passk_cli.errors import BadRecord, NoResults
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, graded, quoted
 
-_KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text")
+_KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
 _OLD = ("full_prompt", "predictions", "metrics", "specifics", "choices")
 _NAN = re.compile(r"\bnan\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
 
 
-def _is_new(file: File) -> bool:
-    return file.has(*_KEYS, "metric")
-
-
 def _table(file: File) -> Contents:
-    if not _is_new(file):
+    if not file.has(*_KEYS):
         return _old(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
     # A metric that is a list or a record has keys of its own.
@@ -79,14 +75,13 @@ def _old(file: File) -> Contents:
     time = file.path.parent.name
     suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
     facts = {**_facts(file), "suite": suite}
-    return Contents(lambda wanted: _old_rows(file, wanted), outcomes, facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for number, (metrics, text) in enumerate(file.rows(("metrics",), ("predictions",))):
+            value, place = _value(file, metrics).get(wanted.outcome), f"row {number + 1}"
+            yield Row(number, *graded(value), 0, solution=text, place=place)
 
-def _old_rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    for number, (metrics, text) in enumerate(file.rows(("metrics",), ("predictions",))):
-        value = _value(file, metrics).get(wanted.outcome)
-        place = f"row {number + 1}"
-        yield Row(number, *graded(value), 0, solution=text, place=place)
+    return Contents(rows, outcomes, facts)
 
 
 def _value(file: File, text: object) -> Any:
@@ -105,6 +100,6 @@ LIGHTEVAL = Format(
     "lighteval",
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
-    lambda file: file.form == "parquet" and (_is_new(file) or file.has(*_OLD)),
+    lambda file: file.form == "parquet" and (file.has(*_KEYS) or file.has(*_OLD)),
     _table,
 )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed
@@ -34,11 +33,6 @@ _NAME = re.compile(
 )
 _SETTINGS = ("difficulty", "platform", "contest_date")
 _LATE = (-1, -3)
-
-
-def _recognises(file: File) -> bool:
-    graded = file.has("[].question_id", "[].graded_list")
-    return file.form == "array" and (graded or _is_numbered(file))
 
 
 def _is_numbered(file: File) -> bool:
@@ -73,15 +67,12 @@ def _numbered(file: File) -> Iterator[Row]:
             for attempt, results in enumerate(listed(file, f"problem {task}", attempts)):
                 place = f"problem {task}[{attempt}]"
                 tests = listed(file, place, results)
-                outcome = _passed(tests)
-                late = outcome is False and not {*tests}.isdisjoint(_LATE)
-                yield Row(task, outcome, None, attempt, "timeout" if late else "", place=place)
-
-
-def _passed(tests: list[Any]) -> object:
-    """Whether all tests of an attempt passed; None without tests; what is no result as it is."""
-    strange = [test for test in tests if not isinstance(test, int | float)]
-    return strange[0] if strange else all(test > 0 for test in tests) if tests else None
+                strange = [test for test in tests if not isinstance(test, int | float)]
+                # Without tests there is no outcome; what is no result stays as it is.
+                judged = all(test > 0 for test in tests) if tests and not strange else None
+                late = judged is False and not {*tests}.isdisjoint(_LATE)
+                outcome, reason = strange[0] if strange else judged, "timeout" if late else ""
+                yield Row(task, outcome, None, attempt, reason, place=place)
 
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
@@ -104,17 +95,19 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             )
 
 
-def _covered(file: File) -> tuple[str, ...]:
-    """The answers before they were graded, and the numbers of all of them."""
-    stem = file.name.removesuffix("_eval_all.json")
-    return () if stem == file.name else (f"{stem}.json", f"{stem}_eval.json")
-
-
 LIVECODEBENCH = Format(
     "livecodebench",
     "an entry of graded_list that is true; of _eval.json, an attempt whose tests all pass",
     "github.com/LiveCodeBench/LiveCodeBench: lcb_runner/benchmarks/, lcb_runner/evaluation/",
-    _recognises,
+    lambda file: (
+        file.form == "array"
+        and (file.has("[].question_id", "[].graded_list") or _is_numbered(file))
+    ),
     _table,
-    _covered,
+    # The answers before they were graded, and the numbers of all of them.
+    lambda file: tuple(
+        file.name.replace("_eval_all.json", end)
+        for end in (".json", "_eval.json")
+        if file.name.endswith("_eval_all.json")
+    ),
 )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, at
+from passk_cli.files.formats.format import Contents, File, Format, Row, amounts, at
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
@@ -54,18 +54,6 @@ def _row(task: Any, attempt: int | str | None, run: Any) -> Row:
     return Row(task, at(result, "success"), None, attempt, reason, settings=settings, record=run)
 
 
-def _spent(run: Any) -> dict[str, object]:
-    """Tokens, turns, and seconds of the agent."""
-    usage = at(run, "token_usage")
-    return {
-        "tokens_in": at(usage, "input_tokens"),
-        "tokens_out": at(usage, "output_tokens"),
-        "tokens": at(usage, "total_tokens"),
-        "turns": at(run, "turn_count"),
-        "duration": at(run, "agent_execution_time"),
-    }
-
-
 MCPMARK = Format(
     "mcpmark",
     "execution_result.success",
@@ -73,5 +61,12 @@ MCPMARK = Format(
     _recognises,
     _table,
     covers=("messages.json", "../summary.json"),
-    spent=_spent,
+    spent=amounts(
+        tokens_in="token_usage.input_tokens",
+        tokens_out="token_usage.output_tokens",
+        tokens="token_usage.total_tokens",
+        turns="turn_count",
+        # Seconds of the agent.
+        duration="agent_execution_time",
+    ),
 )

@@ -21,22 +21,21 @@ _AVERAGES = re.compile(r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", 
 _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 
-def _is_bundle(file: File) -> bool:
-    return file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores")
-
-
-def _is_yaml(file: File) -> bool:
-    return file.form == "other" and _AVERAGES.search(file.text) is not None
+def _averages(file: File) -> tuple[str, str] | None:
+    """What a file with averages is, and what to give instead; None of one with results."""
+    if file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores"):
+        return "a bundle", "give the results.jsonl beside it"
+    if file.form == "other" and _AVERAGES.search(file.text):
+        remedy = "give what the harness that it ran wrote beside it, as samples_*.jsonl of lm-eval"
+        return "results.yml", remedy
+    return None
 
 
 def _table(file: File) -> Contents:
-    if _is_yaml(file):
-        problem = "results.yml of NeMo Evaluator, which holds averages"
-        remedy = "give what the harness that it ran wrote beside it, as samples_*.jsonl of lm-eval"
+    if averages := _averages(file):
+        what, remedy = averages
+        problem = f"{what} of NeMo Evaluator, which holds averages"
         raise NoResults(file.source.name, problem, remedy)
-    if _is_bundle(file):
-        problem = "a bundle of NeMo Evaluator, which holds averages"
-        raise NoResults(file.source.name, problem, "give the results.jsonl beside it")
     bundles = file.names_beside("eval-*.json")
     bundle = file.document_beside(bundles[0]) if len(bundles) == 1 else None
     facts = {
@@ -71,7 +70,7 @@ NEMO_EVALUATOR = Format(
     " need --threshold",
     "github.com/NVIDIA-NeMo/Evaluator: src/nemo_evaluator/engine/eval_loop.py, artifacts.py",
     lambda file: (
-        file.has("problem_idx", "reward", "scoring_details") or _is_bundle(file) or _is_yaml(file)
+        file.has("problem_idx", "reward", "scoring_details") or _averages(file) is not None
     ),
     _table,
     lambda file: () if file.name != "results.jsonl" else _REPEATED,

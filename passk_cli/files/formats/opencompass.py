@@ -20,11 +20,6 @@ from passk_cli.files.formats.format import Contents, File, Format, Row, at, grad
 _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
 
-def _recognises(file: File) -> bool:
-    judged = file.has("details[].example_abbr") or _numbered(file)
-    return file.form == "object" and (judged or _averaged(file))
-
-
 def _averaged(file: File) -> bool:
     """Whether it is numbers alone, and the answers lie where OpenCompass puts them."""
     values = file.whole.values() if isinstance(file.whole, dict) else ()
@@ -71,8 +66,7 @@ def _rows(file: File, suite: str) -> Iterator[Row]:
     for task, detail in _details(file):
         said = next((detail[name] for name in _OUTCOMES if detail.get(name) is not None), None)
         listed = isinstance(said, list)
-        outcomes: list[Any] = said if isinstance(said, list) else [said]
-        for attempt, outcome in enumerate(outcomes):
+        for attempt, outcome in enumerate(said if isinstance(said, list) else [said]):
             yield Row(
                 # The name of an example begins with that of the dataset.
                 task.removeprefix(f"{suite}_"),
@@ -87,7 +81,10 @@ OPENCOMPASS = Format(
     "opencompass",
     "correct, is_correct or cascade_correct is true; numbers but 0 and 1 need --threshold",
     "github.com/open-compass/opencompass: opencompass/openicl/icl_evaluator/icl_base_evaluator.py",
-    _recognises,
+    lambda file: (
+        file.form == "object"
+        and (file.has("details[].example_abbr") or _numbered(file) or _averaged(file))
+    ),
     _table,
     ("../../predictions/**/*.json", "../../summary/*"),
 )

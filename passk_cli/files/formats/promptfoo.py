@@ -19,11 +19,6 @@ _ERROR = 2
 _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
 
 
-def _recognises(file: File) -> bool:
-    inside = {f"results.results[].{key}" for key in _RESULT}
-    return file.has(*_RESULT) or file.has(*inside)
-
-
 def _table(file: File) -> Contents:
     facts: dict[str, object] = {}
     if file.has("results"):
@@ -104,7 +99,7 @@ PROMPTFOO = Format(
     "promptfoo",
     "success is true; an error is a missing outcome",
     "github.com/promptfoo/promptfoo: src/types/index.ts",
-    _recognises,
+    lambda file: file.has(*_RESULT) or file.has(*(f"results.results[].{key}" for key in _RESULT)),
     _table,
     spent=_spent,
     others="models that grade",

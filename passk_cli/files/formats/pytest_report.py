@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, File, Format, Row, at
+from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, File, Format, Row, amounts, at
 from passk_cli.message import NOTE, Message
 
 REPEATED_TESTS = Message(
@@ -88,19 +88,11 @@ def _repeated(file: File) -> dict[str, str]:
             steps.setdefault(stem, set()).add(number)
         (count, *more) = counts
         whole = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
-        if (
-            function not in others
-            and not more
-            and count > 1
-            and (whole or not parameters[function])
-        ):
-            repeated |= {name: _without(stem) for name, stem, *_ in tests}
+        alone = function not in others and not more and count > 1
+        if alone and (whole or not parameters[function]):
+            # Without its attempt "a[" is "a", and "a[b-" is "a[b]".
+            repeated |= {name: stem[:-1] + "]" * stem.endswith("-") for name, stem, *_ in tests}
     return repeated
-
-
-def _without(stem: str) -> str:
-    """The name of a test without its attempt: "a[" → "a", "a[b-" → "a[b]"."""
-    return stem[:-1] + ("]" if stem.endswith("-") else "")
 
 
 def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
@@ -122,11 +114,6 @@ def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
         )
 
 
-def _spent(test: Any) -> dict[str, object]:
-    """Seconds of the test itself, without what sets it up."""
-    return {"duration": at(test, "call", "duration")}
-
-
 PYTEST_REPORT = Format(
     "pytest-json-report",
     "passed and xpassed; failed, xfailed, and what passed only when run again, fail; errors and"
@@ -135,5 +122,6 @@ PYTEST_REPORT = Format(
     " github.com/pytest-dev/pytest-repeat: pytest_repeat.py",
     _recognises,
     _table,
-    spent=_spent,
+    # Seconds of the test itself, without what sets it up.
+    spent=amounts(duration="call.duration"),
 )

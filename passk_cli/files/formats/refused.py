@@ -18,71 +18,53 @@ from collections.abc import Callable
 from passk_cli.errors import NoResults
 from passk_cli.files.formats.format import Contents, File, Format
 
-_LISTS_OF_TEXTS = re.compile(r'\s*\[\s*\[\s*"')
 
-
-def _refusal(problem: str, remedy: str) -> Callable[[File], Contents]:
+def _refused(
+    name: str, why: str, source: str, recognises: Callable[[File], bool], problem: str, remedy: str
+) -> Format:
     def table(file: File) -> Contents:
         raise NoResults(file.source.name, problem, remedy)
 
-    return table
+    return Format(name, f"refused: {why}", source, recognises, table)
 
 
-BIGCODE = Format(
-    "bigcode-generations",
-    "refused: generations without outcomes",
-    "github.com/bigcode-project/bigcode-evaluation-harness: main.py",
-    lambda file: file.form == "array" and _LISTS_OF_TEXTS.match(file.text) is not None,
-    _refusal(
-        "lists of generated texts, without their outcomes",
-        "give a file that says which of them pass, such as the output of EvalPlus",
-    ),
-)
-AIDER = Format(
-    "aider",
-    "refused: tries with feedback are not independent attempts",
-    "github.com/Aider-AI/aider: benchmark/benchmark.py",
-    lambda file: file.has("tests_outcomes", "testcase"),
-    _refusal(
+REFUSED = (
+    _refused(
+        "aider", "tries with feedback are not independent attempts",
+        "github.com/Aider-AI/aider: benchmark/benchmark.py",
+        lambda file: file.has("tests_outcomes", "testcase"),
         "tests_outcomes are tries that see the test results of the try before: they are not"
         " independent attempts",
         "run the benchmark several times with one try each, and give a table of task and outcome",
     ),
-)
-LM_EVAL_RESULTS = Format(
-    "lm-eval-results",
-    "refused: averages of benchmarks, without outcomes of tasks",
-    "github.com/EleutherAI/lm-evaluation-harness: lm_eval/loggers/evaluation_tracker.py",
-    lambda file: (
-        file.form == "object"
-        and file.has("results", "versions")
-        and (file.has("configs", "n-shot") or file.has("config.model", "config.num_fewshot"))
-    ),
-    _refusal(
-        "results of lm-eval are averages of benchmarks: no task has an outcome",
-        "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
-    ),
-)
-BFCL = Format(
-    "bfcl-scores",
-    "refused: the passes have no ids",
-    "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",
-    lambda file: file.has("accuracy", "correct_count", "total_count"),
-    _refusal(
+    _refused(
+        "bfcl-scores", "the passes have no ids",
+        "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",
+        lambda file: file.has("accuracy", "correct_count", "total_count"),
         "a score file of BFCL lists the failures alone: the tasks that passed have no ids",
         "take all ids from BFCL's result files and give a table of task and outcome",
     ),
-)
-TAU2_SUBMISSION = Format(
-    "tau2-submission",
-    "refused: pass^k of each domain, without tasks",
-    "github.com/sierra-research/tau2-bench: src/tau2/scripts/leaderboard/submission.py",
-    lambda file: (
-        file.has("model_name", "results", "submission_date")
-        and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys)
+    _refused(
+        "bigcode-generations", "generations without outcomes",
+        "github.com/bigcode-project/bigcode-evaluation-harness: main.py",
+        lambda file: file.form == "array" and bool(re.match(r'\s*\[\s*\[\s*"', file.text)),
+        "lists of generated texts, without their outcomes",
+        "give a file that says which of them pass, such as the output of EvalPlus",
     ),
-    _refusal(
+    _refused(
+        "tau2-submission", "pass^k of each domain, without tasks",
+        "github.com/sierra-research/tau2-bench: src/tau2/scripts/leaderboard/submission.py",
+        lambda file: file.has("model_name", "results", "submission_date")
+        and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys),
         "a submission to the leaderboard of τ²-bench: pass^k of each domain, without its tasks",
         "give the files of its trajectories",
     ),
-)
+    _refused(
+        "lm-eval-results", "averages of benchmarks, without outcomes of tasks",
+        "github.com/EleutherAI/lm-evaluation-harness: lm_eval/loggers/evaluation_tracker.py",
+        lambda file: file.form == "object" and file.has("results", "versions")
+        and (file.has("configs", "n-shot") or file.has("config.model", "config.num_fewshot")),
+        "results of lm-eval are averages of benchmarks: no task has an outcome",
+        "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
+    ),
+)  # fmt: skip

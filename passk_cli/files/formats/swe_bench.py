@@ -137,16 +137,6 @@ def _instance(file: File) -> Contents:
     return Contents(lambda wanted: _rows(resolved), facts=facts, messages=(COMPLETED_ONLY(),))
 
 
-def _is_map(file: File) -> bool:
-    own = bool(file.keys) and all(key.startswith("instance_") for key in file.keys)
-    return file.form == "object" and own and not _is_instance(file)
-
-
-def _map(file: File) -> Contents:
-    model = file.path.parent.name if file.name == "eval_results.json" else None
-    return Contents(lambda wanted: _rows(file.document()), facts={"model": model})
-
-
 def _rows(resolved: dict[str, Any]) -> Iterator[Row]:
     for instance, outcome in resolved.items():
         yield Row(instance, outcome, None, 0)
@@ -174,6 +164,14 @@ SWE_BENCH_PRO = Format(
     "swe-bench-pro",
     "true; tasks that are not in the file are not counted (its board counts them as failed)",
     "github.com/scaleapi/SWE-bench_Pro-os: traj/*/eval_results.json",
-    _is_map,
-    _map,
+    lambda file: (
+        file.form == "object"
+        and bool(file.keys)
+        and all(key.startswith("instance_") for key in file.keys)
+        and not _is_instance(file)
+    ),
+    lambda file: Contents(
+        lambda wanted: _rows(file.document()),
+        facts={"model": file.path.parent.name if file.name == "eval_results.json" else None},
+    ),
 )

@@ -64,11 +64,6 @@ TAU_BENCH = Format(
 )
 
 
-def _is_tau2(file: File) -> bool:
-    run = file.has("info.agent_info", "info.environment_info")
-    return file.form == "object" and (run or _is_simulation(file))
-
-
 def _is_simulation(file: File) -> bool:
     return file.has("task_id", "termination_reason", "reward_info", "start_time")
 
@@ -83,11 +78,7 @@ def _table(file: File) -> Contents:
     messages = []
     if names and index and len(index) != len(names):
         messages = [INCOMPLETE_RUN(listed=len(index), held=len(names))]
-    return Contents(
-        lambda wanted: _rows(_simulations(file)),
-        facts=_facts(run),
-        messages=tuple(messages),
-    )
+    return Contents(lambda wanted: _rows(_simulations(file)), facts=_facts(run), messages=messages)
 
 
 def _facts(run: Any) -> dict[str, object]:
@@ -150,7 +141,10 @@ TAU2 = Format(
     "tau2",
     "a reward of 1 (± 1e-6); infrastructure errors and full context windows are no outcome",
     "github.com/sierra-research/tau2-bench: src/tau2/data_model/simulation.py",
-    _is_tau2,
+    lambda file: (
+        file.form == "object"
+        and (file.has("info.agent_info", "info.environment_info") or _is_simulation(file))
+    ),
     _table,
     covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
     spent=_spent,

@@ -19,6 +19,7 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     Wanted,
+    amounts,
     at,
     graded,
     judged,
@@ -39,11 +40,6 @@ _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9
 _PASSING = 0.5
 # The outcome of episodes of one agent; of several each has its own, by the agent's name.
 _ONLY = "reward"
-
-
-def _is_results(file: File) -> bool:
-    own = file.has("example_id") or file.has("id", "generation_ms")
-    return file.form in ("lines", "object") and own and file.has("reward", "prompt", "completion")
 
 
 def _results(file: File) -> Contents:
@@ -70,37 +66,12 @@ def _rollouts(file: File, metadata: Any, bar: float, wanted: Wanted) -> Iterator
         partly = partly or score not in (None, 0.0, 1.0)
         example, reason = rollout.get("example_id", rollout.get("id")), "error" if failed else ""
         place = f"line {line}"
-        yield Row(
-            example, outcome, score, reason=reason, unjudged="no score", place=place, record=rollout
-        )
+        yield Row(example, outcome, score, None, reason, "no score", place=place, record=rollout)
     if partly:
         wanted.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
     examples, rollouts = at(metadata, "num_examples"), at(metadata, "rollouts_per_example")
     if finite(examples) and finite(rollouts) and 0 < examples * rollouts != held:
         wanted.messages.append(INCOMPLETE_RUN(listed=int(examples * rollouts), held=held))
-
-
-def _spent(rollout: Any) -> dict[str, object]:
-    """Tokens, turns, and the time of generation and scoring: milliseconds, since 2026 seconds."""
-    usage, timing = rollout.get("token_usage"), rollout.get("timing")
-    return {
-        "tokens_in": at(usage, "input_tokens"),
-        "tokens_out": at(usage, "output_tokens"),
-        "turns": at(rollout, "metrics", "num_turns"),
-        "duration_ms": at(timing, "total_ms"),
-        "duration": at(timing, "total"),
-    }
-
-
-def _run(file: File) -> str | None:
-    folder = file.path.parent.name
-    return folder if _RUN.fullmatch(folder) else None
-
-
-def _is_traces(file: File) -> bool:
-    episode = file.has("task", "ok", "errors", "traces")
-    trace = file.has("task", "nodes", "rewards")
-    return file.form in ("lines", "object") and (episode or trace)
 
 
 def _traces(file: File) -> Contents:
@@ -117,6 +88,11 @@ def _traces(file: File) -> Contents:
     }
     outcomes = names if len(names) > 1 else (_ONLY,)
     return Contents(lambda wanted: numbered(_episodes(file, wanted)), outcomes, facts)
+
+
+def _run(file: File) -> str | None:
+    folder = file.path.parent.name
+    return folder if _RUN.fullmatch(folder) else None
 
 
 def _agent(trace: Any) -> str:
@@ -185,16 +161,31 @@ VERIFIERS = Format(
     "verifiers",
     "a reward of 0.5 or more; a rollout that ended in an error is no outcome",
     "github.com/PrimeIntellect-ai/verifiers: verifiers/utils/save_utils.py, metric_utils.py",
-    _is_results,
+    lambda file: (
+        file.form in ("lines", "object")
+        and (file.has("example_id") or file.has("id", "generation_ms"))
+        and file.has("reward", "prompt", "completion")
+    ),
     _results,
     covers=("metadata.json",),
-    spent=_spent,
+    # The time of generation and scoring: milliseconds, since 2026 seconds.
+    spent=amounts(
+        tokens_in="token_usage.input_tokens",
+        tokens_out="token_usage.output_tokens",
+        turns="metrics.num_turns",
+        duration_ms="timing.total_ms",
+        duration="timing.total",
+    ),
     others="a judge",
 )
 VERIFIERS_TRACES = Format(
     "verifiers-traces",
     "a reward of 1 (0 fails; others need --threshold); errors are no outcome",
     "github.com/PrimeIntellect-ai/verifiers: verifiers/v1/episode.py, trace.py, cli/output.py",
-    _is_traces,
+    lambda file: (
+        file.form in ("lines", "object")
+        # An episode, or a trace alone.
+        and (file.has("task", "ok", "errors", "traces") or file.has("task", "nodes", "rewards"))
+    ),
     _traces,
 )
