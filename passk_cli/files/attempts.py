@@ -32,37 +32,70 @@ if TYPE_CHECKING:
 _MOST_MADE = 1_000_000
 
 
-def with_attempts(
-    con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
-) -> Counts:
+@dataclass(frozen=True)
+class AttemptQuery:
+    """Asks of the attempts that count, one by one, what no Counts keep.
+
+    keep : the policy that left repeated attempts out, if it did.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    statement: Statement
+    keep: str | None
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns of the data; none where an engine added rows up."""
+        batches = [] if self.statement.weight else self.statement.batches
+        return {name for batch in batches for name in batch.layout.kinds}
+
+    def rows(
+        self,
+        select: str,
+        where: str,
+        role: str,
+        columns: Sequence[str] = (),
+        *,
+        all_runs: bool = False,
+    ) -> list[tuple[Any, ...]]:
+        """Rows of a selection, grouped by what in it is no sum.
+
+        select, where : SQL of name (of the model), verdict, value (of the role), column0 ….
+        columns : of the data, as texts.  all_runs : whether repeats that were left out come, too.
+        """
+        request = replace(self.statement.request, missing_cost="error")
+        statement = self.statement.exact.having(carried=tuple(columns), request=request)
+        carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
+        values = _values_sql(statement, role, None if all_runs else self.keep, carried)
+        selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
+        return self.con.execute(f"{values} {selected}").fetchall()
+
+
+def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
     """The counts together with what the request asks to know of their attempts.
 
-    repeated : whether attempts came more than once, so that the policy for them applied.
     Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
     """
-    keep = policy(statement, repeated)
-    con.register("cells_", _cell_columns(counts))
-    hold_the_right(con)
-    register(con, statement.request.normalise)
-    attempts, similarity = {}, statement.request.similarity
-    for role in statement.request.attempts:
-        values = _attempts(con, statement, counts, role, keep)
+    query.con.register("cells_", _cell_columns(counts))
+    hold_the_right(query.con)
+    register(query.con, query.statement.request.normalise)
+    attempts, similarity = {}, query.statement.request.similarity
+    for role in query.statement.request.attempts:
+        values = _attempts(query, counts, role)
         if role == "solution" and similarity is not None:
-            values = _one_per_similar(con, statement, values, keep, similarity)
+            values = _one_per_similar(query, values, similarity)
         attempts["attempt" if role == "line" else role] = values
     return replace(counts, attempts=attempts)
 
 
-def with_numbering(
-    con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
-) -> Counts:
+def with_numbering(query: AttemptQuery, counts: Counts) -> Counts:
     """The counts together with what the numbers (or times) of their attempts tell.
 
-    The files are read once more for it, so ask only where it may matter: see `numbers_matter`.
+    The files are read once more for it, so ask only where it may matter.
     """
-    con.register("cells_", _cell_columns(counts))
-    rows: dict[str, Any] = con.execute(
-        _values_sql(statement.exact, "attempt", policy(statement, repeated))
+    query.con.register("cells_", _cell_columns(counts))
+    rows: dict[str, Any] = query.con.execute(
+        _values_sql(query.statement.exact, "attempt", query.keep)
         + """
 SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
        coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
@@ -78,47 +111,33 @@ FROM attempt_values GROUP BY cell"""
     return replace(counts, numbering=Numbering(made, last))
 
 
-def with_order(
-    con: duckdb.DuckDBPyConnection, statement: Statement, counts: Counts, *, repeated: bool
-) -> Counts:
+def with_order(query: AttemptQuery, counts: Counts) -> Counts:
     """The counts together with the order of their attempts, where every file tells it.
 
     By number or time; lists have the order of their entries.  What says nothing about the order
     leaves the counts as they are.
     """
-    roles = [batch.roles for batch in statement.batches]
+    roles = [batch.roles for batch in query.statement.batches]
     listed = all(each.shape == "lists" for each in roles)
     ordered = listed or all(each.attempt is not None for each in roles)
     if not ordered or "attempt" in counts.attempts:
         return counts
-    con.register("cells_", _cell_columns(counts))
-    hold_the_right(con)
-    keep = policy(statement, repeated)
+    query.con.register("cells_", _cell_columns(counts))
+    hold_the_right(query.con)
     try:
-        order = _attempts(con, statement, counts, "line" if listed else "attempt", keep)
+        order = _attempts(query, counts, "line" if listed else "attempt")
     except DataError:
         return counts
     return replace(counts, attempts={**counts.attempts, "attempt": order})
 
 
-def policy(statement: Statement, repeated: bool) -> str | None:
-    """The policy that left attempts out, if it did."""
-    policy = statement.request.duplicates
-    return policy if repeated and policy in ("first", "last") else None
-
-
-def _attempts(
-    con: duckdb.DuckDBPyConnection,
-    statement: Statement,
-    counts: Counts,
-    role: str,
-    keep: str | None,
-) -> Attempts:
-    """One role's values."""
-    in_order = role == "line" or keep is not None
-    con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
+def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
+    """The values of a role."""
+    statement, in_order = query.statement, role == "line" or query.keep is not None
+    query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
     # Numbers are read as such for the check of repeats; a time is none.
-    rows: dict[str, Any] = con.execute(_sql(statement.exact, role, keep)).fetchnumpy()
+    sql = _sql(statement.exact, role, query.keep)
+    rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
     value, empty = np.ma.getdata(rows["value"]), np.ma.getmaskarray(rows["value"])
     cell, count, passed = (np.ma.getdata(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
     values = VALUES[role]
@@ -169,25 +188,19 @@ def _attempts(
     return attempts.moved(np.arange(cells), cells) if lost.any() else attempts
 
 
-def _one_per_similar(
-    con: duckdb.DuckDBPyConnection,
-    statement: Statement,
-    solutions: Attempts,
-    keep: str | None,
-    similarity: float,
-) -> Attempts:
+def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
     """Solutions with near-duplicates counted as one, under the lowest of their keys."""
-    con.execute(
-        _values_sql(statement, "solution", keep, ", solution AS text")
+    query.con.execute(
+        _values_sql(query.statement, "solution", query.keep, ", solution AS text")
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
     )
     value, start = solutions.value.copy(), solutions.start
-    cells = len(start) - 1
-    for cell, texts in steps(by_cell(fetched(con)), "comparing solutions", "cells", cells):
-        lowest = near_duplicates(texts, similarity, statement.request.normalise)
+    cells, every = len(start) - 1, by_cell(fetched(query.con))
+    for cell, texts in steps(every, "comparing solutions", "cells", cells):
+        lowest = near_duplicates(texts, similarity, query.statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]
-    return replace(solutions, value=value).moved(np.arange(len(start) - 1), len(start) - 1)
+    return replace(solutions, value=value).moved(np.arange(cells), cells)
 
 
 def _sql(statement: Statement, role: str, keep: str | None) -> str:
@@ -228,42 +241,6 @@ verdicts AS (
   FROM {source} LEFT JOIN names ON names.file = rows.file),
 attempt_values AS (
   SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} {condition})"""
-
-
-@dataclass(frozen=True)
-class AttemptQuery:
-    """Asks of the attempts that count, one by one, what no Attempts keep."""
-
-    con: duckdb.DuckDBPyConnection
-    statement: Statement
-    keep: str | None
-
-    @property
-    def columns(self) -> set[str]:
-        """The columns of the data; none where an engine added rows up."""
-        batches = [] if self.statement.weight else self.statement.batches
-        return {name for batch in batches for name in batch.layout.kinds}
-
-    def rows(
-        self,
-        select: str,
-        where: str,
-        role: str,
-        columns: Sequence[str] = (),
-        *,
-        all_runs: bool = False,
-    ) -> list[tuple[Any, ...]]:
-        """Rows of a selection, grouped by what in it is no sum.
-
-        select, where : SQL of name (of the model), verdict, value (of the role), column0 ….
-        columns : of the data, as texts.  all_runs : whether repeats that were left out come, too.
-        """
-        request = replace(self.statement.request, missing_cost="error")
-        statement = self.statement.exact.having(carried=tuple(columns), request=request)
-        carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
-        values = _values_sql(statement, role, None if all_runs else self.keep, carried)
-        selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
-        return self.con.execute(f"{values} {selected}").fetchall()
 
 
 def _number(role: str, request: Request) -> str:

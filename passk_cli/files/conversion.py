@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import duckdb
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.attempts import VALUES, policy
+from passk_cli.files.attempts import VALUES
 from passk_cli.files.database import hold_the_right, models_kept, quote_name, quote_text
 from passk_cli.files.export import copy
 from passk_cli.files.formats import FORMATS
@@ -44,9 +44,8 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
-    keep = policy(statement, bool(tally.repeats.attempts))
     _require_amounts(con, statement)
-    sql = _sql(statement, conversion.form, keep, graded=bool(tally.cells["graded"].any()))
+    sql = _sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any()))
     copy(con, sql, conversion.file, conversion.form)
 
 

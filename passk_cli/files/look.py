@@ -358,7 +358,7 @@ def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
         for record in records
         if isinstance(record, dict)
     )
-    naming = {names for names, _ in shapes if candidates("task", {name: set() for name in names})}
+    naming = {names for names, _ in shapes if candidates("task", names)}
     types: dict[str, set[type]] = {}
     for names, of_values in shapes:
         if not naming or names in naming:

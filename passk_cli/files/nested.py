@@ -84,7 +84,7 @@ class Leaf:
 
     def plays(self, role: str) -> bool:
         """Whether the last key is a usual name of a role."""
-        return bool(candidates(role, {self.name: set()}))
+        return bool(candidates(role, [self.name]))
 
     @property
     def verdicts(self) -> list[Any]:
@@ -138,8 +138,8 @@ class NestedRecords:
     def names(self) -> tuple[str, ...]:
         """The columns that "{}" are, outermost first: a model, a task, an attempt."""
         if len(self.members) < 2:
-            named = self.listed and any(candidates("task", {n: set() for n in self.rows[0]}))
-            return (("model" if named else "task"),) * len(self.members)
+            named = self.listed and candidates("task", self.rows[0])
+            return ("model" if named else "task",) * len(self.members)
         outer, inner = self.members
         if all(map(_ATTEMPT.fullmatch, inner)) and len(inner) <= max(len(outer), _FEW):
             return "task", "attempt"
@@ -308,7 +308,7 @@ def _places(source: Source, error: DataError, request: Request) -> list[Proposal
     places = []
     for table in _tables(_beginning(source)):
         leaves = list(_leaves(table.rows))
-        top: dict[str, set[str]] = {leaf.path: set() for leaf in leaves if "." not in leaf.path}
+        top = [leaf.path for leaf in leaves if "." not in leaf.path]
         tasks = [leaf for leaf in leaves if leaf.plays("task")]
         fields = {}
         several = len(table.rows) > 1
@@ -345,7 +345,7 @@ def _suits(leaf: Leaf, table: NestedRecords, error: DataError, request: Request)
         return True
     rows = table.rows
     column = request.fields.get("outcome", request.outcome or "")
-    columns = [column] if column else candidates("outcome", {name: set() for name in rows[0]})
+    columns = [column] if column else candidates("outcome", rows[0])
     if error.name == "bad-outcome":
         return any(leaf.path.startswith(f"{name}.") for name in columns)
     if not leaf.plays("outcome") or len(leaf.values) != len(rows):
@@ -423,11 +423,11 @@ def _alike(values: Sequence[Any], names: Collection[str]) -> bool:
 
     A key that stands alone is a name where it is no plain word and its value has an outcome.
     """
-    if any(candidates("outcome", {name: set()}) for name in names):
+    if candidates("outcome", names):
         return False
     if len(names) < 2:
         value = values[0][0] if isinstance(values[0], list) and values[0] else values[0]
-        judged = isinstance(value, dict) and candidates("outcome", {n: set() for n in value})
+        judged = isinstance(value, dict) and candidates("outcome", value)
         return bool(judged or isinstance(value, bool)) and not all(map(_WORD.fullmatch, names))
     if all(isinstance(value, dict) for value in values):
         shared = set(values[0]).intersection(*values[1:])

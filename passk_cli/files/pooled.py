@@ -87,7 +87,7 @@ def unread_column(
     batches = [batch for batch in statement.batches if not _of_harness(batch)]
     columns = _candidates(statement, batches, fewest, several, "text", "number")
     # Those with a name of attempts were not chosen.
-    columns = [c for c in columns if c not in candidates("attempt", {c: set() for c in columns})]
+    columns = [c for c in columns if c not in candidates("attempt", columns)]
     usual = ROLES["attempt"].doubtful.split()
     named_so = [column for column in columns if spelled(column) in usual]
     if len(named_so) == 1 and not any(batch.roles.attempt for batch in batches):

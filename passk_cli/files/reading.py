@@ -301,7 +301,7 @@ def _with_attempts(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, counts: Counts
 ) -> Counts:
     """The counts with what has to be known of their attempts, where that is anything."""
-    request, repeated = statement.request, bool(tally.repeats.attempts)
+    request = statement.request
     # Numbers may tell that sampling stopped because of outcomes where they have holes, and where a
     # model's n varies and none of its tasks has two passes.
     numbering = bool(tally.cells["numbered"].any()) and not statement.has_counts
@@ -312,27 +312,21 @@ def _with_attempts(
         )
     if not (numbering or request.attempts or request.order):
         return counts
-    from passk_cli.files.attempts import (
-        AttemptQuery,
-        policy,
-        with_attempts,
-        with_numbering,
-        with_order,
-    )
+    from passk_cli.files.attempts import AttemptQuery, with_attempts, with_numbering, with_order
 
+    query = AttemptQuery(con, statement, tally.keep)
     if numbering or request.order:
         statement.require_numbers()
     if numbering:
-        counts = with_numbering(con, statement, counts, repeated=repeated)
+        counts = with_numbering(query, counts)
     if request.attempts:
-        counts = with_attempts(con, statement, counts, repeated=repeated)
+        counts = with_attempts(query, counts)
         if not UNITS.keys().isdisjoint(request.attempts):
             from passk_cli.files.spending import settled
 
-            query = AttemptQuery(con, statement, policy(statement, repeated))
             counts = settled(counts, query)
     if request.order:
-        counts = with_order(con, statement, counts, repeated=repeated)
+        counts = with_order(query, counts)
     return counts
 
 

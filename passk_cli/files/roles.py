@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from passk_cli.errors import DataError, NoResults
 
@@ -138,7 +139,6 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
 }
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
-_NO_VALUE = {"record", "null"}
 # Roles that say whose attempt a row is; a column with one of them plays no other role.
 _NAMING = {"task", "attempt", "model"}
 # Settings under which the same model is really several: pooling them deserves a word.
@@ -235,7 +235,12 @@ def assign(
             remedy = f"name it with --field {role}=…"
             if role == "task" and not (counts or choices["outcome"]):
                 remedy += ", and the outcome with --field outcome=…"
-            remedy += f"; {_there_are(_likely(role, columns))}"
+            there = columns
+            if role == "outcome":
+                # A long list is cut: those that may be an outcome come first.
+                plain = {"bool", "number"}
+                there = dict(sorted(columns.items(), key=lambda pair: not pair[1] & plain))
+            remedy += f"; {_there_are(there)}"
             raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
     for role, names in choices.items():
         if len(names) > 1:
@@ -244,7 +249,7 @@ def assign(
             raise DataError(place, problem, remedy, name="ambiguous-column")
     by_role = {role: names[0] for role, names in choices.items() if names}
     outcome = by_role.get("outcome", "")
-    lists = "list" in columns.get(outcome, set()) or EACH in (find(outcome, columns) or ((), ()))[1]
+    lists = find(outcome, columns) is not None and is_listed(outcome, columns)
     shape = "counts" if counts else "lists" if lists else "attempts"
     if lists:
         by_role.pop("attempt", None)
@@ -252,7 +257,8 @@ def assign(
         _require(place, by_role, attempt_roles, shape, columns)
     of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
     for role, column in of_attempts if lists else ():
-        if role in UNITS and not _is_list_of_numbers(role, column, columns):
+        (part, _), *others = addends(role, column, columns)
+        if role in UNITS and (others or not is_listed(part, columns)):
             problem = f"{column!r} is one {role} beside a list of outcomes"
             remedy = f"name a list with that of each attempt with --field {role}=…"
             raise DataError(place, problem, remedy, name="ambiguous-column")
@@ -276,7 +282,7 @@ def _choices(
             choices[role] = [overrides[role]]
         else:
             taken = {column for other, column in overrides.items() if _NAMING & {role, other}}
-            usual = candidates(role, {c: kinds for c, kinds in columns.items() if c not in taken})
+            usual = candidates(role, [column for column in columns if column not in taken])
             choices[role] = [column for column in usual if column not in by] or usual
             if role in UNITS:
                 choices[role] = [c for c in choices[role] if "record" not in columns[c]]
@@ -287,8 +293,12 @@ def _choices(
             others = [c for c in choices["outcome"] if c not in choices["score"]]
             choices["outcome"] = [*choices["score"]] if scores_only or not others else others
     if "tokens" in choices and not choices["tokens"]:
-        halves = [_amounts(role, columns, overrides) for role in ("tokens_in", "tokens_out")]
-        choices["tokens"] = [f"{into}+{out}" for into in halves[0] for out in halves[1]]
+        halves = (
+            [overrides[role]] if role in overrides
+            else [c for c in candidates(role, columns) if "record" not in columns[c]]
+            for role in ("tokens_in", "tokens_out")
+        )  # fmt: skip
+        choices["tokens"] = [f"{into}+{out}" for into, out in product(*halves)]
     if "model" not in overrides:
         named = [c for c in choices["model"] if "record" not in columns[c]]
         objects = [c for c in choices["model"] if spelled(c).startswith("model")]
@@ -320,32 +330,14 @@ def _choices(
         # What it lacks is a threshold.
         choices["outcome"] = [overrides["score"]]
     # A record is no outcome where something else may be.
-    plain = [c for c in choices["outcome"] if not {"record"} <= columns.get(c, set()) <= _NO_VALUE]
+    kinds = {c: columns.get(c, set()) - {"null"} for c in choices["outcome"]}
+    plain = [column for column, of in kinds.items() if of != {"record"}]
     choices["outcome"] = plain or choices["outcome"]
     # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
     choices["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
     # Texts may be the names of models, say; numbers rather number attempts.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
     return choices, counts
-
-
-def _amounts(role: str, columns: Mapping[str, set[str]], overrides: Mapping[str, str]) -> list[str]:
-    """The columns that may have an amount."""
-    usual = [c for c in candidates(role, columns) if "record" not in columns[c]]
-    return [overrides[role]] if role in overrides else usual
-
-
-def _is_list_of_numbers(role: str, column: str, columns: Mapping[str, set[str]]) -> bool:
-    ((part, _), *others) = addends(role, column, columns)
-    base, keys = find(part, columns) or (part, [])
-    return not others and ("list" in columns[base] or EACH in keys)
-
-
-def _likely(role: str, columns: Mapping[str, set[str]]) -> Mapping[str, set[str]]:
-    """The columns, of which those that may be an outcome come first: a long list is cut."""
-    if role != "outcome":
-        return columns
-    return dict(sorted(columns.items(), key=lambda column: not column[1] & {"bool", "number"}))
 
 
 def _require(
@@ -406,6 +398,12 @@ def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] 
     return None
 
 
+def is_listed(column: str, columns: Mapping[str, set[str]]) -> bool:
+    """Whether a column, or what a path finds in it, is a list with a value for each attempt."""
+    base, keys = find(column, columns) or (column, [])
+    return "list" in columns[base] or EACH in keys
+
+
 def parts(column: str, columns: Container[str] = ()) -> list[str]:
     """The columns that a role's value is made of: "year,day" is two, unless a column is so called.
 
@@ -426,22 +424,17 @@ def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[
     >>> addends("duration", "latency:ms"), addends("task", "a+b")
     ([('latency', ' / 1000')], [('a+b', '')])
     """
-    if role not in UNITS or column in columns:
-        return [(column, _unit(role, column))]
-    parts = []
-    for part in column.split("+"):
-        name, _, unit = part.strip().rpartition(":")
-        if name and unit in UNITS[role][1]:
-            parts.append((name, UNITS[role][1][unit]))
+    if role not in UNITS:
+        return [(column, "")]
+    units, parts = UNITS[role][1], []
+    for part in [column] if column in columns else map(str.strip, column.split("+")):
+        name, _, unit = part.rpartition(":")
+        if name and unit in units and column not in columns:
+            parts.append((name, units[unit]))
         else:
-            parts.append((part.strip(), _unit(role, part)))
+            words = spelled(part.rpartition(".")[2].strip()).split("_")
+            parts.append((part, next((units[w] for w in reversed(words) if w in units), "")))
     return parts
-
-
-def _unit(role: str, column: str) -> str:
-    units = UNITS[role][1] if role in UNITS else {}
-    words = spelled(column.rpartition(".")[2].strip()).split("_")
-    return next((units[word] for word in reversed(words) if word in units), "")
 
 
 def columns_of(fields: Mapping[str, str]) -> list[str]:
@@ -551,7 +544,7 @@ def spelled(column: str) -> str:
     return _CAPITAL.sub("_", column).lower().replace("-", "_").replace(" ", "_")
 
 
-def candidates(role: str, columns: Mapping[str, set[str]]) -> list[str]:
+def candidates(role: str, columns: Iterable[str]) -> list[str]:
     """The columns whose usual (or else generic) names say that they play a role."""
     for names in ROLES[role].names:
         matches = [column for column in columns if spelled(column) in names]

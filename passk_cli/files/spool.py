@@ -523,7 +523,7 @@ def _parts(request: Request) -> Callable[[str], bool]:
             name in SETTINGS
             or name in request.where
             or any(f"{column}.".startswith(f"{name}.") for column in columns)
-            or any(candidates(role, {name: set()}) for role in roles)
+            or any(candidates(role, [name]) for role in roles)
         )
 
     return plays

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -30,13 +30,13 @@ from passk_cli.files.database import (
 from passk_cli.files.layout import NUMBERS, Batch, in_order
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
-    EACH,
     ENDED_WORDS,
     ROLES,
     SETTINGS,
     UNITS,
     addends,
     find,
+    is_listed,
     reaches,
     verdict_sql,
 )
@@ -100,6 +100,7 @@ class Tally:
     repeats : attempts that come more than once.
     rejected : rows of a delimited text with the wrong number of fields, left out by skip_bad.
     kinds : model → word that stands for a missing outcome → how many.
+    keep : the policy that left repeated attempts out, "first" or "last", if it did.
     """
 
     cells: dict[str, Any]
@@ -107,7 +108,8 @@ class Tally:
     repeats: Repeats
     rejected: int
     settings: tuple[str, ...]
-    kinds: dict[str, dict[str, int]] = field(default_factory=dict)
+    kinds: dict[str, dict[str, int]]
+    keep: str | None = None
 
 
 class Statement:
@@ -381,7 +383,7 @@ rows AS (SELECT row.* FROM picked)"""
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.shape == "lists" and role not in UNITS and _is_listed(column, layout.kinds)
+            if roles.shape == "lists" and role not in UNITS and is_listed(column, layout.kinds)
         }
         roles_sql |= {
             role: unnested.get(role) or text(column)
@@ -524,12 +526,6 @@ rows AS (SELECT row.* FROM picked)"""
         return f"CASE WHEN is_count THEN CASE WHEN {whole} THEN 2 ELSE -1 END ELSE {of_attempt} END"
 
 
-def _is_listed(column: str, kinds: Mapping[str, set[str]]) -> bool:
-    """Whether a column, or what a path finds in it, is a list with a value for each attempt."""
-    base, keys = find(column, kinds) or (column, [])
-    return "list" in kinds[base] or EACH in keys
-
-
 def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Execute the statement; when attempts may repeat, count the repeats exactly.
 
@@ -543,21 +539,21 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement
         raise LateColumn
     every = cells
     rejected = statement.rejected(con) if csv and statement.request.skip_bad else 0
-    repeats = Repeats()
+    repeats, keep = Repeats(), None
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():
         statement = statement.exact
         ((attempts, rows, *first),) = con.execute(statement.repeats()).fetchall()
         repeats = Repeats(int(attempts), int(rows), tuple(map(str, first)))
         if repeats.attempts and policy in ("first", "last"):
+            keep = policy
             con.execute("SET preserve_insertion_order = true")
-            statement, cells = _tally(con, statement, policy)
+            statement, cells = _tally(con, statement, keep)
     kinds: dict[str, dict[str, int]] = {}
     if cells["worded"].any():
-        keep = policy if repeats.attempts and policy in ("first", "last") else None
         for name, word, times in con.execute(statement.kinds_missing(keep)).fetchall():
             kinds.setdefault(name, {})[word] = int(times)
-    return statement, Tally(cells, every, repeats, rejected, statement.settings, kinds)
+    return statement, Tally(cells, every, repeats, rejected, statement.settings, kinds, keep)
 
 
 def _tally(

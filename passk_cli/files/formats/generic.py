@@ -33,8 +33,8 @@ UNJUDGED_IDS = Message(
 
 # DuckDB's reader of arrays takes three times their size of memory; above this they are streamed.
 LARGE_BYTES = 1 << 27
-# What a packed file may unpack to, against its size.
-_UNPACKED = 10
+# What a file holds against its size, and at most one that is packed.
+_UNPACKED = 1, 10
 _LOOKED_AT = 50
 # Averages under these names are no outcome of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
@@ -74,9 +74,9 @@ class _Entry:
 @lru_cache(maxsize=1000)
 def _judged(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
     """Whether one of the columns is usually an outcome, or there are counts."""
-    kinds: dict[str, set[str]] = {name: set() for name in columns if name.lower() not in but}
-    counted = candidates("n", kinds) and candidates("c", kinds)
-    return bool(candidates("outcome", kinds) or counted)
+    names = [name for name in columns if name.lower() not in but]
+    counted = candidates("n", names) and candidates("c", names)
+    return bool(candidates("outcome", names) or counted)
 
 
 def _named(columns: Iterable[str]) -> bool:
@@ -173,17 +173,16 @@ def _listed(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator
 # --- an array of records ---
 
 
-def _is_large(file: File) -> bool:
-    times = 1 if file.source.packing == "none" else _UNPACKED
-    large = os.path.getsize(file.source.path) * times > LARGE_BYTES
-    return file.form == "array" and file.whole is None and large
-
-
 RECORDS = Format(
     "records",
     "the outcome of an array of records too long for memory, which is streamed",
     "",
-    _is_large,
+    lambda file: (
+        file.form == "array"
+        and file.whole is None
+        and os.path.getsize(file.source.path) * _UNPACKED[file.source.packing != "none"]
+        > LARGE_BYTES
+    ),
     lambda file: Contents(lambda wanted: _listed(file, (), {})),
     generic=True,
 )
@@ -234,8 +233,8 @@ def _tasks(file: File, *keys: str) -> Iterator[Record]:
         if isinstance(value, list):
             for number, attempt in enumerate(value):
                 record = _record(place, attempt)
-                numbered = candidates("attempt", {name: set() for name in record})
-                yield {"task": task, **({} if numbered else {"attempt": number}), **record}
+                own = {} if candidates("attempt", record) else {"attempt": number}
+                yield {"task": task, **own, **record}
             if not value:
                 yield {"task": task}
         else:
@@ -489,7 +488,7 @@ def _rows(
     elif isinstance(value, list):
         for number, record in enumerate(value):
             own = _record(place, record)
-            counted = "task" in columns and not candidates("attempt", {n: set() for n in own})
+            counted = "task" in columns and not candidates("attempt", own)
             yield {**({"attempt": number} if counted else {}), **own, **columns}
     else:
         entries = [_entry(name, inner) for name, inner in value.items()]
