@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,40 @@ def copy(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> No
         if file not in str(error):
             raise
         raise os_error(error, file) from None
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Errors of writing a file, or in a folder, are the user's to mend."""
+    try:
+        yield
+    except OSError as error:
+        raise ParameterError(
+            f"{path}: cannot be written ({error.strerror})", name="unwritable-output"
+        ) from None
+
+
+@contextmanager
+def locked(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
+    """The block alone, among all processes; the end of a process lets go, however it ends.
+
+    path : what it is about.  Systems and file systems without locks let every process in.
+    Errors: ParameterError where another process is in it and this one does not wait.
+    """
+    with ExitStack() as opened:
+        with writing(path):
+            file = opened.enter_context(open(lock, "ab"))
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ParameterError(
+                f"{path}: another run uses it; wait for its end", name="unwritable-output"
+            ) from None
+        except (ImportError, OSError):
+            pass
+        yield
 
 
 def os_error(error: duckdb.IOException, file: str = "") -> OSError:

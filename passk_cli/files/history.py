@@ -6,15 +6,14 @@ import glob
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import whole
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
-from passk_cli.files.export import copy
+from passk_cli.files.export import copy, locked, writing
 
 # The columns of a run, besides those of its counts.
 OF_RUN = ("run", "at", "revision", "suite")
@@ -66,7 +65,7 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     con.register("run_", dict(columns))
     if not is_folder(to):
         path = Path(to)
-        with _locked(path):
+        with locked(path, path.with_name(f".{path.name}.lock"), wait=True):
             rows = "FROM run_"
             if path.exists() and path.stat().st_size:
                 _require_new(con, [path], columns)
@@ -75,12 +74,8 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
                 copy(con, rows, str(file), "parquet")
         return
     folder = Path(to)
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ParameterError(
-            f"{folder}: cannot be written ({error.strerror})", name="unwritable-output"
-        ) from None
     if files := sorted(folder.glob("*.parquet")):
         _require_new(con, files, columns)
     run = str(columns["run"][0])
@@ -145,24 +140,3 @@ def _twice(place: Path, run: str, suite: str, model: str) -> DataError:
         "give a further run of the same revision its own name with --run NAME",
         name="recorded-run",
     )  # fmt: skip
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """The block alone, among all processes; the end of a process lets go, however it ends."""
-    lock = path.with_name(f".{path.name}.lock")
-    with ExitStack() as opened:
-        try:
-            file = opened.enter_context(open(lock, "ab"))
-        except OSError as error:
-            raise ParameterError(
-                f"{path}: cannot be written ({error.strerror})", name="unwritable-output"
-            ) from None
-        try:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
-        except (ImportError, OSError):
-            # A system, or a file system, without locks: use a folder there.
-            pass
-        yield

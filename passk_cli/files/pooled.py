@@ -274,24 +274,12 @@ def _splits(
     columns: Sequence[str],
     nameless: Sequence[Batch],
 ) -> list[_Split]:
-    """Those of the columns that tell the attempts of each task apart."""
-    if not columns:
-        return []
-    _count(con, statement, columns, nameless)
-    splits = (_split(con, place, column) for place, column in enumerate(columns))
-    return [split for split in splits if split is not None]
-
-
-def _count(
-    con: duckdb.DuckDBPyConnection,
-    statement: Statement,
-    columns: Sequence[str],
-    nameless: Sequence[Batch],
-) -> None:
-    """The table splits_: rows of each model, group, task and value of each column.
+    """Those of the columns that tell the attempts of each task apart.
 
     nameless : where these batches are what is asked about, rows of labels are left out.
     """
+    if not columns:
+        return []
     # Of files, whichever engine has counted them.
     own = Statement(statement.batches, statement.names, statement.request, statement.where)
     care = replace(statement.care, careful=True, numeric=False)
@@ -303,6 +291,7 @@ def _count(
     labels = {source.label for batch in nameless for source in batch.sources} - {None}
     others = ", ".join(quote_text(str(label)) for label in labels)
     unlabelled = f"AND name NOT IN ({others})" if labels else ""
+    # Rows of each model, group, task and value of each column.
     con.execute(f"""
 CREATE OR REPLACE TEMP TABLE splits_ AS
 WITH {own.rows(None)},
@@ -310,6 +299,8 @@ named AS (SELECT rows.*, coalesce(names.name, model) AS name
           FROM rows LEFT JOIN names ON names.file = rows.file)
 SELECT {cell}, {", ".join(carried)}, {grouping}, hash({cell}) AS cell, count(*) AS times
 FROM named WHERE task IS NOT NULL {unlabelled} GROUP BY GROUPING SETS ({sets})""")
+    splits = (_split(con, place, column) for place, column in enumerate(columns))
+    return [split for split in splits if split is not None]
 
 
 def _split(con: duckdb.DuckDBPyConnection, place: int, column: str) -> _Split | None:

@@ -21,7 +21,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import ParameterError
 from passk_cli.files.checks import require_sound
 from passk_cli.files.database import quote_text
+from passk_cli.files.export import locked, writing
 from passk_cli.files.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.source import Source, object_bytes
@@ -117,7 +118,7 @@ class Ledger:
             return
         digest, table = _digest(summary), self.table(key)
         place = self._folder / (key + SUFFIX)
-        with _writing(self._folder), temporary_folder(_HALVES, beside=place) as folder:
+        with writing(self._folder), temporary_folder(_HALVES, beside=place) as folder:
             with open(table if table.exists() else os.devnull, "rb") as content:
                 while block := content.read(1 << 20):
                     digest.update(block)
@@ -147,34 +148,10 @@ def ledger_of(folder: str, spool: Path) -> Iterator[Ledger]:
     """
     path, tables = Path(folder), spool / "counts"
     tables.mkdir()
-    with ExitStack() as opened:
-        with _writing(path):
-            path.mkdir(exist_ok=True)
-            lock = opened.enter_context(open(path / _LOCK, "wb"))
-        try:
-            import fcntl
-
-            # The end of a process lets go of it, however it ends.
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ParameterError(
-                f"{path}: another run uses it; wait for its end", name="unwritable-output"
-            ) from None
-        except (ImportError, OSError):
-            # A system, or a file system, without locks.
-            pass
+    with writing(path):
+        path.mkdir(exist_ok=True)
+    with locked(path, path / _LOCK, wait=False):
         yield Ledger(path, tables)
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Errors of writing in this folder are the user's to mend."""
-    try:
-        yield
-    except OSError as error:
-        raise ParameterError(
-            f"{folder}: cannot be written ({error.strerror})", name="unwritable-output"
-        ) from None
 
 
 def _digest(summary: object) -> Any:
