@@ -15,9 +15,7 @@ TESTS = (GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN) = (
 ADJUSTMENTS = (MAX_T, HOLM, BH, UNADJUSTED) = ("max-t", "holm", "bh", "none")
 # In place of max-T where pairs share no signs.
 BONFERRONI = "bonferroni"
-ADJUSTED = {
-    MAX_T: "max-T", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"
-}  # fmt: skip
+ADJUSTED = {MAX_T: "max-T", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"}
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"

@@ -265,14 +265,14 @@ def view(
         data=tidy(facts, study.counts.group_names, study.confidence.population),
         context=" · ".join(filter(None, parts)),
         basis=" · ".join(part for part in parts if part and "--full" not in part),
-        details=" · ".join(
-            part for section in sections for part in section.details() if part
+        details=" · ".join(part for section in sections for part in section.details() if part),
+        messages=tuple(
+            dict.fromkeys(
+                (*messages, *(said for section in sections for said in section.messages()))
+            )
         ),
-        messages=tuple(dict.fromkeys(
-            (*messages, *(said for section in sections for said in section.messages()))
-        )),
         signature=signature(study.metrics, entries, study.counts),
         draw=plots,
         answer=tuple(sentence for section in sections for sentence in section.answer()),
         methods=methods,
-    )  # fmt: skip
+    )

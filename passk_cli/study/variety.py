@@ -63,9 +63,8 @@ def _variety_of(gain: Fact, kinds: Fact) -> Iterator[Fact]:
         weight, n, c = gain.values.values, gain.values.n, gain.values.c
         verdicts = pass_at_k(n, c, k) + 1 - pass_hat_k(n, c, k)
         value, least = (
-            float((weight * each).sum() / weight.sum())
-            for each in (kinds.values.values, verdicts)
-        )  # fmt: skip
+            float((weight * each).sum() / weight.sum()) for each in (kinds.values.values, verdicts)
+        )
         certain = gain.estimate.low is not None and gain.estimate.low > 0
         little = value < least + _LITTLE * min(least, k - least) - 1e-12
         flag = FLAG if certain and little else ""

@@ -311,7 +311,7 @@ class Ranking(Ranked[Standing]):
         return (
             f"First at {self.metric.name}: {', '.join(parts)} of {plural(len(groups), 'group')};"
             f" {_counted(tested)}.",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)
@@ -707,11 +707,7 @@ def _with_unit(fact: Fact) -> str:
 class Changes(Compared):
     """How both models of each pair change, and by how much their changes differ."""
 
-    columns = (
-        MODEL,
-        AGAINST,
-        GROUPS, _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE, _SHARED,
-    )  # fmt: skip
+    columns = (MODEL, AGAINST, GROUPS, _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE, _SHARED)
 
     change: Change
 

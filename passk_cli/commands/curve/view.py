@@ -459,8 +459,7 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
     whom = named(model.series, groups)
     if last.k == first.k:
         single = "attempt" if last.k == 1 else "k"
-        return (f"{first.name} of {whom} is ", first.estimate,
-                f"; one {single} makes no curve.")  # fmt: skip
+        return (f"{first.name} of {whom} is ", first.estimate, f"; one {single} makes no curve.")
     both, lower = name == AT and hat is not None, hat[-1] if hat else last
     rises, falls = (
         (fact.estimate.value or 0.0) - (first.estimate.value or 0.0) for fact in (last, lower)

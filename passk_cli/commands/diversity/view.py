@@ -57,11 +57,11 @@ _MEANINGS = {
     "duplicates": "Share of the attempts that repeat an earlier one.",
     "distinct": "Different solutions per task, among all attempts.",
     "effective": "1 / probability that two attempts agree: as varied as so many equally frequent"
-                 " solutions.",
+    " solutions.",
     "distinct correct": "Different solutions per task that pass, among all attempts.",
     "effective correct": "Effective number of the solutions that pass, of tasks with two passes.",
     "duplicates correct": "Share of the passes that repeat an earlier one, of tasks with a pass.",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class Kinds(Section[tuple[str, str]]):
     columns = (
         Column("kind", cell=lambda line: line[0], meaning=_KINDS),
         Column("formats", cell=lambda line: line[1], meaning="Names, as --from takes them."),
-    )  # fmt: skip
+    )
 
     def context(self) -> Iterator[str]:
         """Where the rest is."""

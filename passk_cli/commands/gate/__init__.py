@@ -24,9 +24,7 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 
 # The rules there are, in the order of their lines; each brings its options.
 @dataclass(frozen=True)
-class GateOptions(
-    EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegression, MaxDrop
-):  # fmt: skip
+class GateOptions(EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegression, MaxDrop):
     """Passes or fails CI by its exit code: rules about a run.
 
     Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.

@@ -173,9 +173,8 @@ class Suites:
         metrics = dict.fromkeys(m for _, trial in trials for m in trial.study.metrics)
         first = trials[0][1].study
         return replace(
-            first, counts=Counts.together(counts), metrics=tuple(metrics), baseline=None,
-            reading=(),
-        )  # fmt: skip
+            first, counts=Counts.together(counts), metrics=tuple(metrics), baseline=None, reading=()
+        )
 
 
 def level_of_each(level: float, statements: int) -> float:

@@ -186,12 +186,12 @@ _RULE = Column(
 _FIELDS = (
     data_field("rule", "The rule, in words."),
     data_field("limit", "The number of the rule."),
-    data_field("counted", "What was counted, where that is the evidence: \"24 of 60\"."),
+    data_field("counted", 'What was counted, where that is the evidence: "24 of 60".'),
     data_field("shared_tasks", "Tasks of the baseline that the new run has attempts at."),
     data_field("baseline_tasks", "Tasks of the baseline."),
     data_field("test", "The test behind p."),
     data_field("adjustment", "How p is adjusted for the number of tests."),
-)  # fmt: skip
+)
 
 
 def _of(cell: Callable[[Rehearsed], Cell]) -> Callable[[Judgement], Cell]:
@@ -759,11 +759,11 @@ def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:
     """The report of a file of rules that nothing is wrong with; no data is read."""
     (table,) = SuiteList(None, asked).tables()  # type: ignore[arg-type]
     over = [
-        QUARANTINE_OVER(
-            suite=each.name, task=task.task, until=str(task.until), reason=task.reason
-        )
-        for each in asked for task in each.entry.suite.quarantine if not task.active
-    ]  # fmt: skip
+        QUARANTINE_OVER(suite=each.name, task=task.task, until=str(task.until), reason=task.reason)
+        for each in asked
+        for task in each.entry.suite.quarantine
+        if not task.active
+    ]
     left = f"; {plural(len(book.others), 'suite')} not in tier {book.tier}" if book.others else ""
     answer = f"{book.name} is valid: {plural(len(asked), 'suite')}{left}. No data was read."
     fields = tuple(Column(column.header) for column in table.columns)
@@ -789,9 +789,7 @@ def suites_report(suites: Suites) -> Report:
     # Each suite is read by options of its own, which the file says.
     entries = {name: value for name, value in report.signature.items()
                if name not in ("missing", "duplicates", "by")}  # fmt: skip
-    return replace(
-        report, checks=section.checks, changes=section.changes(), signature=entries
-    )  # fmt: skip
+    return replace(report, checks=section.checks, changes=section.changes(), signature=entries)
 
 
 def _is_given(value: Any) -> bool:
