@@ -64,18 +64,14 @@ def _stop(number: int, frame: FrameType | None) -> None:
     A library in C may end the process with a message of its own when a module that it imports does
     not arrive.  An import is short, and the listening thread ends the process soon after.
     """
-    if not _received:
-        _received.append(number)
-        if not _importing(frame):
-            raise KeyboardInterrupt
-
-
-def _importing(frame: FrameType | None) -> bool:
+    if _received:
+        return
+    _received.append(number)
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib."):
-            return True
+            return
         frame = frame.f_back
-    return False
+    raise KeyboardInterrupt
 
 
 def _listen(heard: int, numbers: frozenset[int]) -> None:

@@ -71,6 +71,8 @@ class Question:
 
     # Whether outcomes that are neither pass nor fail are counted instead of refused.
     tolerant: ClassVar[bool] = False
+    # Whether its numbers are metrics at some k; tasks, laws and whole curves are none.
+    of_metrics: ClassVar[bool] = True
     # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
     unbounded: ClassVar[str] = ""
     # Option → why it says nothing of them, and what to do.
@@ -148,7 +150,7 @@ class Question:
 
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
         """The metrics it is about, of those the data supports."""
-        return options.metrics.of(counts)
+        return options.metrics.of(counts) if self.of_metrics else ()
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data and what is asked of it."""

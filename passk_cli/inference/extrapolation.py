@@ -160,8 +160,7 @@ def extrapolate(
     fit = fit or default_fit(mirrored=mirrored)
     if fit not in FITS:
         raise ParameterError(f"--fit {fit}: no such model; there are {', '.join(FITS)}")
-    reason = refusal(n, c)
-    if reason:
+    if reason := refusal(n, c):
         raise ValueError(reason)
     rng = stream(seed, f"extrapolate {purpose} tasks")
     tasks = Weighed.of(n, n - c if mirrored else c, clusters, resamples, rng)

@@ -218,8 +218,7 @@ def spread_of_rates(n: Ints, c: Ints, setting: Setting) -> tuple[Spread, Spread]
     >>> round(sd.value, 3), round(skewness.value, 3)
     (0.577, 0.0)
     """
-    short = _too_few(n, setting, 2)
-    if short:
+    if short := _too_few(n, setting, 2):
         return Spread(None, reason=short), Spread(None, reason=short)
     columns = _powers(n, c, np.array([1, 2, 3])).T
     if setting.population == NEW_TASKS:

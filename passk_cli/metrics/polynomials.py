@@ -71,8 +71,7 @@ def merged(terms: Iterable[Term]) -> Polynomial:
     sums = []
     for powers, parts in groups.items():
         top = max(log for log, _ in parts)
-        total = math.fsum(sign * math.exp(log - top) for log, sign in parts)
-        if total:
+        if total := math.fsum(sign * math.exp(log - top) for log, sign in parts):
             sums.append((top + math.log(abs(total)), math.copysign(1.0, total), *powers))
     return Polynomial(tuple(sums))
 

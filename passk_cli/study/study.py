@@ -99,8 +99,7 @@ class Study:
         """`fact` of each of these values, of all when None; intervals are computed together."""
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
-        ranges = [each for each in values if each.passing is not None]
-        if ranges:
+        if ranges := [each for each in values if each.passing is not None]:
             steady = confidence.required_steady()
             ends = iter(self.facts([end for each in ranges for end in each.ends], steady))
             others = [each for each in values if each.passing is None]

@@ -129,8 +129,7 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
         ]
         of_names = TEMPERATURES_FROM_NAMES if place is None else TEMPERATURES_IN_NAMES
         messages.append(of_names(readings=list(dict.fromkeys(words))))
-    merged = len(counts.series) - len(split.series)
-    if merged:
+    if merged := len(counts.series) - len(split.series):
         messages.append(MERGED_MODELS(models=merged))
     facts = replace(split.facts, messages=(*split.facts.messages, *messages))
     return replace(split, facts=facts)

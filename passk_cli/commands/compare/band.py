@@ -36,11 +36,6 @@ NO_LIMITS = Message(
     meaning="At these k's the method has no interval, and so no verdict.")  # fmt: skip
 
 
-def _percentage(level: float) -> str:
-    """A level near 100 to the digits that differ: 99.7, 99.998."""
-    return f"{level:.{max(1, math.ceil(1 - math.log10(100 - level)))}f}" if level < 100 else "100"
-
-
 def _pair_name(band: Band) -> str:
     first, second = band.comparison.first.series, band.comparison.second.series
     names = f"{first[0]} − {second[0]}"
@@ -116,7 +111,11 @@ class Bands(Section[Band]):
         study, count = self.study, Counter(band.curve for band in self.records)
         pairs = max(count.values())
         levels = sorted({100 * band.level for band in self.records})
-        ends = dict.fromkeys(_percentage(level) for level in (levels[0], levels[-1]))
+        # To the digits in which they differ from 100: 99.7, 99.998.
+        ends = dict.fromkeys(
+            f"{level:.{max(1, math.ceil(1 - math.log10(100 - level)))}f}" if level < 100 else "100"
+            for level in (levels[0], levels[-1])
+        )
         over = "all k together, each curve by itself"
         if pairs > 1 and study.rules.adjust == UNADJUSTED:
             over = "all k together, each pair and curve by itself"

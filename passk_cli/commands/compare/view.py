@@ -150,16 +150,11 @@ def _counted(pairs: Sequence[Pair]) -> str:
     return f"{differ:,} of {plural(len(pairs), 'pair')} differ significantly"
 
 
-def _lettered(standing: Standing, metric: Metric) -> Estimate:
-    rank = standing.ranks.get(metric)
-    if rank is None:
-        return Estimate(None)
-    return _number(rank.values.estimate, metric, letters=rank.letters or "")
-
-
 _LETTERED = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
-    cell=_lettered, units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
+    cell=lambda standing, metric: _number(rank.values.estimate, metric, rank.letters or "")
+    if (rank := standing.ranks.get(metric)) else Estimate(None),
+    units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -617,16 +612,14 @@ class AllPairs(Compared):
         if self.baseline and lacking:
             groups = [series_name(group) for group in sorted(lacking)]
             yield NOT_IN_GROUPS(baseline=self.baseline, groups=groups)
-        unpaired = [c for c in compared if c.only_first + c.only_second]
-        if unpaired:
+        if unpaired := [c for c in compared if c.only_first + c.only_second]:
             most = max(unpaired, key=lambda c: c.only_first + c.only_second)
             yield UNPAIRED_TASKS(
                 comparisons=len(unpaired), most=most.only_first + most.only_second,
                 pair=f"{most.first.name} against {most.second.name}",
             )  # fmt: skip
         yield from super().messages()
-        few = list(decided_by_few(compared, study.confidence))
-        if few:
+        if few := list(decided_by_few(compared, study.confidence)):
             c = few[0].comparison
             yield FEW_TASKS_DECIDE(
                 pair=f"{c.first.name} against {c.second.name}", metric=c.first.metric.name,
@@ -664,13 +657,15 @@ class AllPairs(Compared):
             return ()
         rows = []
         for fact, value in points:
-            model, *groups = fact.series
+            (model, *groups), unit = fact.series, fact.estimate.unit
+            named = unit in ("share", "score", fact.name)
             label = model if self.baseline else f"{model} − {fact.against}"
             rows.append(
                 {
                     "pair": SeriesName((label, *groups), " · "), "model": series_name(fact.series),
                     "head": series_name(fact.series), "tail": fact.against,
-                    "metric": _with_unit(fact), "unit": fact.estimate.unit, "difference": value,
+                    "metric": fact.name if named else f"{fact.name} ({unit})",
+                    "unit": unit, "difference": value,
                     "low": fact.estimate.low, "high": fact.estimate.high,
                     "told": fact.verdict in _SIGNIFICANT,
                 }
@@ -695,12 +690,6 @@ class AllPairs(Compared):
             x_title="difference",
         )  # fmt: skip
         return (chart,)
-
-
-def _with_unit(fact: Fact) -> str:
-    """The metric over its panel, with the unit of what is no share."""
-    unit = fact.estimate.unit
-    return fact.name if unit in ("share", "score", fact.name) else f"{fact.name} ({unit})"
 
 
 @dataclass(frozen=True)

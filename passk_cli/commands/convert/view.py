@@ -17,7 +17,6 @@ from passk_cli.files.arguments import is_result, paths_of, split_label
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import Conversion
 from passk_cli.files.roles import HOLDS_COUNTS, UNITS
-from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import plural
@@ -45,11 +44,9 @@ class Convert(Question, ConvertOptions):
 
     sections = (Converted,)
 
-    unbounded: ClassVar[str] = "a table of counts holds one number of passes"
+    of_metrics: ClassVar[bool] = False
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None: nothing is computed."""
-        return ()
+    unbounded: ClassVar[str] = "a table of counts holds one number of passes"
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data that was read, when the table is written."""

@@ -543,6 +543,8 @@ class Curve(Question, CurveOptions):
 
     sections = (AcrossK, EveryK, Climbs, UnevenTasks, RateMoments)
 
+    of_metrics: ClassVar[bool] = False
+
     unbounded_options: ClassVar[Mapping[str, str]] = {
         option: f"{quantity} does not lie between its values at all failing and at all passing;"
         f" leave {option} out, or use --missing fail or drop"
@@ -631,10 +633,6 @@ class Curve(Question, CurveOptions):
             refusal = "is for pass@k and pass^k; leave -m out"
         if refusal and self.band == SIMULTANEOUS:
             raise ParameterError(f"--band simultaneous {refusal}", name="invalid-method")
-
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None at one k: all are curves."""
-        return ()
 
     def report(self, study: Study) -> Report:
         """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.commands.describe import DescribeOptions
-from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.commands.question import Question
 from passk_cli.files.roles import UNITS
 from passk_cli.message import NOTE, WARNING
-from passk_cli.metrics.registry import FAMILIES, Metric
+from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts
 from passk_cli.report.model import (
@@ -151,11 +151,8 @@ class Describe(Question, DescribeOptions):
 
     sections = (Facts, EachModel)
 
+    of_metrics: ClassVar[bool] = False
     tolerant: ClassVar[bool] = True
-
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None: nothing is computed."""
-        return ()
 
     def report(self, study: Study) -> Report:
         """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""

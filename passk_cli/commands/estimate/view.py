@@ -53,7 +53,13 @@ class Estimates(Numbers):
             yield highest(numbers, valued, groups)
             return
         yield (f"{named(valued[0].series, groups)}: {first} ", valued[0].estimate, ".")
-        at, hat = (_farthest(valued[1:], family) for family in ("pass@", "pass^"))
+        several = sorted(
+            (fact for fact in valued[1:] if (fact.k or 0) > 1), key=lambda fact: -(fact.k or 0)
+        )
+        at, hat = (
+            next((fact for fact in several if fact.name == f"{family}{fact.k}"), None)
+            for family in ("pass@", "pass^")
+        )
         if at is not None and hat is not None and at.k == hat.k:
             yield (
                 f"At least one of {at.k} attempts passes with probability ", _value(at),
@@ -105,12 +111,6 @@ class Estimates(Numbers):
                 )  # fmt: skip
                 pictures.append(chart if unit == "share" else replace(chart, unit=""))
         return tuple(pictures)
-
-
-def _farthest(facts: Sequence[Fact], family: str) -> Fact | None:
-    """The number of a family at its largest k, above 1."""
-    ks = [fact for fact in facts if (fact.k or 0) > 1 and fact.name == f"{family}{fact.k}"]
-    return max(ks, key=lambda fact: fact.k or 0, default=None)
 
 
 def _value(fact: Fact) -> Estimate:

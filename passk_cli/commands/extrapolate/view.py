@@ -20,7 +20,6 @@ from passk_cli.laws.smooth_tail import DOUBT
 from passk_cli.limits import refuse_many_steps
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     FULL,
     Cell,
@@ -394,14 +393,12 @@ class Extrapolate(Question, ExtrapolateOptions):
 
     sections = (Predictions, Fits)
 
+    of_metrics: ClassVar[bool] = False
+
     unbounded: ClassVar[str] = (
         "pass@k beyond the attempts made need not lie between the fits with all missing"
         " outcomes failing and with all passing"
     )
-
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None at one k: predictions lie beyond those that the data supports."""
-        return ()
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data and what is asked of it, with as many resamples as every model has refits."""

@@ -112,7 +112,7 @@ def _judged(
         facts.append(own)
     z = NormalDist().inv_cdf((1 + level) / 2)
     ends = [(f.estimate.value, f.estimate.low, f.estimate.high) for f in facts]
-    means, lows, highs = (np_list(each) for each in zip(*ends, strict=True))
+    means, lows, highs = ([v for v in each if v is not None] for each in zip(*ends, strict=True))
     ses = [
         (high - low) / (2 * z) if fact.se is None else fact.se
         for fact, low, high in zip(facts, lows, highs, strict=True)
@@ -136,11 +136,6 @@ def _judged(
     judged = rule.worded(line)
     fact = replace(judged.fact, series=(model, AVERAGE))
     return replace(judged, fact=fact, finding=(f"{average.kind} average: ", *judged.finding))
-
-
-def np_list(values: Sequence[float | None]) -> list[float]:
-    """Numbers that are all there."""
-    return [value for value in values if value is not None]
 
 
 def _fact(rule: Minimum | MaxDrop, metric: Metric, trial: Trial, series: Series) -> Fact | None:

@@ -220,8 +220,7 @@ class _RuleFile:
         """The line of a key, else of its table; 0 for none."""
         count, inside, head = -1, table == "", 0
         for number, line in enumerate(self.text.splitlines(), 1):
-            header = re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line)
-            if header:
+            if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
                 name = header[1].removeprefix(self.prefix)
                 count += name == SUITE
                 own = name == table or name.startswith(f"{table}.")

@@ -152,7 +152,7 @@ class Suites:
     @property
     def each(self) -> float:
         """The level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
-        return level_of_each(self.level, self.statements)
+        return self.level if self.statements < 2 else 1.0 - (1.0 - self.level) / self.statements
 
     @property
     def read(self) -> list[tuple[SuitePart, Trial]]:
@@ -175,15 +175,6 @@ class Suites:
         return replace(
             first, counts=Counts.together(counts), metrics=tuple(metrics), baseline=None, reading=()
         )
-
-
-def level_of_each(level: float, statements: int) -> float:
-    """The level of each of several statements that all hold together at a level (Bonferroni).
-
-    >>> round(level_of_each(0.95, 5), 6), level_of_each(0.95, 0)
-    (0.99, 0.95)
-    """
-    return level if statements < 2 else 1.0 - (1.0 - level) / statements
 
 
 def judged_suites(

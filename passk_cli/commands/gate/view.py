@@ -204,29 +204,6 @@ def _caught(cell: Callable[[Catch], Cell]) -> Callable[[Judgement], Cell]:
     return _of(lambda r: None if r.catch is None else cell(r.catch))
 
 
-_UNDECIDED = _of(lambda r: r.odds.open if r.catch else None)
-_REHEARSED = (
-    data_field("false_alarm", "Share of rehearsals with nothing changed that fail.",
-               _of(lambda r: r.alarm.value)),
-    data_field("false_alarm_low", "Its lower 95 % limit.", _of(lambda r: r.alarm.low)),
-    data_field("false_alarm_high", "Its upper 95 % limit.", _of(lambda r: r.alarm.high)),
-    data_field("predicted_failure", "Share that fails at rates drawn from their posterior.",
-               _of(lambda r: r.predicted.share)),
-    data_field("undecided", "Share of rehearsals with nothing changed that are undecided.",
-               _UNDECIDED),
-    data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
-               _caught(lambda c: c.drop.value)),
-    data_field("drop_se", "Its Monte-Carlo standard error.",
-               _caught(lambda c: c.drop.se)),
-    data_field("passes_lost", "The share of the passes that a drop of this size loses.",
-               _caught(lambda c: c.lost)),
-    data_field("power", "Share of the runs that fail at this drop.",
-               _caught(lambda c: c.reached)),
-    data_field("if_all_pass", "The verdict if every attempt passes.", _of(lambda r: r.best)),
-    data_field("if_all_fail", "The verdict if every attempt fails.", _of(lambda r: r.worst)),
-)  # fmt: skip
-
-
 @dataclass(frozen=True)
 class RuleTable(Section[Judgement]):
     """Every rule for every candidate: its evidence and its verdict.
@@ -320,13 +297,11 @@ class RuleTable(Section[Judgement]):
         yield self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
         if any(line.fact.estimate.low is not None for line in self.lines):
             yield f"{100 * self.study.confidence.level:g} %"
-        tests = self._tests()
-        if tests:
+        if tests := self._tests():
             yield tests
         if self.study.bounded:
             yield "missing outcomes tried as fail and as pass"
-        shut = {line.shut for line in self.lines if line.verdict == UNDECIDED}
-        if shut:
+        if shut := {line.shut for line in self.lines if line.verdict == UNDECIDED}:
             counted = FAIL if shut == {True} else self.on_undecided
             hint = "" if tests or shut == {True} else " (--on-undecided)"
             yield f"undecided counts as {counted}{hint}"
@@ -482,26 +457,34 @@ class Rehearsal(RuleTable):
         _RULE,
         Column("verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
                " alarms.", cell=lambda line: line.verdict or "–"),
-        Column(
-            "false alarms", "share", meaning="Share of rehearsals with nothing changed in which it"
-            " fails, at the estimated success rates; 95 % limits hold the errors of the rates and"
-            " of the simulation.", cell=_of(lambda r: r.alarm)),
-        Column("predicted failures", "share", meaning="Share that fails where the success rates are"
-               " drawn from their posterior, as uncertain as the data leave them.", shown=FULL,
-               cell=_of(lambda r: r.predicted.share)),
-        Column(
-            "undecided", "share", meaning="Share of rehearsals with nothing changed in which it is"
-            " undecided.", cell=_UNDECIDED),
-        Column(
-            "drop detected", "share", meaning="Smallest drop that fails with power 0.8, every task"
-            " losing the same share of its passes ± Monte-Carlo standard error.",
-            cell=_caught(lambda c: c.drop)),
-        Column("if all pass", meaning="The verdict if every attempt passes.", shown=FULL,
-               cell=_of(lambda r: r.best)),
-        Column("if all fail", meaning="The verdict if every attempt fails.", shown=FULL,
-               cell=_of(lambda r: r.worst)),
         *_FIELDS,
-        *_REHEARSED,
+        data_field("false_alarm", "Share of rehearsals with nothing changed that fail.",
+                   _of(lambda r: r.alarm.value)),
+        data_field("false_alarm_low", "Its lower 95 % limit.", _of(lambda r: r.alarm.low)),
+        data_field("false_alarm_high", "Its upper 95 % limit.", _of(lambda r: r.alarm.high)),
+        Column("false alarms", "share", meaning="Share of rehearsals with nothing changed in which"
+               " it fails, at the estimated success rates; 95 % limits hold the errors of the rates"
+               " and of the simulation.", cell=_of(lambda r: r.alarm)),
+        Column("predicted failures", "share", name="predicted_failure", shown=FULL,
+               meaning="Share that fails where the success rates are drawn from their posterior, as"
+               " uncertain as the data leave them.", cell=_of(lambda r: r.predicted.share)),
+        Column("undecided", "share", name="undecided",
+               meaning="Share of rehearsals with nothing changed in which it is undecided.",
+               cell=_of(lambda r: r.odds.open if r.catch else None)),
+        data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
+                   _caught(lambda c: c.drop.value)),
+        data_field("drop_se", "Its Monte-Carlo standard error.", _caught(lambda c: c.drop.se)),
+        Column("drop detected", "share", meaning="Smallest drop that fails with power 0.8, every"
+               " task losing the same share of its passes ± Monte-Carlo standard error.",
+               cell=_caught(lambda c: c.drop)),
+        data_field("passes_lost", "The share of the passes that a drop of this size loses.",
+                   _caught(lambda c: c.lost)),
+        data_field("power", "Share of the runs that fail at this drop.",
+                   _caught(lambda c: c.reached)),
+        Column("if all pass", name="if_all_pass", shown=FULL, cell=_of(lambda r: r.best),
+               meaning="The verdict if every attempt passes."),
+        Column("if all fail", name="if_all_fail", shown=FULL, cell=_of(lambda r: r.worst),
+               meaning="The verdict if every attempt fails."),
     )  # fmt: skip
 
     setting: Stage
@@ -517,7 +500,7 @@ class Rehearsal(RuleTable):
         for line in self.records:
             row = line.row
             more = {name: cell for name, cell in row.more.items() if name != "fails"}
-            more |= {each.name: each.cell(line) for each in _REHEARSED if each.cell}
+            more |= {c.name: c.cell(line) for c in self.columns if c.name and c.cell}
             yield replace(row, more=more)
 
     @property
@@ -659,8 +642,7 @@ class SuiteTable(RuleTable):
             yield f"{level} for {suites.statements} verdicts together ({each} each)"
         elif suites.statements:
             yield f"{100 * suites.level:g} %"
-        shut = [line.failing for line in self.lines if line.verdict == UNDECIDED]
-        if shut:
+        if shut := [line.failing for line in self.lines if line.verdict == UNDECIDED]:
             yield f"undecided counts as {FAIL if all(shut) else PASS}"
         if held := sum(bool(held.n) for part in suites.parts for held in part.held):
             yield f"{plural(held, 'task')} in quarantine"
@@ -734,7 +716,8 @@ class SuiteList(Section[Asked]):
         Column("runs", meaning="The files of the new run.",
                cell=lambda asked: ", ".join(map(str, asked.options.files))),
         Column("baseline", meaning="What it is compared with; record: nothing yet.",
-               cell=lambda asked: _baseline_of(asked)),
+               cell=lambda asked: RECORD if asked.later else label_of(asked.gate.baseline)
+               if asked.gate.baseline else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
                cell=lambda asked: ", ".join(each.task for each in asked.entry.suite.out)),
     )  # fmt: skip
@@ -748,11 +731,6 @@ def _rules_of(asked: Asked) -> str:
         del options["--min-by"]
     words = (name if value == "yes" else f"{name} {value}" for name, value in options.items())
     return " ".join(words)
-
-
-def _baseline_of(asked: Asked) -> str:
-    baseline = asked.gate.baseline
-    return RECORD if asked.later else label_of(baseline) if baseline else ""
 
 
 def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:

@@ -29,8 +29,6 @@ from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.single import MOST_NEEDED, passes_needed
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
@@ -582,6 +580,8 @@ class EachTask(Question, TasksOptions):
     sections = (PassesOfTasks, FlakyModels, TaskList, FlippedPairs, ComparedTasks, MatrixOfModels,
                 SuspectTasks)  # fmt: skip
 
+    of_metrics: ClassVar[bool] = False
+
     unbounded: ClassVar[str] = (
         "whether a task is flaky changes with each missing outcome that passes or fails"
     )
@@ -591,10 +591,6 @@ class EachTask(Question, TasksOptions):
         if self.order_from_lines:
             return replace(options.request, attempts=("line",))
         return replace(options.request, order=options.request.missing != "bounds")
-
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None: it is about each task."""
-        return ()
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data, and what it is compared with, where that is another file."""

@@ -135,19 +135,8 @@ class Regressions(Section[Regression]):
 
     title = "T* = factor · k^power · s^power"
     columns = (
-        Column("tasks", meaning=_FAMILY, cell=lambda line: line.family),
-        Column("source", meaning="Exact sums, or the article.", cell=lambda line: line.source),
-        Column("factor", "number", meaning="Factor of the law.", cell=lambda line: line.fit.factor),
-        Column("power of k", "number", meaning="Exponent of k.",
-               cell=lambda line: line.fit.k_exponent),
-        Column("power of s", "number", meaning="Exponent of the standard deviation s.",
-               cell=lambda line: line.fit.s_exponent),
-        Column("R²", "number", meaning="Share of the variance of log T* that the law explains.",
-               cell=lambda line: line.fit.r2),
-        Column("points", "count", meaning="Points of the regression.",
-               cell=lambda line: line.fit.points),
         data_field("fact", "With --fit: regression, or point."),
-        data_field("family", _FAMILY),
+        Column("tasks", name="family", meaning=_FAMILY, cell=lambda line: line.family),
         data_field("gamma", "Exponent γ of a power law of tasks."),
         data_field("largest", "Largest |c| of a power law of tasks."),
         data_field("spread", _SPREAD),
@@ -155,12 +144,19 @@ class Regressions(Section[Regression]):
         data_field("temperature", "T*; empty where every task passes."),
         data_field("pass_at_k", "pass@k at T*."),
         data_field("kept", "Whether the regression takes the point."),
-        data_field("source", "Of a regression: exact sums, or article."),
-        data_field("factor", "Factor of the law."),
-        data_field("k_exponent", "Exponent of k."),
-        data_field("s_exponent", "Exponent of the standard deviation s."),
-        data_field("r2", "Share of the variance of log T* that the law explains."),
-        data_field("points", "Points of the regression."),
+        Column("source", name="source", meaning="Of a regression: exact sums, or the article.",
+               cell=lambda line: line.source),
+        Column("factor", "number", name="factor", meaning="Factor of the law.",
+               cell=lambda line: line.fit.factor),
+        Column("power of k", "number", name="k_exponent", meaning="Exponent of k.",
+               cell=lambda line: line.fit.k_exponent),
+        Column("power of s", "number", name="s_exponent",
+               meaning="Exponent of the standard deviation s.",
+               cell=lambda line: line.fit.s_exponent),
+        Column("R²", "number", name="r2", cell=lambda line: line.fit.r2,
+               meaning="Share of the variance of log T* that the law explains."),
+        Column("points", "count", name="points", meaning="Points of the regression.",
+               cell=lambda line: line.fit.points),
         data_field("note", "Why a value is missing."),
     )  # fmt: skip
 
@@ -230,8 +226,7 @@ def toy_report(
     sets = [points(f, family_of_spread(f, s, gamma), ks, gamma) for f in families for s in spreads]
     every = [p for each in sets for p in each]
     messages = [*_cut(every)]
-    lost = [p for p in every if p.temperature is None]
-    if lost:
+    if lost := [p for p in every if p.temperature is None]:
         first = min(lost, key=lambda p: p.k)
         messages.append(
             NOTHING_TO_CHOOSE(lost=len(lost), points=len(every), k=first.k, family=first.family,
@@ -264,8 +259,7 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     ]
     rows += [{**_row(p), "fact": "point", "kept": p.kept, "source": ""} for p in every]
     messages = [SCALES_OF_GRID()] if "exponential" in families else []
-    spreads = {p.spread for p in every if p.family == "power-law"}
-    if spreads:
+    if spreads := {p.spread for p in every if p.family == "power-law"}:
         messages += _cut(every)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
     sections = Regressions(NO_STUDY, lines), ToyPoints(NO_STUDY, [p for p in every if p.kept])

@@ -156,8 +156,7 @@ class BestTemperatures(Section[BestTemperature]):
         verdicts, plain = self.shown_verdicts, _all_pass(self.metrics)
         places: dict[tuple[tuple[str, ...], str], list[str]] = {}
         for metric in self.metrics:
-            best = [tuple(v.best) for v in verdicts if v.lead.name == metric.name]
-            if best:
+            if best := [tuple(v.best) for v in verdicts if v.lead.name == metric.name]:
                 most = max(best, key=best.count)
                 whose = f" for {_of(best.count(most), len(best), 'model')}"
                 places.setdefault((most, whose), []).append(_short(metric, plain))
@@ -208,8 +207,7 @@ class BestTemperatures(Section[BestTemperature]):
         ]
         if unequal:
             yield UNEQUAL_TEMPERATURES(models=unequal)
-        lone = tasks.keys() - {series for series, _ in self.records}
-        if lone:
+        if lone := tasks.keys() - {series for series, _ in self.records}:
             yield NO_BEST_TEMPERATURE(models=[series_name(m) for m in tasks if m in lone])
 
     def plots(self) -> tuple[Plot, ...]:
@@ -345,8 +343,7 @@ class ModelPairs(Section[Superiority]):
     leads: Sequence[Lead]
 
     def messages(self) -> Iterator[Said]:
-        flips = [lead for lead in self.leads if lead.flips]
-        if flips:
+        if flips := [lead for lead in self.leads if lead.flips]:
             places = partial(_places, flips[0], plain=_all_pass(self.study.metrics), own=False)
             yield RANK_FLIP(
                 first=series_name(flips[0].first), second=series_name(flips[0].second),
