@@ -49,12 +49,9 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
 
 
 def _run(
-    declaration: Command,
-    files: Sequence[str],
-    given: Mapping[str, Any],
-    *,
+    declaration: Command, files: Sequence[str], given: Mapping[str, Any], *,
     messages_only: bool = False,
-) -> int:
+) -> int:  # fmt: skip
     """Run a command; messages_only : the report itself is not printed."""
     own, writable = declared(declaration.own), False
     edge = {name: value for name, value in given.items() if name not in own}

@@ -365,12 +365,6 @@ def copies_test(start: Ints, passed: Ints) -> Pairs:
         p[group] = tail_below(law, counts)
         expected[group] = shares @ times
     return Pairs(
-        first.astype(np.int64),
-        second.astype(np.int64),
-        differ[first, second].astype(np.int64),
-        expected,
-        by_rates,
-        tasks.astype(np.int64),
-        p,
-        holm(p),
-    )
+        first.astype(np.int64), second.astype(np.int64), differ[first, second].astype(np.int64),
+        expected, by_rates, tasks.astype(np.int64), p, holm(p),
+    )  # fmt: skip

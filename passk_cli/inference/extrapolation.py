@@ -124,19 +124,10 @@ class Extrapolation:
 
 
 def extrapolate(
-    n: Ints,
-    c: Ints,
-    ks: Sequence[int],
-    *,
-    mirrored: bool = False,
-    fit: str | None = None,
-    level: float = 0.95,
-    population: str = NEW_TASKS,
-    clusters: Ints | None = None,
-    resamples: int = 400,
-    seed: int = 0,
-    purpose: str = "",
-) -> Extrapolation:
+    n: Ints, c: Ints, ks: Sequence[int], *, mirrored: bool = False, fit: str | None = None,
+    level: float = 0.95, population: str = NEW_TASKS, clusters: Ints | None = None,
+    resamples: int = 400, seed: int = 0, purpose: str = "",
+) -> Extrapolation:  # fmt: skip
     """Predict pass@k at every k of ks, whether attempts reach so far or not.
 
     n, c : (tasks,), attempts and passes.  ks : whole numbers from 1 up.

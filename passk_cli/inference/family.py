@@ -94,15 +94,10 @@ class SmallestP:
 
 
 def family(
-    differences: ArrayLike | Differences,
-    *,
-    sizes: ArrayLike = 1.0,
-    shared: ArrayLike | None = None,
-    p: ArrayLike = (),
-    alpha: float = 0.05,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> SmallestP:
+    differences: ArrayLike | Differences, *, sizes: ArrayLike = 1.0,
+    shared: ArrayLike | None = None, p: ArrayLike = (), alpha: float = 0.05,
+    resamples: int = 10_000, seed: int = 0,
+) -> SmallestP:  # fmt: skip
     """The family of tests of the mean differences in each column.
 
     A draw multiplies e_tj, the differences minus their means, by a sign s_t of each task, the same

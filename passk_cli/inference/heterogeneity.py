@@ -286,13 +286,9 @@ def _deviation(
 
 
 def _skewness(
-    n: Ints,
-    c: Ints,
-    moments: Moments,
-    setting: Setting,
-    sd: Spread,
+    n: Ints, c: Ints, moments: Moments, setting: Setting, sd: Spread,
     limits: Sequence[tuple[Floats, Floats]],
-) -> Spread:
+) -> Spread:  # fmt: skip
     mean, variance, cubed = moments.mean, moments.variance, moments.variance**1.5
     square = variance + mean**2
 

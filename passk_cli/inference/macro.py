@@ -21,15 +21,9 @@ class MacroAverage(NamedTuple):
 
 
 def macro_average(
-    means: ArrayLike,
-    ses: ArrayLike,
-    lows: ArrayLike,
-    highs: ArrayLike,
-    weights: ArrayLike | None = None,
-    *,
-    level: float = 0.95,
-    independent: bool = True,
-) -> MacroAverage:
+    means: ArrayLike, ses: ArrayLike, lows: ArrayLike, highs: ArrayLike,
+    weights: ArrayLike | None = None, *, level: float = 0.95, independent: bool = True,
+) -> MacroAverage:  # fmt: skip
     """The weighted mean of group means, Σ wᵢ mᵢ, with Σ wᵢ = 1.
 
     Of independent groups the variance is Σ wᵢ² seᵢ².  Each limit adds up in the same way from how

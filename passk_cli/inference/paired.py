@@ -48,13 +48,9 @@ class SignFlip:
 
 
 def sign_flip(
-    differences: ArrayLike,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    enumerate_up_to: int = 16,
+    differences: ArrayLike, *, resamples: int = 10_000, seed: int = 0, enumerate_up_to: int = 16,
     mid: bool = False,
-) -> SignFlip:
+) -> SignFlip:  # fmt: skip
     """Two-sided sign-flip permutation p-values of the mean difference, for many columns at once.
 
     p = share of the 2^t ways to give the t nonzero differences a sign for which |Σ ±d| ≥ |Σ d|.

@@ -31,13 +31,9 @@ class Permutation:
 
 
 def permutation_within_tasks(
-    metric: Metric,
-    first: tuple[Ints, Ints],
-    second: tuple[Ints, Ints],
-    *,
-    resamples: int = 10_000,
+    metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints], *, resamples: int = 10_000,
     seed: int = 0,
-) -> Permutation:
+) -> Permutation:  # fmt: skip
     """Two-sided permutation p-value of the mean difference when attempts change hands within tasks.
 
     Hypothesis: at every one of these tasks both models pass with the same probability.  Then the

@@ -69,14 +69,9 @@ def _drawn(kind: str, units: int, resamples: int, seed: int, threads: int | None
 
 
 def bootstrap_means(
-    values: Floats,
-    resamples: int,
-    seed: int,
-    *,
-    kind: str = "multinomial",
-    clusters: Ints | None = None,
-    threads: int | None = None,
-) -> Floats:
+    values: Floats, resamples: int, seed: int, *, kind: str = "multinomial",
+    clusters: Ints | None = None, threads: int | None = None,
+) -> Floats:  # fmt: skip
     """Means of each column over resampled tasks: (resamples × columns).
 
     mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the least and the largest value.  The same seed, kind

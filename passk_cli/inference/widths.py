@@ -17,15 +17,9 @@ _ROUNDING = 1e-12
 
 
 def guard_widths(
-    values: Floats,
-    shares: Floats,
-    tasks: ArrayLike,
-    level: float = 0.95,
-    *,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    variance: float | None = None,
-    unit: float = 1.0,
-) -> Floats:
+    values: Floats, shares: Floats, tasks: ArrayLike, level: float = 0.95, *,
+    bounds: tuple[float, float] = (0.0, 1.0), variance: float | None = None, unit: float = 1.0,
+) -> Floats:  # fmt: skip
     """Widths of the guard intervals of T tasks whose values follow their law exactly.
 
     The sample has T·share tasks of each value, which need not be a whole number: Dirichlet weights

@@ -55,14 +55,9 @@ class BetaBinomial:
 
 
 def fit(
-    n: Ints,
-    c: Ints,
-    weights: Floats,
-    *,
-    never: bool = False,
-    always: bool = False,
+    n: Ints, c: Ints, weights: Floats, *, never: bool = False, always: bool = False,
     start: BetaBinomial | None = None,
-) -> BetaBinomial:
+) -> BetaBinomial:  # fmt: skip
     """Maximum likelihood of many weightings of the same cells at once.
 
     n, c : (cells,), best the distinct pairs.  weights : (fits × cells), tasks behind each.

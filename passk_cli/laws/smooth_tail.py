@@ -156,12 +156,9 @@ class SmoothTail:
         every = np.repeat(weights, len(which), axis=0)
         fits = self.fit(every, which, np.full((len(which), len(self.edges) - 1), _LEVEL))
         law = _HazardLikelihood(
-            every,
-            self.likelihood,
-            priors.precision,
-            np.full_like(fits, _LEVEL),
+            every, self.likelihood, priors.precision, np.full_like(fits, _LEVEL),
             np.zeros((len(fits), 1)),
-        )
+        )  # fmt: skip
         # Laplace's approximation of the probability of the data under each prior.
         height, *seen = law.look(fits)
         volume = np.maximum(np.linalg.eigvalsh(law.slopes(fits, *seen)[1]), 1e-6)
@@ -204,13 +201,9 @@ class SmoothTail:
         return Tails(self.edges, fits, beyond, never)
 
     def fit(
-        self,
-        weights: Floats,
-        which: Ints,
-        start: Floats,
-        offsets: Floats | float = 0.0,
+        self, weights: Floats, which: Ints, start: Floats, offsets: Floats | float = 0.0,
         never: Floats | float = 0.0,
-    ) -> Floats:
+    ) -> Floats:  # fmt: skip
         """Logarithms of the hazard (fits × cells) of highest penalised likelihood.
 
         which : the prior of each fit.  offsets : what the curves are drawn towards.

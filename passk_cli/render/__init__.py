@@ -33,11 +33,6 @@ SUFFIXES_OF_VERDICTS = {".xml": "junit"}
 # What the name of a code-quality report begins with, as GitLab's own analysers call theirs.
 CODE_QUALITY = "gl-code-quality"
 SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".txt": "plain",
-}
+    ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
+    ".tex": "latex", ".txt": "plain",
+}  # fmt: skip

@@ -32,13 +32,9 @@ def junit(report: Report, style: Style) -> str:
     failing = sum(c.failing for c in checks) - errors
     skipped = sum(c.verdict in _OPEN and not c.failing for c in checks)
     suite = ElementTree.Element(
-        "testsuite",
-        name="passk gate",
-        tests=str(len(checks)),
-        failures=str(failing),
-        skipped=str(skipped),
-        errors=str(errors),
-    )
+        "testsuite", name="passk gate", tests=str(len(checks)), failures=str(failing),
+        skipped=str(skipped), errors=str(errors),
+    )  # fmt: skip
     for check in checks:
         case = ElementTree.SubElement(suite, "testcase", classname=check.model, name=check.rule)
         text = _reason(check, style)

@@ -40,15 +40,11 @@ def json_text(report: Report, style: Style) -> str:
     stated = shown(report, style).methods
     words = {"answer": text} if (text := answer(report, Style())) else {}
     document = {
-        "schema": SCHEMA,
-        **result,
-        **words,
-        "rows": _records(report),
+        "schema": SCHEMA, **result, **words, "rows": _records(report),
         "messages": [message_data(message) for message in report.messages],
-        "context": shown(report, Style(full=True)).context,
-        "signature": dict(report.signature),
+        "context": shown(report, Style(full=True)).context, "signature": dict(report.signature),
         **({"methods": {"text": stated.words, "bibtex": stated.bibtex}} if stated else {}),
-    }
+    }  # fmt: skip
     return strict_json(document, indent=2) + "\n"
 
 

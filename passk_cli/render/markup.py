@@ -28,36 +28,13 @@ _LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
 # Characters of a part of a comment, of which GitHub takes 65,536.
 _PART = 12_000
 _LATEX = {
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-    "−": r"$-$",
-    "±": r"$\pm$",
-    "✓": "+",
-    "✗": r"$-$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "·": r"$\cdot$",
-    "×": r"$\times$",
-    "→": r"$\to$",
-    "∞": r"$\infty$",
-    "∝": r"$\propto$",
-    "Δ": r"$\Delta$",
-    "μ": r"$\mu$",
-    "τ": r"$\tau$",
-    "²": r"$^2$",
-    "…": r"\dots{}",
-    "–": "--",
-    "<": r"\textless{}",
+    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "−": r"$-$",
+    "±": r"$\pm$", "✓": "+", "✗": r"$-$", "≥": r"$\geq$", "≤": r"$\leq$", "·": r"$\cdot$",
+    "×": r"$\times$", "→": r"$\to$", "∞": r"$\infty$", "∝": r"$\propto$", "Δ": r"$\Delta$",
+    "μ": r"$\mu$", "τ": r"$\tau$", "²": r"$^2$", "…": r"\dots{}", "–": "--", "<": r"\textless{}",
     ">": r"\textgreater{}",
-}
+}  # fmt: skip
 
 
 def markdown(report: Report, style: Style) -> str:

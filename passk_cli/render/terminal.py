@@ -41,14 +41,9 @@ def table(report: Report, style: Style) -> str:
     """The answer, tables, context, signature; a wide table is broken between columns."""
     width, style = style.width or 80, style.typeset
     console = Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=style.colour,
-        no_color=not style.colour,
-        highlight=False,
-        emoji=False,
-        markup=False,
-    )
+        file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
+        highlight=False, emoji=False, markup=False,
+    )  # fmt: skip
     parts = shown(report, style)
     if parts.answer:
         answer = Text(_unbreakable(parts.answer))

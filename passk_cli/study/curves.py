@@ -325,14 +325,11 @@ class Measurement:
         pairs = steps(ks) if AT in self.names else ()
         last = {k: next(each for each in stretches if each.ks[-1] >= k) for _, k in pairs}
         return Curves(
-            first.rates.series,
-            points,
-            [self._climb(last[k], start, k) for start, k in pairs],
+            first.rates.series, points, [self._climb(last[k], start, k) for start, k in pairs],
             self._share(first, "never", first.rates.c == 0),
             self._share(first, "always", first.rates.c == first.rates.n),
-            list(self._moments(first)) if self.delta else (),
-            self.grid.shown(ks),
-        )
+            list(self._moments(first)) if self.delta else (), self.grid.shown(ks),
+        )  # fmt: skip
 
     def _pointwise(self, fact: Fact, **more: Cell) -> Fact:
         """The fact beside the level of its interval by itself, which in a band is another; without

@@ -317,16 +317,12 @@ def _evidence_of(study: Study, order: AttemptOrder, facts: Sequence[Fact], edges
     half = len(facts) // 2
     pairs = zip(facts[:half], facts[half:], strict=True)
     return Evidence(
-        order,
-        tuple(_rates(study, order, edges)),
-        tuple(_beside(study, order, *pair) for pair in pairs),
-        slope,
-        trend_test(order.start, order.passed),
-        neighbour_test(order.start, order.passed),
-        None if silent else lag,
-        None if silent else of_trend,
+        order, tuple(_rates(study, order, edges)),
+        tuple(_beside(study, order, *pair) for pair in pairs), slope,
+        trend_test(order.start, order.passed), neighbour_test(order.start, order.passed),
+        None if silent else lag, None if silent else of_trend,
         copies_test(order.start, order.passed),
-    )
+    )  # fmt: skip
 
 
 def _rates(study: Study, order: AttemptOrder, edges: Ints) -> Iterator[Fact]:

@@ -226,13 +226,9 @@ def _ends(numbers: Iterable[int | None]) -> str:
 
 
 def view(
-    study: Study,
-    sections: Sequence[Section[Any]],
-    *,
-    context: Iterable[str] = (),
-    messages: Iterable[Said] = (),
-    **decided: Any,
-) -> Report:
+    study: Study, sections: Sequence[Section[Any]], *, context: Iterable[str] = (),
+    messages: Iterable[Said] = (), **decided: Any,
+) -> Report:  # fmt: skip
     """The report of a command: its sections in reading order.
 
     The answer is that of the sections together; pictures are those of the first that has some.

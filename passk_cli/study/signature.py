@@ -36,18 +36,13 @@ def signature(
         facts = counts.facts
         entries |= {
             "tasks": len(counts.tasks),
-            "n": span(int(counts.n.min()), int(counts.n.max())).replace("–", "-"),
-            **more,
-            "missing": facts.missing_policy,
-            "duplicates": facts.duplicates_policy,
+            "n": span(int(counts.n.min()), int(counts.n.max())).replace("–", "-"), **more,
+            "missing": facts.missing_policy, "duplicates": facts.duplicates_policy,
             "skip_bad": "yes" if facts.skipped or facts.empty_files else None,
             "threshold": ",".join(f"{t:g}" for t in facts.thresholds) or facts.threshold,
-            "outcome": facts.outcome,
-            "records": facts.records,
-            "path": facts.path,
-            "where": facts.where or None,
-            "by": ",".join(counts.group_names) or None,
-        }
+            "outcome": facts.outcome, "records": facts.records, "path": facts.path,
+            "where": facts.where or None, "by": ",".join(counts.group_names) or None,
+        }  # fmt: skip
     return {
         name.replace("_", "-"): value for name, value in entries.items() if value not in (None, "")
     }

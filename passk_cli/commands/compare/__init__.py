@@ -51,9 +51,6 @@ class CompareOptions:
 
 
 COMMAND = Command(
-    CompareOptions,
-    (Request, Metrics, Rules, Confidence),
-    charts=True,
-    methods=True,
+    CompareOptions, (Request, Metrics, Rules, Confidence), charts=True, methods=True,
     view="passk_cli.commands.compare.view:Compare",
-)
+)  # fmt: skip

@@ -749,16 +749,9 @@ class Compare(Question, CompareOptions):
     pairs: ClassVar[type[AllPairs]] = AllPairs
 
     sections = (
-        Ranking,
-        Baseline,
-        AllPairs,
-        Changes,
-        Crossings,
-        Bands,
-        FlippedPairs,
-        FlippedTasks,
+        Ranking, Baseline, AllPairs, Changes, Crossings, Bands, FlippedPairs, FlippedTasks,
         Sensitivity,
-    )
+    )  # fmt: skip
 
     unbounded_options: ClassVar[Mapping[str, str]] = {
         "--change": "a change may be largest with some missing outcomes passing and others failing;"

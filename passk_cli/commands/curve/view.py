@@ -436,12 +436,9 @@ class RateMoments(Section[Curves]):
 
 
 def sections_of(
-    study: Study,
-    every: Sequence[Curves],
-    grid: Grid,
-    levels: Sequence[float] = (),
+    study: Study, every: Sequence[Curves], grid: Grid, levels: Sequence[float] = (),
     drawn: Sequence[Curves] = (),
-) -> list[Section[Any]]:
+) -> list[Section[Any]]:  # fmt: skip
     """The sections of these curves; the rest as of `AcrossK`."""
     return [
         AcrossK(study, every, grid, levels, drawn),

@@ -40,9 +40,6 @@ class DiversityOptions:
 
 
 COMMAND = Command(
-    DiversityOptions,
-    (Request, Metrics, Confidence),
-    without=("metrics", "bounds"),
-    charts=True,
+    DiversityOptions, (Request, Metrics, Confidence), without=("metrics", "bounds"), charts=True,
     view="passk_cli.commands.diversity.view:Diversity",
-)
+)  # fmt: skip

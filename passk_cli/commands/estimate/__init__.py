@@ -33,9 +33,6 @@ class EstimateOptions:
 
 
 COMMAND = Command(
-    EstimateOptions,
-    (Request, Metrics, Confidence),
-    charts=True,
-    methods=True,
+    EstimateOptions, (Request, Metrics, Confidence), charts=True, methods=True,
     view="passk_cli.commands.estimate.view:Estimation",
-)
+)  # fmt: skip

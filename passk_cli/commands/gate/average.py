@@ -86,13 +86,9 @@ def averages(
 
 
 def _judged(
-    average: AverageRules,
-    rule: Minimum | MaxDrop,
-    metric: Metric,
-    series: Mapping[str, Series],
-    parts: Sequence[SuitePart],
-    level: float,
-) -> Judgement:
+    average: AverageRules, rule: Minimum | MaxDrop, metric: Metric, series: Mapping[str, Series],
+    parts: Sequence[SuitePart], level: float,
+) -> Judgement:  # fmt: skip
     """One rule on the average of one model."""
     names = {series_name(each) for each in series.values()}
     model = names.pop() if len(names) == 1 else "the run"

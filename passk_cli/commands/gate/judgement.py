@@ -100,13 +100,9 @@ class Judgement:
         return tuple(filter(None, (self.reason, *self.details)))
 
     def judged(
-        self,
-        verdict: str,
-        finding: Sentence,
-        reason: str = "",
-        notes: Sequence[str] = (),
+        self, verdict: str, finding: Sentence, reason: str = "", notes: Sequence[str] = (),
         counted: Counted | None = None,
-    ) -> Judgement:
+    ) -> Judgement:  # fmt: skip
         """The judgement with a verdict; notes come before the other details."""
         return replace(
             self, verdict=verdict, finding=finding, reason=reason,

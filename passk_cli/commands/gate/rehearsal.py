@@ -213,13 +213,9 @@ class Stage:
 
 
 def stage(
-    trial: Trial,
-    rules: Sequence[GateRule],
-    on_undecided: str,
-    *,
-    alike: bool = False,
+    trial: Trial, rules: Sequence[GateRule], on_undecided: str, *, alike: bool = False,
     predictive: bool = False,
-) -> Stage:
+) -> Stage:  # fmt: skip
     """Rates of both runs, as the baseline shows them; without one, as the run does.
 
     Of the posterior's draws those are taken at which the metrics are as they were observed: the

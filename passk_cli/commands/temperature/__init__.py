@@ -61,10 +61,7 @@ class TemperatureOptions:
 
 
 COMMAND = Command(
-    TemperatureOptions,
-    (Request, Metrics, Rules, Confidence),
-    without=("test", "family", "margin", "unpaired"),
-    files="optional",
-    charts=True,
+    TemperatureOptions, (Request, Metrics, Rules, Confidence),
+    without=("test", "family", "margin", "unpaired"), files="optional", charts=True,
     view="passk_cli.commands.temperature.view:Temperature",
-)
+)  # fmt: skip

@@ -205,13 +205,10 @@ def _report(
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
         data=Table(tuple(map(Column, fields)), tuple(tuple(map(row.get, fields)) for row in rows)),
-        context=f"{_CONTEXT} · {VERSION}",
-        details="exact sums",
-        messages=tuple(messages),
+        context=f"{_CONTEXT} · {VERSION}", details="exact sums", messages=tuple(messages),
         signature={"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
-        draw=lambda: draw(points),
-        answer=tuple(sections[0].answer()),
-    )
+        draw=lambda: draw(points), answer=tuple(sections[0].answer()),
+    )  # fmt: skip
 
 
 def toy_report(

@@ -445,13 +445,10 @@ class Temperature(Question, TemperatureOptions):
         counts, column = self._read(self.request(options), read, options.once)
         counts = by_temperature(counts, column)
         return Study(
-            counts,
-            self.metrics(options, counts),
-            confidence,
-            replace(options.rules, family=ALL),
+            counts, self.metrics(options, counts), confidence, replace(options.rules, family=ALL),
             options.metrics.short_tasks,
             decided={} if column == TEMPERATURE else {"temperature": column or "names"},
-        )
+        )  # fmt: skip
 
     def _read(self, request: Request, read: Read, once: bool) -> tuple[Counts, str | None]:
         """The counts by the column of temperatures, and its name; None where there is none."""
