@@ -263,7 +263,7 @@ def _hint(declared: Declared) -> Any:
         one = get_args(kind)[0] | str
     else:
         # What is parsed from text may be a number as well.
-        one = str | int if option.parse and not option.several and base is str else str
+        one = str | float if option.parse and not option.several and base is str else str
     if not declared.repeatable:
         return kind if base is tuple else one
     several = one | Iterable[one]

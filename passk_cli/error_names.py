@@ -266,7 +266,8 @@ _FAMILIES = {
     "no-price": (
         "a model has no price",
         "--price computes the cost of every model, and this one has no table in the file. Without a"
-        " price its cost would be 0.",
+        " price its cost would be 0. A plan of dollars needs a cost of the attempts of its model:"
+        " --cost-per-attempt gives one.",
     ),
     "missing-name": (
         "an attempt has no task or no model",

@@ -114,6 +114,20 @@ class DrawnP(float):
         return drawn
 
 
+def amount_text(amount: float, unit: str) -> str:
+    """An amount as a person writes it.
+
+    >>> [amount_text(x, "$") for x in (0.05, 2, 1500, 0.0005)]
+    ['$0.05', '$2', '$1,500', '$0.0005']
+    >>> amount_text(20000, "tokens"), amount_text(1.5, "s")
+    ('20,000 tokens', '1.5 s')
+    """
+    text = f"{amount:,.12g}" if amount >= 1e-4 else f"{amount:.3g}"
+    if unit != "$":
+        return f"{text} {unit}"
+    return f"${amount:,.2f}" if round(amount, 2) == amount != round(amount) else f"${text}"
+
+
 def p_text(p: float) -> str:
     """A p-value with the digits that are known: four, or those above the error of its draws.
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from passk_cli.errors import ParameterError
 from passk_cli.limits import whole_number
 from passk_cli.option import Option
+from passk_cli.report.words import amount_text, plural
 
 # Tasks and attempts per task that a design can have.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
 # The number of tasks of the pilot, and the cost of its attempts.
 PILOT = "pilot"
+_BUDGET = re.compile(r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?|)", re.IGNORECASE)
 
 
 def parse_tasks(given: Any) -> tuple[int, ...]:
@@ -40,20 +43,47 @@ def parse_most_tasks(given: Any) -> str:
     return text if text == PILOT else str(whole_number(f"--max-tasks {text}:", text, *_TASKS))
 
 
-def parse_cost(given: Any) -> str:
-    """An amount above 0 as text, or "pilot" for what an attempt of the pilot cost.
+def parse_budget(given: Any) -> str:
+    """A budget above 0 with its unit, where one is written.
 
-    >>> parse_cost(0.25), parse_cost("pilot")
-    ('0.25', 'pilot')
+    >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
+    ['200', '$200', '$0.5', '200 attempts']
     """
     text = str(given).strip()
-    try:
-        amount = 1.0 if text == PILOT else float(text)
-    except ValueError:
-        amount = math.nan
-    if not 0.0 < amount < math.inf:
+    match = _BUDGET.fullmatch(text)
+    sign, number, unit = match.groups() if match else ("", "", "")
+    dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
+    amount = _positive(number)
+    if not amount or (dollars and attempts) or (sign and unit):
+        # A shell makes "00" of an unquoted $200, and ",000" of $1,000.
+        quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
+        raise ParameterError(
+            f"--budget {text}: write an amount above 0, dollars as '$200'{quoted} or 200usd,"
+            " attempts as 200attempts"
+        )
+    return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
+
+
+def parse_cost(given: Any) -> str:
+    """Dollars above 0 as text, or "pilot" for what an attempt of the pilot cost.
+
+    >>> parse_cost("$0.25"), parse_cost(0.25), parse_cost("pilot")
+    ('0.25', '0.25', 'pilot')
+    """
+    text = str(given).strip()
+    number = text.removeprefix("$")
+    if text != PILOT and not _positive(number):
         raise ParameterError(f"--cost-per-attempt {text}: write an amount above 0, or pilot")
-    return text
+    return number
+
+
+def _positive(number: str) -> float:
+    """A number above 0; 0 for any other text."""
+    try:
+        amount = float(number)
+    except ValueError:
+        return 0.0
+    return amount if 0.0 < amount < math.inf else 0.0
 
 
 def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
@@ -72,7 +102,8 @@ class Aims:
     """Assumptions where no pilot shows them, and what is asked of the designs.
 
     tasks, attempts : the designs; usual ones when empty.
-    budget : attempts of one model, or money when each has a cost; a usual one when None.
+    budget : of one model, as `parse_budget` writes it; without a unit it is dollars where an
+        attempt has a cost, else attempts.  A usual one when None.
     level : of intervals and tests.
     """
 
@@ -93,8 +124,10 @@ class Aims:
     attempts: Annotated[tuple[int, ...], Option(
         "--attempts", "1,10", "Attempts per task. Default: 1, k and beyond.", parse=parse_attempts,
     )] = ()
-    budget: Annotated[float | None, Option(
-        "--budget", "N", "Attempts of one model to split; money with --cost-per-attempt.",
+    budget: Annotated[str | None, Option(
+        "--budget", "N", "Attempts or dollars ('$200') of one model to split.", parse=parse_budget,
+        detail="200usd is dollars as well, 200attempts is attempts. A number alone is dollars where"
+        " an attempt has a cost (--cost-per-attempt, or in the pilot), else attempts.",
     )] = None
     max_tasks: Annotated[str | None, Option(
         "--max-tasks", "N|pilot", "The most tasks there are.", parse=parse_most_tasks,
@@ -110,10 +143,9 @@ class Aims:
         "--level", "P", "Confidence level; tests are at 1 minus it.",
     )] = 0.95
     cost_per_attempt: Annotated[str | None, Option(
-        "--cost-per-attempt", "X|pilot", "Cost of an attempt; --budget is then money.",
-        parse=parse_cost,
-        detail="pilot: the mean cost of the pilot's attempts, in US dollars; --field cost=COLUMN"
-        " names its column.",
+        "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
+        detail="pilot: the mean cost of the pilot's attempts, as for a --budget in dollars;"
+        " --field cost=COLUMN names its column.",
     )] = None
     # fmt: on
 
@@ -121,7 +153,8 @@ class Aims:
         """ParameterError for values that no plan can have."""
         if self.cost_per_attempt is not None:
             parse_cost(self.cost_per_attempt)
-        cost, budget = self.unit_cost, self.budget
+        if self.budget is not None:
+            parse_budget(self.budget)
         if not 0.0 < self.level < 1.0:
             raise ParameterError(f"--level {self.level:g}: it must lie between 0 and 1, as 0.95")
         if not 1.0 - self.level < self.power < 1.0:
@@ -131,14 +164,37 @@ class Aims:
             )
         if not 0.0 < self.detect < 1.0:
             raise ParameterError(f"--detect {self.detect:g}: it must lie between 0 and 1, as 0.05")
-        if budget is not None and not 1.0 <= budget / (cost or 1.0) < 1e12:
-            raise ParameterError(f"--budget {budget:g}: it must pay for 1 to 10¹² attempts")
+
+    def check_budget(self) -> None:
+        """ParameterError for a budget that pays for no attempt, or for too many; once its unit and
+        the cost of an attempt are known."""
+        if self.budget is not None and not 1 <= self.spend < 10**12:
+            price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_money else ""
+            problem = f"it must pay for 1 to 10¹² attempts{price}"
+            raise ParameterError(f"--budget {self.budget}: {problem}")
 
     @property
     def unit_cost(self) -> float | None:
-        """Cost of an attempt, once "pilot" is an amount; None where attempts cost nothing."""
+        """Dollars of an attempt, once "pilot" is an amount; None where they are not known."""
         known = self.cost_per_attempt not in (None, PILOT)
         return float(str(self.cost_per_attempt)) if known else None
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the pilot decides if the budget is dollars or attempts."""
+        text = str(self.budget)
+        return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
+
+    @property
+    def in_money(self) -> bool:
+        """Whether the budget is dollars."""
+        text = str(self.budget)
+        return text[:1] == "$" or (self.cost_per_attempt is not None and text[-1:].isdigit())
+
+    @property
+    def amount(self) -> float:
+        """The budget without its unit."""
+        return float(str(self.budget).removeprefix("$").removesuffix(" attempts"))
 
     @property
     def most_tasks(self) -> int | None:
@@ -148,9 +204,20 @@ class Aims:
     @property
     def spend(self) -> int:
         """Attempts that the budget pays for."""
-        return math.floor((self.budget or 0.0) / (self.unit_cost or 1.0) * (1.0 + 1e-12))
+        unit = (self.unit_cost or math.inf) if self.in_money else 1.0
+        return math.floor(self.amount / unit * (1.0 + 1e-12))
+
+    def left(self, attempts: int) -> float:
+        """What so many attempts leave of the budget, in its unit."""
+        if self.in_money:
+            return max(self.amount - attempts * (self.unit_cost or 0.0), 0.0)
+        return self.spend - attempts
+
+    def words(self, amount: float) -> str:
+        """An amount in the unit of the budget: "$200", "2,000 attempts"."""
+        return amount_text(amount, "$") if self.in_money else plural(math.floor(amount), "attempt")
 
     def cost(self, attempts: int | None) -> float | None:
-        """Cost of so many attempts; None where it is not known."""
+        """Dollars of so many attempts; None where they are not known."""
         unit = self.unit_cost
         return None if attempts is None or unit is None else attempts * unit

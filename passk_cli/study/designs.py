@@ -11,7 +11,6 @@ from passk_cli.inference.design import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import plural
 from passk_cli.study.aims import PILOT, Aims
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.outlook import ASSUMED, MEASURED, Outlook
@@ -82,8 +81,7 @@ class Designs:
             asked,
             tasks=asked.tasks or tasks,
             attempts=asked.attempts or tuple(sorted(usual)),
-            budget=spent * (asked.unit_cost or 1.0)
-            if asked.budget is None else asked.budget,
+            budget=asked.budget or f"{spent} attempts",
             max_tasks=most,
         )  # fmt: skip
 
@@ -192,21 +190,24 @@ class Designs:
         fewest = min(detecting, key=lambda size: size[0] * size[1], default=None)
         split = "best split"
         if self.asked.budget is None:
-            split += f" of {plural(aims.spend, 'attempt')}"
+            split += f" of {aims.words(aims.amount)}"
         records = []
         for size in sorted(sizes):
             fact, best = sizes[size][0], [goal for each in sizes[size] for goal in goals(each)]
+            total = None if fact.size.tasks is None else fact.size.tasks * size[1]
+            rest = round(aims.left(total), 2) if total and {metric, "all"} & {*best} else 0
             remarks = {
                 "pilot": size == own,
                 split: metric in best,
                 f"{split} for all metrics": metric not in best and "all" in best,
+                f"{aims.words(rest)} left": rest > 0,
                 "fewest attempts": size == fewest and len(detecting) > 1,
                 "fewest tasks": detecting and size == min(detecting) != fewest,
                 "too many tasks": aims.most_tasks is not None and size[0] > aims.most_tasks,
                 fact.note: bool(fact.note),
             }
-            cost = None if fact.size.tasks is None else aims.cost(fact.size.tasks * size[1])
-            records.append(Choice(fact, tuple(w for w, holds in remarks.items() if holds), cost))
+            words = tuple(words for words, holds in remarks.items() if holds)
+            records.append(Choice(fact, words, aims.cost(total)))
         return records
 
     def smallest_difference(self, outlook: Outlook, tasks: int, n: int) -> tuple[float | None, str]:
@@ -251,13 +252,16 @@ class Designs:
             se = math.sqrt(outlook.variances(n)[0] / tasks)
         models = 2 if kind == DETECT else 1
         total = None if tasks is None else models * tasks * n
+        ends = (self.cost.low, self.cost.high) if self.cost else (None, None)
+        limits = [None if total is None or end is None else total * end for end in ends]
         return Fact(
             outlook.series, metric.name, metric.k,
             Estimate(outlook.values.expected, reason=reason), se=se, size=Size(tasks, n, n),
             method=DEFAULT[NEW_TASKS], level=aims.level,
             more={
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,
-                "cost": aims.cost(total),
+                "cost": aims.cost(total), "cost_low": limits[0], "cost_high": limits[1],
+                "left": None if total is None or kind != SPLIT else aims.left(total),
                 "width": None if tasks is None else outlook.widths(n, [tasks], aims.level)[0],
                 "difference": difference, "power": aims.power, "correlation": outlook.correlation,
                 "correlation_source": outlook.correlation_source, "source": outlook.source(n),

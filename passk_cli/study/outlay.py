@@ -27,6 +27,7 @@ from passk_cli.metrics.policy import cascade
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
+from passk_cli.report.words import amount_text
 from passk_cli.study.fact import Fact, across
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.study import Study
@@ -164,20 +165,6 @@ def _estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estim
     return Estimate(
         ratio.value, None, ratio.low, ratio.high, reason, signed, unit=unit, upper=ratio.upper
     )
-
-
-def amount_text(amount: float, unit: str) -> str:
-    """An amount as a person writes it.
-
-    >>> [amount_text(x, "$") for x in (0.05, 2, 1500, 0.0005)]
-    ['$0.05', '$2', '$1,500', '$0.0005']
-    >>> amount_text(20000, "tokens"), amount_text(1.5, "s")
-    ('20,000 tokens', '1.5 s')
-    """
-    text = f"{amount:,.12g}" if amount >= 1e-4 else f"{amount:.3g}"
-    if unit != "$":
-        return f"{text} {unit}"
-    return f"${amount:,.2f}" if round(amount, 2) == amount != round(amount) else f"${text}"
 
 
 def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:

@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
 from passk_cli.commands.plan.view import Plan
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.power import PairedTest, lattice_step
@@ -407,7 +407,6 @@ def test_charts_show_both_questions() -> None:
         ({"detect": 1.0}, "--detect 1"),
         ({"cost_per_attempt": 0.0}, "--cost-per-attempt 0"),
         ({"budget": math.inf}, "--budget inf"),
-        ({"budget": 0.5, "cost_per_attempt": 1.0}, "--budget 0.5: it must pay for 1"),
     ],
 )
 def test_aims_that_make_no_sense(aims: dict[str, Any], message: str) -> None:
@@ -647,7 +646,9 @@ def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None
     pilot = {"task": list("abcdefghijklmnop"), "n": [4] * 16, "c": [0, 1, 2, 4] * 4}
     limited = passk_cli.plan(pilot, k=[1], budget=640, max_tasks="pilot")
     assert limited.signature["max-tasks"] == 16
-    best = [size for size, remark in remarks(limited.report).items() if remark == "best split"]
+    best = [
+        size for size, remark in remarks(limited.report).items() if remark.startswith("best split")
+    ]
     assert [size.split(" × ")[0] for size in best] == ["16"]
     split = limited.frame[limited.frame["fact"] == "split"]
     assert split["tasks"].tolist() == [16]
@@ -679,11 +680,86 @@ def test_the_cost_of_the_pilot_s_attempts_makes_a_budget_money() -> None:
     spent = 6.5665476 / 24
     assert (frame["attempts_in_all"] <= 20 / spent).all()
     assert frame["cost"].to_numpy() == pytest.approx(frame["attempts_in_all"] * spent)
+    limits = ["cost_low", "cost_high"]
     same = passk_cli.plan(costs, cost_per_attempt=spent, **asked).frame
-    assert same.equals(findings.frame)
+    assert same.drop(columns=limits).equals(findings.frame.drop(columns=limits))
+    # Those of `cost`; a cost that is given has none.
+    assert (same[limits].isna().all().all(), frame["cost_low"].lt(frame["cost"]).all()) == (1, 1)
     (said,) = [m["text"] for m in findings.messages if m["name"] == "pilot-cost"]
     assert said.startswith("an attempt of claude-haiku-4-5-20251001 cost $0.274 [")
-    free = [{"task": f"t{t}", "passed": (t + a) % 2 == 0, "cost": 0.0}
-            for t in range(4) for a in range(3)]  # fmt: skip
-    with pytest.raises(ParameterError, match=r'cost_per_attempt="pilot": attempts of .* cost 0'):
-        passk_cli.plan(free, cost_per_attempt="pilot", budget=20)
+
+
+def costing(*costs: float | None) -> list[dict[str, Any]]:
+    """Nine tasks of three attempts, of which every second passes, with these costs in turn."""
+    return [
+        {"task": f"t{t}", "passed": (t + a) % 2 == 0, "cost": costs[t % len(costs)]}
+        for t in range(9) for a in range(3)
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_a_budget_is_dollars_or_attempts_and_the_answer_says_which() -> None:
+    priced = costing(0.1, 0.2, 0.6)
+    bare = [{k: v for k, v in row.items() if k != "cost"} for row in priced]
+    # By hand: every task counts once, (0.1 + 0.2 + 0.6) / 3.
+    for budget in ("$20", "20 usd", 20, 20.0, "20"):
+        plan = passk_cli.plan(priced, k=1, budget=budget)
+        assert plan.signature["budget"] == "$20", budget
+        assert str(plan).startswith("Best split of $20 per model at $0.300 an attempt (measured): ")
+        assert plan.signature["cost"] == pytest.approx(0.3)
+        assert ("money-budget" in said(plan.report)) == ("$" not in str(budget) != "20 usd")
+    for data, budget in ((bare, 20), (bare, "20"), (priced, "20attempts"), (bare, "20 attempts")):
+        plan = passk_cli.plan(data, k=1, budget=budget)
+        assert plan.signature["budget"] == 20
+        assert str(plan).startswith("Best split of 20 attempts per model: ")
+    given = passk_cli.plan(bare, k=1, budget="$20", cost_per_attempt="$0.25")
+    assert str(given).startswith("Best split of $20 per model at $0.25 an attempt: ")
+    # 66 of 66.7 attempts; the mean of nine tasks is known to a range, which --full shows.
+    split = passk_cli.plan(priced, k=1, budget=20).frame.query("fact == 'split'").iloc[0]
+    assert split["left"] == pytest.approx(20 - 0.3 * split["attempts_in_all"])
+    low, high = (split[f"cost_{end}"] / split["attempts_in_all"] for end in ("low", "high"))
+    estimated = passk_cli.estimate(priced, metrics="cost").frame.iloc[0]
+    assert (low, high) == pytest.approx((estimated["low"], estimated["high"]))
+    details = passk_cli.plan(priced, k=1, budget=20).report.details
+    assert f"$20 pays for {int(20 / high)}–{int(20 / low)} attempts" in details
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_what_a_budget_leaves_is_said() -> None:
+    left = [remark for remark in remarks(assumed("pass@5", budget="253 attempts")).values()
+            if "left" in remark]  # fmt: skip
+    assert left == ["best split, 3 attempts left"]
+    money = remarks(assumed("pass@5", budget="$12.60", cost_per_attempt=0.05))
+    assert money["50 × 5"] == "best split, $0.10 left"
+    assert (
+        remarks(assumed("pass@5", budget="$12.50", cost_per_attempt=0.05))["50 × 5"] == "best split"
+    )
+    short = answer(assumed("pass@5", budget="$0.40", cost_per_attempt=0.1))
+    assert short.startswith("$0.40 pays for 4 attempts: too few for pass@5")
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "message"),
+    [
+        (costing(0.0), {"budget": 20}, "cost 0, as where a model has no price; cost_per_attempt=X"),
+        (costing(0.0), {"budget": 20}, 'or write budget="20attempts"'),
+        (costing(0.0), {"cost_per_attempt": "pilot"}, 'cost_per_attempt="pilot": attempts of'),
+        (costing(0.1, None), {"budget": 20}, 'no cost .*missing_cost="drop".*"20attempts"'),
+        (costing(0.1, None), {"budget": 20, "missing_cost": "bounds"}, "lack their cost"),
+        (costing(0.1), {"budget": 0.05}, "it must pay for 1 to 10¹² attempts; an attempt costs"),
+        (str(TAU), {"budget": "$20"}, "no cost column"),
+        (None, {"budget": "$20", "mean": 0.6, "spread": 0.2}, "without a pilot nothing says what"),
+        (None, {"budget": 0.5, "mean": 0.6, "spread": 0.2}, "it must pay for 1 to 10¹² attempts"),
+        (None, {"budget": "00"}, r"write an amount above 0, dollars as '\$200' \(a shell needs"),
+        (None, {"budget": "$5 attempts"}, "attempts as 200attempts"),
+    ],
+)
+def test_budgets_that_are_refused(data: Any, given: dict[str, Any], message: str) -> None:
+    with pytest.raises((ParameterError, DataError), match=message):
+        passk_cli.plan(data, k=1, **given)
+
+
+def test_a_pipe_with_costs_is_asked_for_the_unit(passk: Passk) -> None:
+    piped = (SAMPLES / "costs.csv").read_bytes()
+    done = passk("plan", "-", "-k", "1", "--budget", "20", stdin=piped)
+    assert "a pipe is read once; write 20usd or 20attempts" in done.err

@@ -19,14 +19,13 @@ from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import BRIEF, FULL, Cell, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import first_few, p_relation, series_name
+from passk_cli.report.words import amount_text, first_few, p_relation, series_name
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
 from passk_cli.study.outlay import (
     CascadeOutlay,
     Outlay,
     Rivalry,
-    amount_text,
     cascades,
     frontiers,
     outlays,

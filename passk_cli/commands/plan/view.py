@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.design import Assumed, BetaRates
 from passk_cli.inference.ratio import Spending, mean_cost
@@ -21,7 +22,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import listed, plural, span
+from passk_cli.report.words import amount_text, first_few, listed, plural, series_name, span
 from passk_cli.study.aims import PILOT, Aims
 from passk_cli.study.designs import Choice, Designs, goals
 from passk_cli.study.fact import Fact
@@ -29,7 +30,7 @@ from passk_cli.study.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
-from passk_cli.study.values import attempts_of, cluster_codes
+from passk_cli.study.values import Series, attempts_of, cluster_codes
 
 # Predicted powers are rough with fewer tasks: benchmarks/plan.md.
 _FEW_TASKS = 50
@@ -107,9 +108,17 @@ PILOT_MODELS = Message(
     " pairs need no more tasks.",
 )  # fmt: skip
 PILOT_COST = Message(
-    "pilot-cost", NOTE, "an attempt of {model} cost {cost}", "",
-    "`--cost-per-attempt pilot` takes the mean cost of the attempts of the pilot's model that is"
-    " planned for, every task counted once. What a design costs is as uncertain as this mean.",
+    "pilot-cost", NOTE, "an attempt of {model} cost {cost}{?others|; of {others}}", "",
+    "Money is planned with the mean cost of the attempts of the pilot's model that is planned for,"
+    " every task counted once; runs of other models cost what their attempts do. What a design"
+    " costs is as uncertain as this mean, and a run varies around it: one that spends the whole"
+    " budget by the mean costs more about every second time.",
+)  # fmt: skip
+MONEY_BUDGET = Message(
+    "money-budget", NOTE, "--budget {number} is dollars, as the pilot's attempts have costs",
+    "--budget {number}attempts is attempts",
+    "A budget without a unit is dollars where an attempt has a cost, in the pilot's files or by"
+    " --cost-per-attempt; elsewhere it is attempts. '$200', 200usd and 200attempts say which.",
 )  # fmt: skip
 SMALL_BUDGET = Message(
     "small-budget", WARNING, "{metrics}: {attempts:attempt} are too few for 2 tasks × k attempts",
@@ -139,7 +148,7 @@ class Choices(Section[Choice]):
             cell=lambda choice: choice.attempts,
         ),
         Column(
-            "cost", "amount", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
+            "cost", "$", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
             where=lambda section: section.designs.aims.unit_cost is not None,
         ),
         Column(
@@ -171,7 +180,11 @@ class Choices(Section[Choice]):
                    " that detect the difference asked for)."),
         data_field("best_for", "The metrics that a split is best for; all: for all at once."),
         data_field("attempts_in_all", "Attempts of one model; of detect, of both models."),
-        data_field("cost", "Cost of these attempts."),
+        data_field("cost", "Cost of these attempts, in US dollars."),
+        data_field("cost_low", "Cost at the lower limit of the mean cost that was measured."),
+        data_field("cost_high", "Cost at its upper limit."),
+        data_field("left", "Rest of the budget that a split does not spend: US dollars where the"
+                   " budget is, else attempts."),
         data_field("power", "Power of the test."),
         data_field("correlation_source", "Origin of the correlation: measured, assumed, unknown."),
     )  # fmt: skip
@@ -197,35 +210,37 @@ class Choices(Section[Choice]):
         """The best split of a budget or the largest design asked for; the tasks that --detect
         needs."""
         designs, outlook, name = self.designs, self.outlook, self.outlook.metric.name
-        aims, n, begin = designs.aims, designs.reference, ""
+        aims, n = designs.aims, designs.reference
+        begin: Sentence = ()
         own = next(
             (f for f in reversed(designs.designs) if f.name == name and f.size.n_min == n), None
         )
         if designs.asked.budget is not None:
             own = next((f for f in designs.splits if f.name == name and name in goals(f)), None)
-            spend = plural(aims.spend, "attempt")
+            spend = aims.words(aims.amount)
             if own is None:
                 least = plural(outlook.metric.k, "attempt")
-                yield (f"{spend}: too few for {name}, which needs 2 tasks × {least}.",)
+                pays = f" pays for {plural(aims.spend, 'attempt')}" * aims.in_money
+                yield (f"{spend}{pays}: too few for {name}, which needs 2 tasks × {least}.",)
                 return
-            if aims.unit_cost:
-                spend = f"{aims.budget:,.2f}, {spend}"
-            begin, n = f"Best split of {spend} per model: ", own.size.n_min or n
+            n = own.size.n_min or n
+            begin = (f"Best split of {spend} per model", *self._price(), ": ")
         if reason := outlook.unknown(n):
             yield (f"No design has a standard error of {name}: {reason}.",)
             return
         if own is not None and outlook.unknown_difference(n):
-            yield (f"{begin}{_words(own)} give {name} a standard error of ", own.se, ".")
+            yield (*begin, f"{_words(own)} give {name} a standard error of ", own.se, ".")
             yield ("Differences cannot be planned from this pilot.",)
             return
         needed, wanted = designs.needed(outlook, n), (aims.detect, _POINTS)
-        pair = listed(outlook.pair) if outlook.pair else f"models similar to {outlook.name}"
+        similar = "it" if begin and aims.in_money else outlook.name
+        pair = listed(outlook.pair) if outlook.pair else f"models similar to {similar}"
         between = f" between {pair}" if designs.several else ""
         of = f" in {name}{between} (power {aims.power:g})"
         if own is not None and (designs.asked.tasks or designs.asked.budget is not None):
             difference = own.more["difference"]
             size = "no difference" if difference is None else (difference, _POINTS)
-            yield (f"{begin}{_words(own)} detect ", size, f"{of}.")
+            yield (*begin, f"{_words(own)} detect ", size, f"{of}.")
             of = ""
         if needed.size.tasks is None:
             yield ("No design detects ", wanted, f" in {name}: {needed.estimate.reason}.")
@@ -234,6 +249,16 @@ class Choices(Section[Choice]):
         beyond = most is not None and needed.size.tasks > most
         more = ", more tasks than there are" if beyond else ""
         yield ("To detect ", wanted, f"{of}: {_words(needed)} per model{more}.")
+
+    def _price(self) -> Sentence:
+        """What an attempt costs, and that it was measured; nothing where the budget is attempts."""
+        designs, aims = self.designs, self.designs.aims
+        if not aims.in_money:
+            return ()
+        if designs.cost is None:
+            return (f" at {amount_text(aims.unit_cost or 0.0, '$')} an attempt",)
+        whose = f" of {self.outlook.name}" * designs.several
+        return (" at ", (aims.unit_cost, Column("", "$")), f" an attempt{whose} (measured)")
 
     def context(self) -> Iterator[str]:
         """Correlation and level that the numbers assume."""
@@ -256,6 +281,13 @@ class Choices(Section[Choice]):
                 yield f"{self.outlook.name}: {_rates(pilot.rates)}"
             units, error = self.outlook.uncertainty
             yield f"standard errors uncertain by ±{100 * error:.2g} % ({units})"
+        cost, amount = self.designs.cost, self.designs.aims.amount
+        if self.designs.aims.in_money and cost and cost.low and cost.high:
+            least, most = (math.floor(amount / each) for each in (cost.high, cost.low))
+            yield (
+                f"{self.designs.aims.words(amount)} pays for {span(least, most)} attempts"
+                f" ({100 * self.designs.aims.level:g} % interval of the mean cost)"
+            )
         outlooks, aims = self.designs.outlooks, self.designs.aims
         if names := [o.metric.name for o in outlooks if o.modelled(aims.attempts)]:
             yield f"partly by Beta rates: {', '.join(names)}"
@@ -269,8 +301,6 @@ class Choices(Section[Choice]):
         designs, outlooks, aims = self.designs, self.designs.outlooks, self.designs.aims
         first, pilot = self.outlook, self.outlook.pilot
         pilots = [(o.metric.name, o.pilot) for o in outlooks if o.pilot is not None]
-        if designs.cost is not None:
-            yield PILOT_COST(model=first.name, cost=designs.cost)
         if designs.several:
             yield PILOT_MODELS(model=first.name)
         if any(pilot.rates is None for _, pilot in pilots):
@@ -383,7 +413,8 @@ def _decisions(designs: Designs) -> dict[str, Any]:
     aims = designs.aims
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
-        "correlation": designs.correlations, "budget": aims.spend,
+        "correlation": designs.correlations,
+        "budget": f"${aims.amount:.12g}" if aims.in_money else aims.spend,
         "max_tasks": aims.most_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
     }  # fmt: skip
 
@@ -420,7 +451,14 @@ class Plan(Question, PlanOptions):
     def request(self, options: SharedOptions) -> Request:
         """The pilot to read, with the clusters of its tasks."""
         request = replace(super().request(options), cluster=self.cluster)
-        return replace(request, attempts=("cost",)) if self.cost_per_attempt == PILOT else request
+        in_dollars = (self.in_money and self.unit_cost is None) or self.cost_per_attempt == PILOT
+        priced = in_dollars or (self.unsettled and not options.once)
+        return replace(request, attempts=("cost",)) if priced else request
+
+    @property
+    def measured(self) -> bool:
+        """Whether an attempt costs what the pilot's attempts did, whatever it holds."""
+        return self.cost_per_attempt == PILOT or (self.in_money and self.unit_cost is None)
 
     def alone(self, options: SharedOptions) -> Report | None:
         """The plan without a pilot, from assumed success rates."""
@@ -451,6 +489,12 @@ class Plan(Question, PlanOptions):
                 " --mean 0.6 --spread 0.3",
                 name="no-pilot",
             )
+        if self.in_money and self.cost_per_attempt is None:
+            raise ParameterError(
+                f"--budget '{self.budget}': without a pilot nothing says what an attempt costs; add"
+                " --cost-per-attempt X",
+                name="no-pilot",
+            )
         for option, given in (
             ("--max-tasks", self.max_tasks), ("--cost-per-attempt", self.cost_per_attempt)
         ):  # fmt: skip
@@ -477,8 +521,28 @@ class Plan(Question, PlanOptions):
         return replace(_report(nothing, designs), signature=signature(metrics, entries))
 
     def study(self, options: SharedOptions, read: Read) -> Study:
-        """The pilot; of the usual k's only the smallest and the largest are planned for."""
-        pilot = super().study(options, read)
+        """The pilot, with its costs where the budget is dollars, or has no unit and there are some;
+        of the usual k's only the smallest and the largest are planned for."""
+        refusal = None
+        try:
+            pilot = super().study(options, read)
+        except DataError as error:
+            if not self.unsettled or options.once:
+                raise
+            refusal = error
+            pilot = super(Plan, replace(self, budget=f"{self.budget} attempts")).study(
+                options, read
+            )
+        offered = any("cost" in each.offered for each in pilot.counts.facts.inputs)
+        without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
+        if refusal is not None and (offered or not without):
+            remedy = f"{refusal.remedy}; or write --budget {self.budget}attempts"
+            raise DataError(refusal.place, refusal.problem, remedy, name=refusal.name)
+        if self.unsettled and options.once and offered:
+            raise ParameterError(
+                f"--budget {self.budget}: the pilot has costs, and a pipe is read once; write"
+                f" {self.budget}usd or {self.budget}attempts"
+            )
         ks = sorted({metric.k for metric in pilot.metrics})
         if options.metrics.k or options.metrics.metrics or len(ks) < 3:
             return pilot
@@ -498,39 +562,52 @@ class Plan(Question, PlanOptions):
             raise ParameterError(f"nothing to plan from; {reasons}", name="no-pilot")
         study = replace(study, metrics=tuple(outlook.metric for outlook in pilot.outlooks))
         asked, cost = self, None
-        if self.cost_per_attempt == PILOT:
-            cost = _cost_of(study, pilot.outlooks[0])
+        if self.measured or (self.unsettled and "cost" in study.counts.attempts):
+            first, costs = pilot.outlooks[0], _costs(study, self.level)
+            cost = costs.pop(first.series)
+            if not cost.value or cost.upper is not None:
+                raise self.unpriced(first.name, cost)
+            others = [
+                f"{series_name(series)} {amount_text(float(f'{each.value:.3g}'), '$')}"
+                for series, each in costs.items() if each.value and each.upper is None
+            ]  # fmt: skip
+            messages.append(PILOT_COST(model=first.name, cost=cost, others=first_few(others)))
+            if self.unsettled:
+                messages.append(MONEY_BUDGET(number=self.budget))
             asked = replace(self, cost_per_attempt=repr(cost.value))
-            asked.check()
         designs = Designs(pilot.outlooks, asked, len(study.counts.series) > 1, cost)
         return _report(study, designs, (*study.messages(()), *messages))
 
+    def unpriced(self, model: str, cost: Estimate) -> ParameterError:
+        """The error of a plan of dollars for a model whose attempts have no cost, or not all."""
+        asked = f"--budget {self.budget}" if self.budget else "--cost-per-attempt pilot"
+        why = "lack their cost" if cost.value else "cost 0, as where a model has no price"
+        attempts = f", or write --budget {self.budget}attempts" * self.unsettled
+        remedy = f"--cost-per-attempt X gives one{attempts}"
+        return ParameterError(f"{asked}: attempts of {model} {why}; {remedy}", name="no-price")
+
 
 def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:
+    designs.asked.check_budget()
     sections = Choices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
     return view(study, sections, messages=messages, interval=None, **_decisions(designs))
 
 
-def _cost_of(study: Study, outlook: Outlook) -> Estimate:
-    """The mean cost of an attempt of the model that is planned for.
-
-    Errors: ParameterError where it is 0, or not known.
-    """
-    counts, confidence = study.counts, study.confidence
-    rows = counts.rows_of(counts.series.index(outlook.series))
-    spent = attempts_of(counts, "cost", rows)
-    clusters = cluster_codes(counts, counts.task_codes[rows])
-    mean = mean_cost(
-        Spending.of(spent.start, spent.value, spent.count, spent.passed), confidence.level,
-        clusters=clusters,
-    )  # fmt: skip
-    if not mean.value or mean.upper is not None:
-        why = "cost 0" if mean.value == 0 else "lack their cost"
-        raise ParameterError(
-            f"--cost-per-attempt pilot: attempts of {outlook.name} {why}; give an amount",
-            name="no-pilot",
+def _costs(study: Study, level: float) -> dict[Series, Estimate]:
+    """The mean cost of an attempt of each model, with its limits; no upper end where costs are
+    missing."""
+    counts, costs = study.counts, dict[Series, Estimate]()
+    for place, series in enumerate(counts.series):
+        rows = counts.rows_of(place)
+        spent = attempts_of(counts, "cost", rows)
+        mean = mean_cost(
+            Spending.of(spent.start, spent.value, spent.count, spent.passed), level,
+            clusters=cluster_codes(counts, counts.task_codes[rows]),
+        )  # fmt: skip
+        costs[series] = Estimate(
+            mean.value, low=mean.low, high=mean.high, unit="$", upper=mean.upper
         )
-    return Estimate(mean.value, low=mean.low, high=mean.high, unit="$")
+    return costs
 
 
 def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Said]:
