@@ -191,13 +191,6 @@ def law_of_sum(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     return first, np.roll(law, -(first % cells))
 
 
-def tail_beyond(law: tuple[int, Floats], mean: float, value: float) -> float:
-    """P(|X − mean| ≥ |value − mean|) for a law of whole numbers; at least 1e-12."""
-    first, probabilities = law
-    away = np.abs(np.arange(first, first + len(probabilities)) - mean)
-    return _as_probability(float(probabilities[away >= abs(value - mean) - 1e-9].sum()))
-
-
 def tail_below(law: tuple[int, Floats], values: Ints) -> Floats:
     """P(X ≤ value) of each value, for a law of whole numbers; at least 1e-12."""
     first, reached = law[0], np.concatenate([[0.0], np.cumsum(law[1])])
@@ -268,13 +261,13 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     mean, variance = (float(moment.sum()) for moment in change_moments(n, c))
     pairs_n, pairs_c, index = unique_pairs(n, c)
     times = np.bincount(index.ravel(), minlength=len(pairs_n))
-    law = law_of_sum(
+    first, chances = law_of_sum(
         (change_law(*pair), many)
         for *pair, many in zip(pairs_n.tolist(), pairs_c.tolist(), times.tolist(), strict=True)
         if many
     )
-    observed = float(changed.sum())
-    p = tail_beyond(law, mean, observed)
+    observed, away = float(changed.sum()), np.abs(np.arange(first, first + len(chances)) - mean)
+    p = _as_probability(float(chances[away >= abs(observed - mean) - 1e-9].sum()))
     return OrderTest(observed, mean, math.sqrt(variance), p, len(n))
 
 

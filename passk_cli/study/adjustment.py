@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from passk_cli.report.words import plural, series_name
+from passk_cli.message import NOTE, Message
+from passk_cli.report.words import plural
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.paired import MCNEMAR
 from passk_cli.study.rules import (
@@ -21,6 +22,15 @@ from passk_cli.study.rules import (
     WITHIN,
     Rules,
 )
+
+DISAGREEMENT = Message(
+    "verdicts-by-p", NOTE,
+    "the verdict is that of p: {differences:interval} {differences:disagrees|disagree}{?pair|"
+    " ({pair})}",
+    meaning="An interval leaves out 0 where p is not significant, or holds it where p is. By"
+    " default both have one law. A test, an adjustment or a method of intervals that was asked for,"
+    " and the test for these tasks, can differ from it; holm, bh and none adjust p alone.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,35 +117,22 @@ class Adjustment:
         return "; ".join(words)
 
     @property
-    def decision(self) -> str:
-        """For the caption, where an interval leaves out 0 and p is not significant, or conversely.
+    def disagreement(self) -> dict[str, object]:
+        """Fields of DISAGREEMENT; none where intervals and tests agree.
 
-        Only a test, an adjustment or an interval that was asked for can do that, and the test for
-        these tasks: the defaults have one law.
+        Only a test, an adjustment or an interval that was asked for can make them differ, and the
+        test for these tasks: the defaults have one law.
         """
         apart = self.disagreements
-        if not apart:
-            return ""
-        together = self.name in (MAX_T, BONFERRONI)
-        adjusted = not together and all(c.leaves_out_zero == self._rejects(c.p) for c in apart)
-        reason = "only p is adjusted" if adjusted else "it is made in another way"
-        if len(apart) > 1:
-            reason = reason.replace("it is", "they are")
-            return (
-                f"verdicts are those of tests; {plural(len(apart), 'interval')} disagree: {reason}"
-            )
-        names = " − ".join(series_name(side.series) for side in (apart[0].first, apart[0].second))
-        where = f"{names} at {apart[0].first.metric.name}"
-        return f"verdicts are those of tests; the interval of {where} disagrees: {reason}"
+        names = [f"{c.first.name} − {c.second.name} at {c.first.metric.name}" for c in apart]
+        return {"differences": len(apart), "pair": names[0] * (len(apart) == 1)} if apart else {}
 
     @property
     def disagreements(self) -> list[Comparison]:
         """Those whose interval leaves out 0 and whose p is not significant, or conversely."""
         judged = (c for c in self.comparisons if c.testable and c.leaves_out_zero is not None)
-        return [c for c in judged if c.leaves_out_zero != self._rejects(c.adjusted)]
-
-    def _rejects(self, p: float) -> bool:
-        return p <= 1 - self.level + 1e-12
+        alpha = 1 - self.level + 1e-12
+        return [c for c in judged if c.leaves_out_zero != (c.adjusted <= alpha)]
 
     @property
     def methods(self) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,6 +69,18 @@ def toy_counts(heats: list[float], n: int, tasks: int, seed: int) -> Counts:
             for t, c in enumerate(rng.binomial(n, np.exp(log_probability(hard, heat))))
         ]
     )
+
+
+def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
+    """As `passk compare` says it: four of twenty tasks passed at one temperature alone."""
+    tasks = [(f"t{t}", 4 * (t < 8), 4 * (t < 12)) for t in range(20)]
+    cells = [("m", "0.2", name, 4, c) for name, c, _ in tasks]
+    cells += [("m", "0.8", name, 4, c) for name, _, c in tasks]
+    study = Study(counts_of(cells), parse_list("pass@1,pass@2"), FEW, Rules(family=ALL))
+    assert "verdicts-by-p" not in named(Temperature().report(study))
+    study = replace(study, rules=replace(study.rules, adjust="holm"))
+    said = named(Temperature().report(study))["verdicts-by-p"]
+    assert said == {"differences": 2, "pair": ""}
 
 
 def test_codellama_prefers_another_temperature_as_k_grows(passk: Passk) -> None:

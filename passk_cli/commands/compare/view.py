@@ -44,7 +44,7 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, series_name, span
-from passk_cli.study.adjustment import Adjustment
+from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.fact import Fact
@@ -111,14 +111,6 @@ POWERLESS = Message(
     "no result of {tests:test} at {metric} could be significant with so few tasks",
     meaning="The smallest p-value that these tests can have lies above the level. A tie says"
     " nothing here; `passk plan` says how many tasks a difference needs.")  # fmt: skip
-DISAGREEMENT = Message(
-    "verdicts-by-p", NOTE,
-    "the verdict is that of p: {differences:interval} {differences:disagrees|disagree}{?pair|"
-    " ({pair})}",
-    meaning="An interval leaves out 0 where p is not significant, or holds it where p is. By"
-    " default both have one law. A test, an adjustment or a method of intervals that was asked for,"
-    " and the test for these tasks, can differ from it; holm, bh and none adjust p alone.",
-)  # fmt: skip
 
 
 def _level(section: Section[Pair] | Ranking | Baseline) -> str:
@@ -632,10 +624,8 @@ class AllPairs(Compared):
             yield POWERLESS(tests=len(tested), metric=tested[0].metric.name)
         if study.counts.group_names and study.rules.adjust == UNADJUSTED:
             yield MANY_GROUPS(groups=len({c.first.series[1:] for c in compared}))
-        if apart := self.adjustment.disagreements:
-            c = apart[0]
-            names = f"{c.first.name} − {c.second.name} at {c.first.metric.name}"
-            yield DISAGREEMENT(differences=len(apart), pair=names if len(apart) == 1 else "")
+        if fields := self.adjustment.disagreement:
+            yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         """A forest of the differences, a panel per metric."""

@@ -20,7 +20,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name
-from passk_cli.study.adjustment import Adjustment
+from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
 from passk_cli.study.lead import on_shared_tasks
@@ -177,7 +177,6 @@ class BestTemperatures(Section[BestTemperature]):
         yield self.study.sizes(self.estimates)
         level = f"{100 * self.study.confidence.level:g}"
         yield f"{level} % intervals, {self.adjustment.words.removesuffix(' and their intervals')}"
-        yield self.adjustment.decision
         if any(v.alike for v in self.shown_verdicts):
             yield "~: not significant"
 
@@ -209,6 +208,8 @@ class BestTemperatures(Section[BestTemperature]):
             yield UNEQUAL_TEMPERATURES(models=unequal)
         if lone := tasks.keys() - {series for series, _ in self.records}:
             yield NO_BEST_TEMPERATURE(models=[series_name(m) for m in tasks if m in lone])
+        if fields := self.adjustment.disagreement:
+            yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         facts, metrics = self.estimates, self.study.metrics
