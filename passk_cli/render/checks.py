@@ -69,7 +69,7 @@ def github(report: Report, style: Style) -> str:
     levels = {"undecided": "warning", "pass": "notice", "not judged": "notice"}
     lines = []
     for check in report.judged:
-        title = _property(f"passk: {check.rule}")
+        title = _data(f"passk: {check.rule}").replace(":", "%3A").replace(",", "%2C")
         would = "would " * (report.rehearsal and not check.of_rehearsal)
         message = _data(f"{would}{_outcome(check)}: {finding(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
@@ -188,7 +188,3 @@ def _require_checks(report: Report) -> None:
 def _data(text: str) -> str:
     """The message of a workflow command; a percent sign starts a code there."""
     return printable(text).replace("%", "%25")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

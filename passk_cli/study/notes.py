@@ -44,8 +44,7 @@ IDENTICAL_OUTCOMES = Message(
 ONE_MODEL = Message(
     "one-model", NOTE,
     "{file}: no column names a model or numbers attempts, so all rows are one model's; not used:"
-    " {columns}",
-    "",
+    " {columns}", "",
     "The table has columns that nothing is read from, and none that is recognised as the model or"
     " as the number of an attempt. If one of them is, name it with --field model=COLUMN or"
     " --field attempt=COLUMN.")  # fmt: skip
@@ -81,8 +80,7 @@ UNNUMBERED_ATTEMPTS = Message(
 POOLED_FILES = Message(
     "pooled-files", NOTE,
     "several files hold attempts of one model without numbers: they are pooled, and duplicates"
-    " cannot be found",
-    "",
+    " cannot be found", "",
     "The attempts of several files have no numbers that tell a repeated attempt from a new one."
     " They all count. Where the files are one run that was written twice, give one of them.",
 )  # fmt: skip
@@ -159,14 +157,12 @@ STOPPED_AT_PASS = Message(
     "stopped-at-pass", WARNING,
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
-    _FIRST_AT_K,
-    _STOPPING)  # fmt: skip
+    _FIRST_AT_K, _STOPPING)  # fmt: skip
 STOPPED_ONCE_PASSED = Message(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts and all of these passed; " + _BIAS,
-    _FIRST_AT_K,
-    _STOPPING)  # fmt: skip
+    _FIRST_AT_K, _STOPPING)  # fmt: skip
 REPLACED_FAILURES = Message(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"

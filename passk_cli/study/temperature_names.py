@@ -12,8 +12,7 @@ from passk_cli.message import NOTE, WARNING, Message
 from passk_cli.outcomes.counts import Counts
 
 TEMPERATURES_FROM_NAMES = Message(
-    "named-temperatures", NOTE, "temperatures are read from names: {readings}",
-    "",
+    "named-temperatures", NOTE, "temperatures are read from names: {readings}", "",
     "No column holds the temperature of an attempt, so it is read from the names of models or"
     " files, such as gpt-4@T0.2, gpt-4_T0.2 or gpt-4_temp0.2. What is left of the name is the"
     " model.")  # fmt: skip

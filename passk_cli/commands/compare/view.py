@@ -773,9 +773,8 @@ class Compare(Question, CompareOptions):
         options = replace(options, confidence=confidence)
         runs = Runs.apart(options.files, self.baseline)
         if runs.baseline is None:
-            named = self.baseline if isinstance(self.baseline, str) else None
             study = super().study(
-                options, lambda request, source=None: read(request.keeping(named), source)
+                options, lambda request, source=None: read(request.keeping(self.baseline), source)
             )
             chosen = {*options.request.models}
             for copy, model, tasks in identical_models(study.counts):

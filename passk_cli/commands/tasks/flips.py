@@ -27,13 +27,11 @@ DRAWN, _LONGEST = 30, 24
 TASKS_OF_ONE_SIDE = Message(
     "tasks-of-one-side", WARNING,
     "tasks that only one side has are left out: {only} of {model} and {only_base} of {against}"
-    "{?others|; the same holds for {others}}",
-    "",
+    "{?others|; the same holds for {others}}", "",
     "A task can only flip where both runs or models have attempts at it. Tasks of one side are left"
     " out of flips, expected flips and tests.")  # fmt: skip
 NO_TASK_SIGNIFICANT = Message(
-    "no-task-significant", WARNING, "with {attempts} attempts each no task can be significant",
-    "",
+    "no-task-significant", WARNING, "with {attempts} attempts each no task can be significant", "",
     "The test of one task compares its passes in both runs. With few attempts even a change"
     " from passed every attempt to failed every attempt has a p-value above the level. More"
     " attempts per task help; more tasks do not.")  # fmt: skip

@@ -70,17 +70,18 @@ FEW_MODELS = Message(
     "",
     "The item–rest correlation is computed over models. With fewer than four it says nothing, and"
     " the tasks of that group are not tested.")  # fmt: skip
+_COARSE = (
+    "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
+    " correlations still rank the tasks: look at the lowest ones first."
+)
 NO_SUSPECT_POSSIBLE = Message(
     "no-suspect-possible", NOTE,
     "with {models:model} the smallest p is {smallest:=p}: no task can become significant", "",
-    "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
-    " correlations still rank the tasks: look at the lowest ones first.")  # fmt: skip
+    _COARSE)  # fmt: skip
 SUSPECTS_TOGETHER = Message(
     "suspects-together", NOTE,
     "with {models:model} the smallest p is {smallest:=p}: significant only if {alone:task} have it",
-    "",
-    "p-values of so few models are coarse, and are adjusted for the number of tasks. The"
-    " correlations still rank the tasks: look at the lowest ones first.")  # fmt: skip
+    "", _COARSE)  # fmt: skip
 RELATED_MODELS = Message(
     "related-models", NOTE,
     "models are taken as independent; related models make intervals too narrow", "",
@@ -316,15 +317,14 @@ class TaskList(Section[Fact]):
         return heat_maps(self.study) if self.several or self.rate is not None else ()
 
 
-def classes_report(study: Study, rows: int, rate: float | None) -> Report:
-    """How many tasks are flaky, and each of them; or which pass above a rate."""
+def classes_report(study: Study, rows: int, rate: float | None, *, brief: bool) -> Report:
+    """How many tasks are flaky, and each of them unless brief; or which pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    facts = facts_by_task(study, rate)
-    tasks = TaskList(study, facts, rate, first=rows or (_ROWS if rate else 0))
-    sections: list[Section[Any]] = [tasks]
-    if not rate:
-        sections.insert(0, _by_class(study))
+    sections: list[Section[Any]] = [] if rate else [_by_class(study)]
+    if not brief:
+        first = rows or (_ROWS if rate else 0)
+        sections.append(TaskList(study, facts_by_task(study, rate), rate, first=first))
     return view(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
@@ -581,6 +581,7 @@ class EachTask(Question, TasksOptions):
                 SuspectTasks)  # fmt: skip
 
     of_metrics: ClassVar[bool] = False
+    brief: ClassVar[bool] = False
 
     unbounded: ClassVar[str] = (
         "whether a task is flaky changes with each missing outcome that passes or fails"
@@ -606,11 +607,10 @@ class EachTask(Question, TasksOptions):
             return super().study(options, read)
         runs = Runs.apart(options.files, self.against)
         if runs.baseline is None:
-            named = self.against if isinstance(self.against, str) else None
             study = super().study(
-                options, lambda request, source=None: read(request.keeping(named), source)
+                options, lambda request, source=None: read(request.keeping(self.against), source)
             )
-            return replace(study, decided={"against": named})
+            return replace(study, decided={"against": self.against})
         study = super().study(options, lambda request, source=None: read(request, runs.files))
         request = self.request(options)
         other = only_models(read(request.of_all_models(), runs.baseline), request)
@@ -627,17 +627,10 @@ class EachTask(Question, TasksOptions):
             return suspects_report(study, first)
         if self.matrix:
             return matrix_report(study, first)
-        return classes_report(study, self.rows or 0, self.always)
+        return classes_report(study, self.rows or 0, self.always, brief=self.brief)
 
 
 class TasksInBrief(EachTask):
     """How many tasks are flaky, without each of them."""
 
-    def report(self, study: Study) -> Report:
-        """The first table of `passk tasks`."""
-        level = study.confidence.level
-        study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-        return view(
-            study, [_by_class(study)], messages=study.messages(()), interval="clopper-pearson",
-            level=level, population=THESE_TASKS,
-        )  # fmt: skip
+    brief = True
