@@ -1,17 +1,20 @@
-"""Names of arrays by what they hold, for annotations; and blocks of rows that bound memory."""
+"""Names of arrays by what they hold, for annotations; blocks of rows that bound memory; groups."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "NDArray", "Places", "blocks"]
+__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "NDArray", "Places", "blocks", "grouped"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 # Indices, as numpy returns them.
 Places = NDArray[np.intp]
+Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 
 def blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
@@ -22,3 +25,15 @@ def blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
     """
     size = max(1, most // max(cells, 1))
     return (slice(first, min(first + size, rows)) for first in range(0, rows, size))
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Items by their key, in the order in which keys first come.
+
+    >>> grouped([3, 1, 4, 5], lambda number: number % 2)
+    {1: [3, 1, 5], 0: [4]}
+    """
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups

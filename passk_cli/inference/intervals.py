@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, blocks
+from passk_cli.arrays import Floats, Ints, blocks, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.amounts import amount_reach
 from passk_cli.inference.difference import DifferenceLaw, difference_law
@@ -446,10 +446,7 @@ def _guarded(
 
 def _together(samples: Sequence[Sample], key: Callable[[Sample], Hashable]) -> Iterator[list[int]]:
     """Places of samples with one key, as many at once as memory is meant to hold."""
-    places: dict[Hashable, list[int]] = {}
-    for at, sample in enumerate(samples):
-        places.setdefault(key(sample), []).append(at)
-    for alike in places.values():
+    for alike in grouped(range(len(samples)), lambda at: key(samples[at])).values():
         tasks = len(samples[alike[0]].values)
         yield from (alike[here] for here in blocks(len(alike), tasks, _VALUES_TOGETHER))
 

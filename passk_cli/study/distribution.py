@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Floats
+from passk_cli.arrays import Floats, grouped
 from passk_cli.inference.intervals import GUARDED, GUARDED_T, METHODS, TANGO, check
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
@@ -106,11 +106,8 @@ def distributions(
     fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.there]
     # Numbers over the same tasks share the weights of tasks.
-    together: dict[bytes, list[TaskValues]] = {}
-    rivals: dict[object, list[TaskValues]] = {}
-    for rates in estimable:
-        together.setdefault(rates.tasks.tobytes(), []).append(rates)
-        rivals.setdefault((rates.metric, *rates.series[1:]), []).append(rates)
+    together = grouped(estimable, lambda rates: rates.tasks.tobytes())
+    rivals = grouped(estimable, lambda rates: (rates.metric, *rates.series[1:]))
     draws: dict[int, Floats] = {}
     for of_tasks in together.values():
         if fixed:

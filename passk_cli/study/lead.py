@@ -9,15 +9,15 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.arrays import grouped
 from passk_cli.inference.ranking import lead_shares, letters, rank_limits
 from passk_cli.inference.weights import bootstrap_means
-from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import BETTER, WORSE
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import TaskValues
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
@@ -114,9 +114,7 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
 
     Models of each metric and group by their estimate, the best first.
     """
-    cells: dict[tuple[Metric, Series], list[Comparison]] = {}
-    for c in comparisons:
-        cells.setdefault((c.first.metric, c.first.series[1:]), []).append(c)
+    cells = grouped(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
         rivals = sorted(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from passk_cli.arrays import Ints
+from passk_cli.arrays import Ints, grouped
 from passk_cli.files.source import without_suffixes
 from passk_cli.inference.stopping import (
     FIRST_PASS,
@@ -300,10 +300,8 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
             end = stopping(n, c, *known)
             if end is not None and end.chance < LEVEL:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
-    kinds: dict[str, list[tuple[Stopping, str, int, float]]] = {}
-    for suspect in sorted(suspects, key=lambda suspect: suspect[0].chance):
-        kinds.setdefault(suspect[0].kind, []).append(suspect)
-    for kind, alike in kinds.items():
+    suspects.sort(key=lambda suspect: suspect[0].chance)
+    for kind, alike in grouped(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = alike[0]
         yield _STOPPED[kind](
             models=[name for _, name, *_ in alike], model=model, tasks=tasks, short=end.short,

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.frontier import LeadCrossings, frontier_shares, lead_crossings
 from passk_cli.inference.populations import NEW_TASKS
@@ -299,10 +299,8 @@ def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
 
     Errors: ParameterError for too many pairs.
     """
-    groups: dict[Series, list[Outlay]] = {}
-    for outlay in every:
-        if not outlay.unpriced:
-            groups.setdefault(outlay.series[1:], []).append(outlay)
+    priced = [outlay for outlay in every if not outlay.unpriced]
+    groups = grouped(priced, lambda outlay: outlay.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
     refuse_many_pairs(
         max(sizes), sum(size * (size - 1) // 2 for size in sizes), "keep some with --model"
@@ -396,10 +394,8 @@ def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:
     Of the models of each group whose cost is known, on the tasks that all of them have; p is that
     of being on the frontier against one that is cheaper and better.
     """
-    groups: dict[Series, list[Outlay]] = {}
-    for outlay in every:
-        if not outlay.unpriced and outlay.cost.estimate.upper is None:
-            groups.setdefault(outlay.series[1:], []).append(outlay)
+    known = [o for o in every if not o.unpriced and o.cost.estimate.upper is None]
+    groups = grouped(known, lambda outlay: outlay.series[1:])
     facts = {}
     for rivals in groups.values():
         shared = shared_tasks(rivals)

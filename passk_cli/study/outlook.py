@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
+from passk_cli.arrays import grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
     Assumed,
@@ -30,7 +31,7 @@ from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import TaskValues
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
@@ -317,9 +318,7 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
     Not those that never differ, or share one cluster.
     Errors: ParameterError for too many models.
     """
-    groups: dict[Series, list[TaskValues]] = {}
-    for values in usable:
-        groups.setdefault(values.series[1:], []).append(values)
+    groups = grouped(usable, lambda values: values.series[1:])
     refuse_many_pairs(
         max(map(len, groups.values())), sum(math.comb(len(each), 2) for each in groups.values()),
         "plan with some of them: --model",

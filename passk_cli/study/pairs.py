@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.arrays import grouped
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -15,7 +16,6 @@ from passk_cli.inference.family import SmallestP
 from passk_cli.inference.family import family as law_of
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_pairs
-from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import DrawnP
 from passk_cli.study.comparison import (
     Comparison,
@@ -28,7 +28,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.paired import Answer, differences_of, run_tests
 from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import TaskValues
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 
@@ -48,9 +48,7 @@ def choose_pairs(
         )
     values = study.values()
     place = {rates.series: -rates.merit for rates in values if rates.metric == values[0].metric}
-    cells: dict[tuple[Metric, Series], list[TaskValues]] = {}
-    for rates in (*values, *changes):
-        cells.setdefault((rates.metric, rates.series[1:]), []).append(rates)
+    cells = grouped((*values, *changes), lambda rates: (rates.metric, rates.series[1:]))
     if baseline is None:
         sizes = [len(rivals) for rivals in cells.values()]
         refuse_many_pairs(
@@ -148,9 +146,7 @@ def _families(
     if rules.family == ALL:
         yield from [(ALL, tested)] * bool(tested)
         return
-    metrics: dict[Metric, list[Comparison]] = {}
-    for c in tested:
-        metrics.setdefault(c.first.metric, []).append(c)
+    metrics = grouped(tested, lambda c: c.first.metric)
     for number, family in enumerate(metrics.values()):
         yield SECONDARY if number else PRIMARY, family
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.discrimination import item_rest
 from passk_cli.inference.single import passes_needed, rate_limits
@@ -112,9 +112,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     >>> rates.ordered().models, rates.ordered().tasks
     (('o', 'm'), ('b', 'a'))
     """
-    by_group: dict[Series, list[int]] = {}
-    for s, series in enumerate(counts.series):
-        by_group.setdefault(series[1:], []).append(s)
+    by_group = grouped(range(len(counts.series)), lambda s: counts.series[s][1:])
     rates = []
     for group in by_group.values():
         slices = [counts.rows_of(s) for s in group]

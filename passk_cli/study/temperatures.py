@@ -10,6 +10,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from passk_cli.activity import steps
+from passk_cli.arrays import grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
@@ -86,10 +87,8 @@ def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
     T* comes first: the highest mean on the tasks that all of them share, and of equal ones the
     lowest temperature.  The others follow by their means.
     """
-    cells: dict[tuple[Series, Metric], list[TaskValues]] = {}
-    for rates in values:
-        if rates.there:
-            cells.setdefault((model_of(rates.series), rates.metric), []).append(rates)
+    there = filter(lambda rates: rates.there, values)
+    cells = grouped(there, lambda rates: (model_of(rates.series), rates.metric))
     ranked = []
     for temperatures in cells.values():
         temperatures.sort(key=_degrees)
@@ -147,10 +146,7 @@ def model_pairs(
 def leads_of(comparisons: Sequence[Comparison], best: Sequence[TaskValues]) -> list[Lead]:
     """The comparisons of `model_pairs`, per pair of models; pairs that flip first."""
     stars = {(rates.metric, rates.series) for rates in best}
-    by_pair: dict[tuple[Series, Series], list[Comparison]] = {}
-    for c in comparisons:
-        pair = (model_of(c.first.series), model_of(c.second.series))
-        by_pair.setdefault(pair, []).append(c)
+    by_pair = grouped(comparisons, lambda c: (model_of(c.first.series), model_of(c.second.series)))
     leads = []
     for (first, second), each in by_pair.items():
         same = [c for c in each if heat(c.first) == heat(c.second)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.bootstrap import BootstrapOptions
 from passk_cli.commands.question import Question
 from passk_cli.inference.intervals import GUARDED
@@ -182,10 +183,8 @@ class Distributions(Section[Distribution]):
         ]
         if metrics:
             yield WITHOUT_BOUNDS(metrics=metrics, methods=[m for m in self.methods if m in GUARDED])
-        flawed: dict[str, list[Fact]] = {}
-        for fact in (fact for d in self.records for fact in d.estimates if fact.flaw):
-            flawed.setdefault(fact.flaw, []).append(fact)
-        for flaw, facts in flawed.items():
+        flawed = [fact for d in self.records for fact in d.estimates if fact.flaw]
+        for flaw, facts in grouped(flawed, lambda fact: fact.flaw).items():
             pairs = dict.fromkeys((fact.name, series_name(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
             numbers = numbers_of_models(list(pairs))

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question
 from passk_cli.files.roles import UNITS
@@ -208,9 +209,7 @@ def _problems(counts: Counts) -> str:
 
 def _alike(inputs: Sequence[InputFacts]) -> Iterator[Fact]:
     """How the files were read: of all that are read alike, or a line for each folder of these."""
-    groups: dict[tuple[str, str, str], list[InputFacts]] = {}
-    for file in inputs:
-        groups.setdefault((dirname(file.name), file.format, _roles(file)), []).append(file)
+    groups = grouped(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
         (_, name), *others = _of(inputs[0], _WIDE)
         several = f"{plural(len(inputs), 'file')}, as {name}"
