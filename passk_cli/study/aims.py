@@ -109,15 +109,12 @@ class Aims:
 
     # fmt: off
     mean: Annotated[float | None, Option(
-        "--mean", "P", "Without a pilot: mean success rate.",
-    )] = None
+        "--mean", "P", "Without a pilot: mean success rate.")] = None
     spread: Annotated[float | None, Option(
-        "--spread", "S", "Without a pilot: standard deviation over tasks.",
-    )] = None
+        "--spread", "S", "Without a pilot: standard deviation over tasks.")] = None
     correlation: Annotated[float | None, Option(
         "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
-        detail="Default: the pilot's, or 0.5.",
-    )] = None
+        detail="Default: the pilot's, or 0.5.")] = None
     tasks: Annotated[tuple[int, ...], Option(
         "--tasks", "50,200", "Numbers of tasks. Default: around the pilot's.", parse=parse_tasks,
     )] = ()
@@ -127,12 +124,10 @@ class Aims:
     budget: Annotated[str | None, Option(
         "--budget", "N", "Attempts or dollars ('$200') of one model to split.", parse=parse_budget,
         detail="200usd is dollars as well, 200attempts is attempts. A number alone is dollars where"
-        " an attempt has a cost (--cost-per-attempt, or in the pilot), else attempts.",
-    )] = None
+        " an attempt has a cost (--cost-per-attempt, or in the pilot), else attempts.")] = None
     max_tasks: Annotated[str | None, Option(
         "--max-tasks", "N|pilot", "The most tasks there are.", parse=parse_most_tasks,
-        detail="The budget is split over so many at most; pilot: as many as the pilot has.",
-    )] = None
+        detail="The budget is split over so many at most; pilot: as many as the pilot has.")] = None
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
         detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
@@ -140,13 +135,11 @@ class Aims:
     detect: Annotated[float, Option("--detect", "X", "Difference to detect.")] = 0.05
     power: Annotated[float, Option("--power", "P", "Power to detect it with.")] = 0.8
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level; tests are at 1 minus it.",
-    )] = 0.95
+        "--level", "P", "Confidence level; tests are at 1 minus it.")] = 0.95
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
         detail="pilot: the mean cost of the pilot's attempts, as for a --budget in dollars;"
-        " --field cost=COLUMN names its column.",
-    )] = None
+        " --field cost=COLUMN names its column.")] = None
     # fmt: on
 
     def check(self) -> None:

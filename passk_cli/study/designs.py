@@ -78,11 +78,8 @@ class Designs:
             tasks = tuple(sorted({min(each, int(most)) for each in tasks}))
         usual = {min(ks), max(ks), attempts, 2 * attempts}
         return replace(
-            asked,
-            tasks=asked.tasks or tasks,
-            attempts=asked.attempts or tuple(sorted(usual)),
-            budget=asked.budget or f"{spent} attempts",
-            max_tasks=most,
+            asked, tasks=asked.tasks or tasks, attempts=asked.attempts or tuple(sorted(usual)),
+            budget=asked.budget or f"{spent} attempts", max_tasks=most,
         )  # fmt: skip
 
     @cached_property

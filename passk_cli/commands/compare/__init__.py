@@ -52,5 +52,4 @@ class CompareOptions:
 
 COMMAND = Command(
     CompareOptions, (Request, Metrics, Rules, Confidence), charts=True, methods=True,
-    view="passk_cli.commands.compare.view:Compare",
-)  # fmt: skip
+    view="passk_cli.commands.compare.view:Compare")  # fmt: skip

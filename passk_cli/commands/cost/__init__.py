@@ -62,22 +62,17 @@ class CostOptions:
     at: Annotated[tuple[float, ...], Option(
         "--at", "B,…", "Budgets per task of pass@$b, e.g. 0.05,0.50,2.",
         parse=parse_budgets,
-        detail="In the unit of --of. Default: three amounts, chosen from the data.",
-    )] = ()
+        detail="In the unit of --of. Default: three amounts, chosen from the data.")] = ()
     cascade: Annotated[tuple[tuple[str, str], ...], Option(
         "--cascade", "MODEL,MODEL", "Try one model first, the other where it fails.",
         parse=parse_cascades, of_models=True,
         detail="An attempt of the first model, and one of the second where it fails: what part of"
         " the tasks that solves, and what it costs. Something must tell whether the first passed."
-        " Repeatable.",
-    )] = ()
+        " Repeatable.")] = ()
     # fmt: on
 
 
 COMMAND = Command(
-    CostOptions,
-    (Request, Confidence),
-    without=("interval", "bounds"),
-    charts=True,
+    CostOptions, (Request, Confidence), without=("interval", "bounds"), charts=True,
     view="passk_cli.commands.cost.view:CostQuestion",
-)
+)  # fmt: skip

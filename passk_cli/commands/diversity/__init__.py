@@ -41,5 +41,4 @@ class DiversityOptions:
 
 COMMAND = Command(
     DiversityOptions, (Request, Metrics, Confidence), without=("metrics", "bounds"), charts=True,
-    view="passk_cli.commands.diversity.view:Diversity",
-)  # fmt: skip
+    view="passk_cli.commands.diversity.view:Diversity")  # fmt: skip

@@ -26,5 +26,4 @@ class PlanOptions(Aims):
 
 COMMAND = Command(
     PlanOptions, (Request, Metrics), files="optional", charts=True,
-    view="passk_cli.commands.plan.view:Plan",
-)  # fmt: skip
+    view="passk_cli.commands.plan.view:Plan")  # fmt: skip

@@ -72,7 +72,7 @@ def _first_attempt(counts: Counts) -> int:
             return int(first)
     raise ParameterError(
         "--link: {attempt} needs attempts that are numbered in the data, from the same first number"
-        " and without holes; leave it out",
+        " and without holes; leave it out"
     )
 
 
