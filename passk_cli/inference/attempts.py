@@ -53,8 +53,7 @@ def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints)
     failure_less = values(fewer, np.minimum(c, fewer))
     spread = np.where(c > 0, c * (pass_less - value) ** 2, 0.0)
     spread += np.where(c < n, (n - c) * (failure_less - value) ** 2, 0.0)
-    variance: Floats = spread * fewer / np.maximum(n, 1)
-    return variance
+    return spread * fewer / np.maximum(n, 1)
 
 
 def within_variance_of(metric: Metric, attempts: Attempts, values: Floats) -> Floats:

@@ -300,8 +300,7 @@ class Pairs:
         """Pairs that differ on a tenth of the tasks expected, or fewer, though their pass rates
         leave them room to differ: two attempts that always pass agree without being copies."""
         few = self.differ <= COPIED * np.minimum(self.expected, self.by_rates)
-        alike: Bools = few & (self.by_rates >= _ENOUGH)
-        return alike
+        return few & (self.by_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> Pairs:

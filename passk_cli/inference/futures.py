@@ -61,8 +61,7 @@ class Doubted:
         fails, share = self.curve.failure(ks), self.never[:, None]
         failing = self.curve.failure([self.attempts])
         more = share * failing / (1 - share + share * failing)
-        doubted: Floats = more + (1 - more) * fails
-        return doubted
+        return more + (1 - more) * fails
 
 
 Model = Callable[[Weighed, np.random.Generator], CurveFit]

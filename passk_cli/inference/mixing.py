@@ -122,8 +122,7 @@ def mixture(tasks: Histogram) -> Mixture:
 
 def _pairs(tasks: Histogram) -> Floats:
     """c (n − c) / n, what counts know of their logit."""
-    information: Floats = tasks.c * ((tasks.n - tasks.c) / tasks.n)
-    return information
+    return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
 
 def _coarser(tasks: Histogram) -> Histogram:
@@ -232,5 +231,4 @@ def error_covariance(model: Mixture, statistics: Sequence[Statistic]) -> Floats:
         weights = np.sqrt(chances * at_rates[at].sum(axis=0)[:, None])
         rows = (errors * weights).reshape(len(statistics), -1)
         total += rows @ rows.T
-    covariance: Floats = total / model.tasks.tasks**2
-    return covariance
+    return total / model.tasks.tasks**2

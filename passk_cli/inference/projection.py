@@ -151,5 +151,4 @@ def _hypergeometric(n: Ints, c: Ints, size: int) -> Floats:
 
     n, c, a = n[:, None], c[:, None], np.arange(size + 1)[None]
     whole = log_choose(n, np.full_like(n, size))
-    chances: Floats = np.exp(log_choose(c, a) + log_choose(n - c, size - a) - whole)
-    return chances
+    return np.exp(log_choose(c, a) + log_choose(n - c, size - a) - whole)

@@ -21,8 +21,7 @@ def tops(before: Floats, here: Floats, after: Floats) -> Floats:
     bend = 2 * here - before - after
     peak = (here >= before) & (here >= after) & (bend > 0)
     rise = np.where(peak, (after - before) ** 2 / (8 * np.where(peak, bend, 1.0)), 0.0)
-    highest: Floats = here + rise
-    return highest
+    return here + rise
 
 
 def crossing(function: Callable[[float], float], low: float, high: float, within: float) -> float:

@@ -94,8 +94,7 @@ def below_tests(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
     from scipy.special import bdtr
 
     n, c = _checked(n, c)
-    p: Floats = np.where(c >= n, 1.0, bdtr(np.minimum(c, n - 1).astype(float), n, rate))
-    return p
+    return np.where(c >= n, 1.0, bdtr(np.minimum(c, n - 1).astype(float), n, rate))
 
 
 def _checked(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:

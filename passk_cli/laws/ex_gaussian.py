@@ -119,8 +119,7 @@ class ExGaussian:
         mass, law = self.mass
         solvable = (mass @ failure(ks))[law]
         never = self.never[:, None]
-        failing: Floats = never + (1 - never) * solvable
-        return failing
+        return never + (1 - never) * solvable
 
     def draws(self, count: int, rng: Generator) -> ExGaussian:
         """`count` laws from the posterior, each anywhere in the grid's cell around its point."""
@@ -258,8 +257,7 @@ def _heights(
 
 def _log_normal(z: Floats, mean: float, sd: float) -> Floats:
     """The logarithm of the normal density."""
-    density: Floats = -(((z - mean) / sd) ** 2) / 2 - math.log(sd * math.sqrt(math.tau))
-    return density
+    return -(((z - mean) / sd) ** 2) / 2 - math.log(sd * math.sqrt(math.tau))
 
 
 def _never(below: Floats) -> Floats:
@@ -286,8 +284,7 @@ def _masses(shapes: Floats) -> Floats:
         z = (x - mu) / sigma - sigma / tau
         bell, near = np.zeros_like(z), z < _FAR
         bell[near] = log_ndtr(z[near])
-        at: Floats = np.exp(bell + (sigma / tau) ** 2 / 2 - (x - mu) / tau) / tau
-        return at
+        return np.exp(bell + (sigma / tau) ** 2 / 2 - (x - mu) / tau) / tau
 
     mass = CELL * density(CENTRES)
     first, last = EDGES[:1], EDGES[-1:]

@@ -82,8 +82,7 @@ class Average:
 
     def failure(self, ks: ArrayLike) -> Floats:
         """E (1 − p)^k: (1 × k)."""
-        failures: Floats = self.shares[None] @ self.tails.failure(ks)
-        return failures
+        return self.shares[None] @ self.tails.failure(ks)
 
 
 def _further(edges: Floats) -> Floats:

@@ -145,8 +145,7 @@ def _given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     for task in index.tolist():
         passed = np.convolve(passed, terms[task])[: last + 1]
         drawn = np.convolve(drawn, weights)[: last + 1]
-    chances: Floats = passed[ks] / drawn[ks]
-    return chances
+    return passed[ks] / drawn[ks]
 
 
 @dataclass(frozen=True)

@@ -114,8 +114,7 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
     >>> gain_pairs(np.array([4]), np.array([2]), 2).round(6).tolist()
     [0.333333]
     """
-    gain: Floats = np.maximum(at_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
-    return gain
+    return np.maximum(at_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
 
 
 def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:

@@ -95,5 +95,4 @@ def cascade(cheap: Attempts, big: Attempts, attempts: tuple[int, int] = (1, 1)) 
 
 def _mean(total: Floats, count: Floats) -> Floats:
     """0 of none."""
-    mean: Floats = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
-    return mean
+    return np.divide(total, count, out=np.zeros_like(total), where=count > 0)

@@ -303,8 +303,7 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: int, *, alike: boo
     # A task without any outcome is like some other one.
     places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
     places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))
-    every: Floats = np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
-    return every
+    return np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
 
 
 def _metric_at(metric: Metric, rates: Floats) -> Floats:
@@ -312,8 +311,7 @@ def _metric_at(metric: Metric, rates: Floats) -> Floats:
     if metric.expectation is None:
         many = 1_000
         values = metric.values(np.full(many + 1, many), np.arange(many + 1))
-        nearest: Floats = values[np.rint(rates * many).astype(np.int64)]
-        return nearest
+        return values[np.rint(rates * many).astype(np.int64)]
     polynomial, rest = metric.expectation
     value = polynomial.at(rates)
     return 1.0 - value if rest else value
