@@ -115,21 +115,6 @@ def hold_the_right(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
 
 
-def execute(con: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Execute a statement that makes a table: with little memory, and where that does not suffice,
-    as for a record of many megabytes, with all there is.
-
-    Errors: duckdb.Error.
-    """
-    import duckdb
-
-    try:
-        con.execute(sql)
-    except duckdb.OutOfMemoryException:
-        con.execute("RESET memory_limit")
-        con.execute(sql)
-
-
 @dataclass(frozen=True, eq=False)
 class Texts:
     """A text per row, or none.
@@ -174,19 +159,28 @@ class Texts:
 
 
 def coded(
-    con: duckdb.DuckDBPyConnection, table: str, texts: Sequence[str], keys: Sequence[str]
+    con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """The columns of a table, which is dropped: those of texts as Texts, the others as arrays.
+    """The columns of an answer: those of texts as Texts, the others as arrays.
 
     The engine makes the codes, so that Python never holds a text per row, and a column of one value
     is that value, shown many times: such arrays cannot be written to.
     keys : the columns of texts that rows are sorted by; no text comes last.
+    Errors: duckdb.Error.
     """
+    import duckdb
     import numpy as np
 
+    make = f"CREATE OR REPLACE TEMP TABLE answer_ AS {query}"
+    try:
+        con.execute(make)
+    except duckdb.OutOfMemoryException:
+        # Where little memory does not suffice, as for a record of many megabytes: all there is.
+        con.execute("RESET memory_limit")
+        con.execute(make)
     distinct = " UNION ALL ".join(
         f"SELECT {place} AS place, {column} AS text FROM"
-        f" (SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL)"
+        f" (SELECT DISTINCT {column} FROM answer_ WHERE {column} IS NOT NULL)"
         for place, column in enumerate(texts)
     )
     con.execute(
@@ -198,10 +192,10 @@ def coded(
     starts = np.searchsorted(np.ma.getdata(by_column["place"]), np.arange(len(texts) + 1))
     words = np.ma.getdata(by_column["text"]).tolist()
     names = {c: tuple(words[starts[i] : starts[i + 1]]) for i, c in enumerate(texts)}
-    columns = [name for name, *_ in con.execute(f"SELECT * FROM {table} LIMIT 0").description]
+    columns = [name for name, *_ in con.execute("SELECT * FROM answer_ LIMIT 0").description]
     numbers = [column for column in columns if column not in texts]
     ends = ", ".join(f"min({column}), max({column})" for column in numbers)
-    ((rows, *values),) = con.execute(f"SELECT count(*), {ends} FROM {table}").fetchall()
+    ((rows, *values),) = con.execute(f"SELECT count(*), {ends} FROM answer_").fetchall()
     cells: dict[str, Any] = {
         column: np.broadcast_to(low, rows)
         for column, low, high in zip(numbers, values[::2], values[1::2], strict=True)
@@ -218,12 +212,12 @@ def coded(
             shown.append(f"coalesce(t{place}.code, -1) AS {column}")
             joins += (
                 f" LEFT JOIN (SELECT text, code FROM texts_ WHERE place = {texts.index(column)})"
-                f" AS t{place} ON t{place}.text = {table}.{column}"
+                f" AS t{place} ON t{place}.text = answer_.{column}"
             )
     varying: dict[str, Any] = {}
     if shown:
-        varying = con.execute(f"SELECT {', '.join(shown)} FROM {table}{joins}").fetchnumpy()
-    con.execute(f"DROP TABLE {table}")
+        varying = con.execute(f"SELECT {', '.join(shown)} FROM answer_{joins}").fetchnumpy()
+    con.execute("DROP TABLE answer_")
     con.execute("DROP TABLE texts_")
     # Setting a limit gives the memory of what has been dropped back to the system.
     ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()

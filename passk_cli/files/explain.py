@@ -58,9 +58,8 @@ _OF_TWO_FILES = "; for files of different models, label=path"
 _LOOKED_AT = 1000
 _MARK = b"\xef\xbb\xbf"
 # What DuckDB says first when an expression, not a file, is wrong.
-_OF_EXPRESSIONS = tuple(
-    f"{kind} Error"
-    for kind in ("Binder", "Catalog", "Conversion", "Out of Range", "Permission", "Not implemented")
+_OF_EXPRESSIONS = re.compile(
+    "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
 _KEY_TWICE = re.compile(
     r'in file "(.*)", in (line|record/value) (\d+): .* has duplicate key "(.*?)"', re.DOTALL
@@ -87,7 +86,7 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
         remedy = "unpack it yourself and give that file" if packed else "split it into several"
         problem = f"a record over {object_bytes([source]):,} bytes"
         return DataError(source.name, problem, remedy, name="too-large")
-    if request.where and message.startswith(_OF_EXPRESSIONS):
+    if request.where and _OF_EXPRESSIONS.match(message):
         return _wrong_condition(message, request)
     key = _KEY_TWICE.search(message)
     for source in sources:
@@ -101,7 +100,11 @@ def explain(error: duckdb.Error, batches: Sequence[Batch], request: Request) -> 
         for source in batch.sources:
             fault = first_fault(source, batch.layout)
             if batch.layout.kind == "csv":
-                fault = fault or mixed_ends(source) or _untidy(source, message)
+                fault = fault or mixed_ends(source)
+                if (line := re.search(r"CSV Error on Line: (\d+)", message)) is not None:
+                    fault = fault or BadRecord(f"{source.name}:{line[1]}", *QUOTE)
+                elif "state machine" in message:
+                    fault = fault or BadRecord(source.name, "mixed line ends, or quotes", QUOTE[1])
             if fault := fault or _not_a_list(source, batch):
                 return fault
     if request.where and message.startswith("Invalid Input Error"):
@@ -130,16 +133,6 @@ def damaged_parquet(source: Source, message: str) -> DataError:
     reason = message.split("\n")[0].replace(source.path, source.name)[:200]
     problem = f"not readable as Parquet ({reason})"
     return DataError(source.name, problem, "damaged? copy the file again", name="damaged-file")
-
-
-def _untidy(source: Source, message: str) -> DataError | None:
-    """Error for a delimited text that DuckDB cannot read."""
-    line = re.search(r"CSV Error on Line: (\d+)", message)
-    if line is not None:
-        return BadRecord(f"{source.name}:{line[1]}", *QUOTE)
-    if "state machine" in message:
-        return BadRecord(source.name, "mixed line ends, or quotes", QUOTE[1])
-    return None
 
 
 def mixed_ends(source: Source) -> DataError | None:
@@ -233,24 +226,19 @@ def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataE
     where = int(tally.cells["bad"].argmax())
     task, example = (tally.cells[column].at(where) for column in ("task", "example"))
     for batch in batches:
-        if batch.roles.shape == "counts":
-            fault = _impossible_counts(batch, str(task))
-            if fault is not None:
-                return fault
+        if batch.roles.shape == "counts" and (fault := _impossible_counts(batch, str(task))):
+            return fault
 
     number = text_kind(example or "") == "number"
 
-    def reads_as_example(value: Any) -> bool:
-        # Numbers may be spelled in several ways.
-        if isinstance(value, float) and number:
-            return bool(float(example) == value)
-        return bool(_as_text(value) == example)
-
     def neither(record: Record, batch: Batch) -> bool:
-        values = _outcomes(record, batch)
         return _task(record, batch) == task and any(
-            isinstance(judge(v, request.bar), str) and reads_as_example(v) for v in values
-        )
+            isinstance(judge(value, request.bar), str)
+            # Numbers may be spelled in several ways.
+            and (float(example) == value if isinstance(value, float) and number
+                 else _as_text(value) == example)
+            for value in _outcomes(record, batch)
+        )  # fmt: skip
 
     value = example if number else json.dumps(example, ensure_ascii=False)
     remedy = (
@@ -528,10 +516,7 @@ def _outcomes(record: Record, batch: Batch) -> list[Any]:
 def value_of(record: Record, column: str | None) -> Any:
     """The value of a column, or below the keys of a dotted path; None where there is none."""
     path = find(column or "", {name: set() for name in record})
-    if path is None:
-        return None
-    name, keys = path
-    return inside(record[name], keys)
+    return None if path is None else inside(record[path[0]], path[1])
 
 
 def inside(value: Any, keys: Sequence[str]) -> Any:

@@ -306,8 +306,9 @@ def sniff(
     start = first_bytes(source)
     if start[:4] == b"PAR1":
         return _parquet(con, source)
+    expected = "expected JSONL, CSV or Parquet"
     if not start.strip():
-        raise NoResults(source.name, "the file is empty", "expected JSONL, CSV or Parquet")
+        raise NoResults(source.name, "the file is empty", expected)
     if forced == "parquet":
         problem, remedy = "not a Parquet file", "leave --from out"
         raise DataError(source.name, problem, remedy, name="unknown-format")
@@ -317,15 +318,13 @@ def sniff(
     except UnicodeDecodeError as error:
         # A letter may be cut in two where the first bytes end.
         if error.start <= len(start) - 4:
-            problem = f"byte {error.start + 1} is not UTF-8"
-            remedy = "save the file as UTF-8"
+            problem, remedy = f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8"
             raise DataError(source.name, problem, remedy, name="bad-encoding") from None
         text = start[: error.start].decode()
     if not text.strip():
         # Python's strip takes the separators 0x1c to 0x1f for white space as well.
         problem = "control characters alone"
-        remedy = "expected JSONL, CSV or Parquet"
-        raise NoResults(source.name, problem, remedy, name="unknown-format")
+        raise NoResults(source.name, problem, expected, name="unknown-format")
     if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
         return _delimited(source, text, forced)
     first = text.lstrip().split("\n", 1)[0].strip()
@@ -414,11 +413,10 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layo
         ) from None
     if not any(records):
         raise NoResults(source.name, "an empty JSON document", "did the run write its results?")
-    columns = _merge(records)
-    if not columns:
-        problem, remedy = "no records in this JSON document", "expected an array of them"
-        raise NoResults(source.name, problem, remedy)
-    return replace(layout, columns=columns)
+    if columns := _merge(records):
+        return replace(layout, columns=columns)
+    problem, remedy = "no records in this JSON document", "expected an array of them"
+    raise NoResults(source.name, problem, remedy)
 
 
 def _delimited(source: Source, text: str, forced: str | None) -> Layout:

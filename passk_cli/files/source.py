@@ -142,11 +142,8 @@ def open_bytes(source: Source, most: int | None = None) -> IO[bytes]:
         return open(source.path, "rb")
     if most is None:
         most = max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
-    chunks = (
-        _gzip_chunks(source.path)
-        if source.packing == "gzip"
-        else _zstd_lines(source, min(most, 1 << 30))
-    )
+    gzipped = source.packing == "gzip"
+    chunks = _gzip_chunks(source.path) if gzipped else _zstd_lines(source, min(most, 1 << 30))
     return io.BufferedReader(_ByteStream(source.name, chunks, most), 1 << 16)
 
 
@@ -205,12 +202,6 @@ def require_whole(source: Source) -> None:
     if cut:
         problem, remedy = "the zstd stream is cut off", "copy the file again"
         raise DataError(source.name, problem, remedy, name="damaged-file")
-
-
-def packing_of(path: str) -> str:
-    """ "none", "gzip" or "zstd", from a file's first bytes; OSError when it cannot be read."""
-    with open(path, "rb") as file:
-        return packing_by(file.read(4))
 
 
 def packing_by(start: bytes) -> str:

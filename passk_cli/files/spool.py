@@ -146,8 +146,8 @@ def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spoo
     Errors: DataError for what cannot be used; where an outcome has to be chosen.
     """
     result = Spooled()
-    with _Sheets(folder, request, result) as sheets:
-        tables = []
+    with ExitStack() as opened:
+        sheets, tables = _Sheets(folder, request, result, opened), []
         for each in files:
             try:
                 table = each.format.table(each.file)
@@ -301,22 +301,16 @@ class _Sheets:
     runs : (model, run) → its place among the model's runs.
     """
 
-    def __init__(self, folder: Path, request: Request, result: Spooled) -> None:
+    def __init__(self, folder: Path, request: Request, result: Spooled, opened: ExitStack) -> None:
         self.runs: Mapping[tuple[str, str], int] = {}
         self._folder, self._request, self._result = folder, request, result
         self._sheets: dict[object, _Sheet] = {}
         self._roles: dict[object, Roles] = {}
-        self._files = ExitStack()
+        self._files = opened
         self._plays_a_part = _parts(request)
         amounts = not UNITS.keys().isdisjoint((*request.attempts, *request.fields))
         self._spent = amounts or bool(request.conversion or request.where)
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
-
-    def __enter__(self) -> _Sheets:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._files.close()
 
     def write_attempts(self, each: Recognised, table: Contents, outcome: str) -> None:
         """The attempts of one file.
@@ -339,19 +333,15 @@ class _Sheets:
                 columns = self._columns(table.facts, row, in_path, in_folders)
                 if of_run and row.attempt is not None:
                     # Its number or name, apart from those of the model's other runs.
-                    number_of_run = of_run * _RUN
-                    columns["attempt"] = (
-                        number_of_run + row.attempt
-                        if isinstance(row.attempt, int)
-                        else f"{run} {row.attempt}"
-                    )
+                    attempt = row.attempt
+                    apart = of_run * _RUN + attempt if isinstance(attempt, int) else None
+                    columns["attempt"] = f"{run} {attempt}" if apart is None else apart
                 if each.format.spent is not None and (self._spent or number <= _NOTED):
-                    spent = each.format.spent(row.record)
                     spent = {
                         name: value
-                        for name, value in spent.items()
+                        for name, value in each.format.spent(row.record).items()
                         if value is not None
-                        and math.isfinite(value if isinstance(value, float) else 0)
+                        and not (isinstance(value, float) and not math.isfinite(value))
                         and (plain or self._plays_a_part(name))
                     }
                     amounts.update(dict.fromkeys(spent))
@@ -460,11 +450,7 @@ class _Sheets:
             self._result.said.setdefault(message, []).append(source.name)
 
     def _columns(
-        self,
-        facts: Record,
-        row: Row,
-        in_path: Mapping[str, str],
-        in_folders: Mapping[str, str],
+        self, facts: Record, row: Row, in_path: Mapping[str, str], in_folders: Mapping[str, str]
     ) -> dict[str, object]:
         suite = in_path.get("suite", facts.get("suite") if row.suite is None else row.suite)
         task, outcome = in_path.get("task", row.task), row.outcome

@@ -22,7 +22,6 @@ from passk_cli.errors import DataError
 from passk_cli.files.database import (
     FILE_COLUMN,
     coded,
-    execute,
     models_kept,
     quote_name,
     quote_text,
@@ -560,12 +559,11 @@ def _tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
 ) -> tuple[Statement, dict[str, Any]]:
     """The statement that stood, and its answer; each further one reads with more care."""
+    keys = ["name", *statement.groups, "task"]
+    texts = [*keys, "example", *["model_low", "model_high"] * statement.labelled]
+    texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)
     try:
-        execute(con, f"CREATE OR REPLACE TEMP TABLE tally_ AS {statement.tally(keep)}")
-        keys = ["name", *statement.groups, "task"]
-        texts = [*keys, "example", *["model_low", "model_high"] * statement.labelled]
-        texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)
-        return statement, coded(con, "tally_", texts, keys)
+        return statement, coded(con, statement.tally(keep), texts, keys)
     except duckdb.Error as error:
         again = statement.with_more_care(error)
         if again is None:

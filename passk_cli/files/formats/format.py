@@ -19,7 +19,7 @@ from passk_cli.files import documents
 from passk_cli.files.archive import Archive
 from passk_cli.files.database import AS_IT_IS, connect, parquet_keys, quote_name
 from passk_cli.files.explain import damaged_parquet
-from passk_cli.files.source import Source, lines, open_bytes, packing_of, parsed
+from passk_cli.files.source import Source, lines, open_bytes, packing_by, parsed
 from passk_cli.message import WARNING, Message, Said
 
 INCOMPLETE_RUN = Message(
@@ -172,7 +172,9 @@ class File:
         for name in self.names_beside(pattern):
             path = str(self.path.parent / name)
             shown = os.path.join(os.path.dirname(self.source.name), name)
-            yield look(Source(path, shown, None, packing_of(path)))
+            with open(path, "rb") as file:
+                packing = packing_by(file.read(4))
+            yield look(Source(path, shown, None, packing))
 
     def lightened(self) -> File:
         """The file without its text: thousands of files must not fill the memory."""
@@ -228,9 +230,7 @@ def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
     A document of one line is no line: it may be what a harness writes.
     """
     texts = start.split("\n")
-    if not complete:
-        texts.pop()
-    texts = [line for line in texts if line.strip()]
+    texts = [line for line in (texts if complete else texts[:-1]) if line.strip()]
     if len(texts) < 2 and complete:
         return None
     # An indented record lies in a document that is not complete here.
