@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from passk_cli.files.database import connect, execute
+from passk_cli.files.database import coded, connect
 
 
 def test_only_the_given_files_are_read(tmp_path: Path) -> None:
@@ -43,10 +43,12 @@ def test_what_does_not_fit_in_memory_goes_to_the_spool(tmp_path: Path) -> None:
 def test_what_cannot_go_to_the_spool_gets_all_memory(tmp_path: Path) -> None:
     con = connect([], tmp_path)
     con.execute("SET memory_limit = '16MiB'")
-    listed = (
-        "CREATE TABLE {} AS SELECT list(i::VARCHAR || ' and more') AS l FROM range(500000) AS t(i)"
+    much = (
+        "SELECT 'a' AS name, len(list(i::VARCHAR || ' and more')) AS many"
+        " FROM range(500000) AS t(i)"
     )
     with pytest.raises(duckdb.OutOfMemoryException):
-        con.execute(listed.format("one"))
-    execute(con, listed.format("other"))
-    assert con.execute("SELECT len(l) FROM other").fetchall() == [(500_000,)]
+        con.execute(much)
+    answer = coded(con, much, ["name"], ["name"])
+    assert answer["many"].tolist() == [500_000]
+    assert answer["name"].present == ["a"]
