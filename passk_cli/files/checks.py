@@ -72,12 +72,9 @@ def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResult
     ]
     if len(lone) == len(batches):
         return [*batches], []
+    problem, remedy = "a lone record whose task would be its", "name the file if it is a result"
     errors = [
-        NoResults(
-            source.name,
-            f"a lone record whose task would be its {batch.roles.task!r}",
-            "name the file if it is a result",
-        )
+        NoResults(source.name, f"{problem} {batch.roles.task!r}", remedy)
         for batch in lone
         for source in batch.sources
     ]

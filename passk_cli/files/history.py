@@ -104,24 +104,20 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
             rows = con.execute(f"DESCRIBE FROM {_table([file])}").fetchall()
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
-            raise DataError(
-                str(file), f"not readable as Parquet ({reason})",
-                "the run is not recorded; restore the file, or record to another one",
-                name="damaged-file",
-            ) from None  # fmt: skip
+            problem = f"not readable as Parquet ({reason})"
+            remedy = "the run is not recorded; restore the file, or record to another one"
+            raise DataError(str(file), problem, remedy, name="damaged-file") from None
         there = [name for name, *_ in rows]
         if lacking := [name for name in RESERVED if name not in there]:
-            raise DataError(
-                str(file), f"no history of runs: it has no column {lacking[0]!r}",
-                "name a file that `passk record` wrote, or a new one", name="no-history",
-            )  # fmt: skip
+            problem = f"no history of runs: it has no column {lacking[0]!r}"
+            remedy = "name a file that `passk record` wrote, or a new one"
+            raise DataError(str(file), problem, remedy, name="no-history")
         groups, own = ([n for n in names if n not in RESERVED] for names in (there, columns))
         if sorted(groups) != sorted(own):
             split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, own))
-            raise DataError(
-                str(file), f"its runs are split by {split}, this one by {by}",
-                "use --by as in the history, or record to another file", name="other-groups",
-            )  # fmt: skip
+            problem = f"its runs are split by {split}, this one by {by}"
+            remedy = "use --by as in the history, or record to another file"
+            raise DataError(str(file), problem, remedy, name="other-groups")
     same = " AND ".join(
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
         for name in columns if name in ("run", "suite", "model") or name not in RESERVED
@@ -135,8 +131,6 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
 
 
 def _twice(place: Path, run: str, suite: str, model: str) -> DataError:
-    return DataError(
-        str(place), f"run {run} of {model} is there already (suite {suite})",
-        "give a further run of the same revision its own name with --run NAME",
-        name="recorded-run",
-    )  # fmt: skip
+    problem = f"run {run} of {model} is there already (suite {suite})"
+    remedy = "give a further run of the same revision its own name with --run NAME"
+    return DataError(str(place), problem, remedy, name="recorded-run")

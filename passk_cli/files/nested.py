@@ -208,15 +208,15 @@ def proposed(
     if error.name == "unknown-format" and (refusal := _refusal(source)):
         return refusal
     for place in _places(source, error, request)[:_TRIED]:
+        more = ""
         try:
             read(place.of(request))
         except PasskError as other:
-            if other.name == "bad-outcome" and not request.threshold:
-                texts.append(f"{place.text} --threshold X")
-                usual = place.usual[0]
-        else:
-            texts.append(place.text)
-            usual = place.usual[0]
+            if other.name != "bad-outcome" or request.threshold:
+                continue
+            more = " --threshold X"
+        texts.append(f"{place.text}{more}")
+        usual = place.usual[0]
     if not texts:
         return _limited(error, source)
     *others, last = texts[:_SHOWN]

@@ -48,10 +48,14 @@ class Template:
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
         """Regular expressions whose names take as much, and as little, as they can."""
-        most, least = (
-            "".join(_expression(part, often) for part in _PART.finditer(self.text.lstrip("/")))
-            for often in ("+", "+?")
-        )
+
+        def expression(part: re.Match[str], often: str) -> str:
+            if part[1]:
+                return f"(?P<{part[1]}>[^/]{often})"
+            return {"**/": "(?:.*/)?", "*": f"[^/]{often}"}.get(part[0]) or re.escape(part[0])
+
+        parts = list(_PART.finditer(self.text.lstrip("/")))
+        most, least = ("".join(expression(p, often) for p in parts) for often in ("+", "+?"))
         return re.compile(f"(?:.*/)?{most}"), re.compile(f"(?:.*/)?{least}")
 
     def columns(self, path: str) -> dict[str, str] | None:
@@ -75,12 +79,6 @@ class Template:
                 raise DataError(path, problem, remedy, name="bad-path")
             return most.groupdict()
         return None
-
-
-def _expression(part: re.Match[str], often: str) -> str:
-    if part[1]:
-        return f"(?P<{part[1]}>[^/]{often})"
-    return {"**/": "(?:.*/)?", "*": f"[^/]{often}"}.get(part[0]) or re.escape(part[0])
 
 
 def from_folders(path: str, names: Sequence[str]) -> Mapping[str, str]:

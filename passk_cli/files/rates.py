@@ -193,15 +193,12 @@ def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, st
         tasks = rates.setdefault(family, {})
         task = str(record.get(roles.task)) if roles.task else f"#{len(tasks)}"
         if task in tasks:
-            first = tasks[task][1]
-            raise DataError(
-                place, f"task {task!r} of {family!r} is duplicated, first seen at {first}",
-                "a task has one rate", name="bad-rate")  # fmt: skip
+            problem = f"task {task!r} of {family!r} is duplicated, first seen at {tasks[task][1]}"
+            raise DataError(place, problem, "a task has one rate", name="bad-rate")
         tasks[task] = (rate, place)
     if sum(len(tasks) for tasks in rates.values()) == before:
-        raise DataError(
-            source.name, "no rates in this file", "expected a row per task", name="no-results"
-        )
+        problem, remedy = "no rates in this file", "expected a row per task"
+        raise DataError(source.name, problem, remedy, name="no-results")
 
 
 def _probability(value: Any) -> float | None:

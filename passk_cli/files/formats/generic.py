@@ -327,8 +327,7 @@ def _pair(entries: Sequence[_Entry]) -> tuple[str, str] | None:
     """The keys of the ids that passed and of those that failed."""
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
     names = {key: _SUFFIX.sub("", key.lower().replace("-", "_")) for key in ids}
-    passed = [key for key in ids if names[key] in _PASSED]
-    failed = [key for key in ids if names[key] in _FAILED]
+    passed, failed = ([key for key in ids if names[key] in of] for of in (_PASSED, _FAILED))
     filled = any(entry.kind == "ids" for entry in entries if entry.key in (*passed, *failed))
     return (passed[0], failed[0]) if len(passed) == len(failed) == 1 and filled else None
 

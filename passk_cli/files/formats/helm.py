@@ -50,9 +50,7 @@ def _table(file: File) -> Contents:
     model = _MODEL.search(scenario)
     outcomes, splits, perturbed = _seen(file)
     split = "test" if "test" in splits else None
-    messages = []
-    if perturbed:
-        messages.append(PERTURBED_INSTANCES(instances=perturbed))
+    messages = [PERTURBED_INSTANCES(instances=perturbed)] if perturbed else []
     others = {name: times for name, times in splits.items() if split and name != split}
     if others:
         messages.append(OTHER_SPLITS(instances=sum(others.values()), splits=list(others)))
@@ -61,9 +59,7 @@ def _table(file: File) -> Contents:
         "suite": _MODEL.sub("", scenario) if model or spec else None,
         "temperature": at(spec, "adapter_spec", "temperature"),
     }
-    return Contents(
-        lambda wanted: _rows(file, wanted, split), tuple(outcomes), facts, tuple(messages)
-    )
+    return Contents(lambda wanted: _rows(file, wanted, split), tuple(outcomes), facts, messages)
 
 
 def _seen(file: File) -> tuple[list[str], Counter[str], int]:
@@ -87,14 +83,11 @@ def _seen(file: File) -> tuple[list[str], Counter[str], int]:
 
 def _stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
     """(name, split, mean) of each statistic that was taken."""
+    every = listed(file, "stats", at(record, "stats"))
     return [
-        (
-            str(at(statistic, "name", "name")),
-            str(at(statistic, "name", "split")),
-            at(statistic, "mean"),
-        )
-        for statistic in listed(file, "stats", at(record, "stats"))
-        if at(statistic, "name", "perturbation") is None
+        (str(at(each, "name", "name")), str(at(each, "name", "split")), at(each, "mean"))
+        for each in every
+        if at(each, "name", "perturbation") is None
     ]
 
 
@@ -118,12 +111,9 @@ def _rows(file: File, wanted: Wanted, only: str | None) -> Iterator[Row]:
 def _spent(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
     """Tokens and seconds of the request."""
     means = {name: mean for name, _, mean in stats}
+    into, time = means.get("num_prompt_tokens"), means.get("inference_runtime")
     out = means.get("num_completion_tokens", means.get("num_output_tokens"))
-    return {
-        "tokens_in": means.get("num_prompt_tokens"),
-        "tokens_out": out,
-        "duration": means.get("inference_runtime"),
-    }
+    return {"tokens_in": into, "tokens_out": out, "duration": time}
 
 
 HELM = Format(

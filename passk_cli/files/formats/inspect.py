@@ -33,6 +33,8 @@ _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 # Where the completion of the model stands in a sample.
 _COMPLETION = ("output", "choices", 0, "message", "content")
+# What a log begins with; the second of one that crashed.
+_STARTS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
 
@@ -61,12 +63,6 @@ class _Epoch:
         return None, None
 
 
-def _recognises(file: File) -> bool:
-    if file.form == "zip":
-        return file.has("header.json") or file.has("_journal/start.json")
-    return file.form == "object" and file.has("eval.task", "eval.model", "status")
-
-
 def _table(file: File) -> Contents:
     header, samples = _header(file), _samples(file)
     if not samples:
@@ -90,7 +86,7 @@ def _header(file: File) -> dict[str, Any]:
     """Header of the log; of a crashed one its start."""
     if file.archive is None:
         return file.document("samples")
-    for name in ("header.json", "_journal/start.json"):
+    for name in _STARTS:
         header = file.archive.json(name)
         if isinstance(header, dict):
             return header
@@ -240,7 +236,10 @@ INSPECT = Format(
     "inspect",
     "a score of C or 1 passes; P and other numbers need --threshold",
     "github.com/UKGovernmentBEIS/inspect_ai: log/_recorders/eval.py, scorer/_metric.py",
-    _recognises,
+    lambda file: (
+        (file.form == "object" and file.has("eval.task", "eval.model", "status"))
+        or (file.form == "zip" and not file.keys.isdisjoint(_STARTS))
+    ),
     _table,
     spent=_spent,
 )

@@ -97,13 +97,10 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             continue
         answers, filtered = _answers(sample), at(sample, "filtered_resps", 0)
         if answers > 1 and isinstance(filtered, list) and len(filtered) > 1:
-            raise DataError(
-                place,
-                f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
-                " lm-eval does not keep the outcome of each answer",
-                "evaluate with repeats: 1 several times and give the samples of all runs",
-                name="no-attempts",
-            )
+            problem = f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
+            problem += " lm-eval does not keep the outcome of each answer"
+            remedy = "evaluate with repeats: 1 several times and give the samples of all runs"
+            raise DataError(place, problem, remedy, name="no-attempts")
         settings: dict[str, object] = {"filter": filter_name}
         arguments = sample.get("arguments")
         request = at(arguments, "gen_args_0", "arg_1") or at(arguments, 0, 1)

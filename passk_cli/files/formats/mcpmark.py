@@ -33,25 +33,21 @@ def _table(file: File) -> Contents:
         "suite": _SERVICES.get(str(service), service),
         "reasoning_effort": result.get("reasoning_effort"),
     }
-    return Contents(lambda wanted: _rows(file, result), facts=facts)
-
-
-def _rows(file: File, result: dict[str, Any]) -> Iterator[Row]:
     task, runs = result.get("task_name") or result.get("task"), result.get("runs")
     if not isinstance(runs, dict):
-        numbers = [match[1] for match in map(_RUN.fullmatch, file.path.parts) if match]
-        yield _row(task, int(numbers[-1]) if numbers else None, result)
-        return
+        above = [part for part in file.path.parts if _RUN.fullmatch(part)]
+        runs = {above[-1] if above else "": result}
+    return Contents(lambda wanted: _rows(task, runs), facts=facts)
+
+
+def _rows(task: Any, runs: dict[str, Any]) -> Iterator[Row]:
     for name, run in runs.items():
-        number = _RUN.fullmatch(name)
-        yield _row(task, int(number[1]) if number else name, run)
-
-
-def _row(task: Any, attempt: int | str | None, run: Any) -> Row:
-    result = at(run, "execution_result") or run
-    reason = "" if at(result, "error_message") is None else "error"
-    settings = {"started_at": at(run, "time", "start")}
-    return Row(task, at(result, "success"), None, attempt, reason, settings=settings, record=run)
+        number, result = _RUN.fullmatch(name), at(run, "execution_result") or run
+        attempt = int(number[1]) if number else name or None
+        reason = "" if at(result, "error_message") is None else "error"
+        settings = {"started_at": at(run, "time", "start")}
+        success = at(result, "success")
+        yield Row(task, success, None, attempt, reason, settings=settings, record=run)
 
 
 MCPMARK = Format(
