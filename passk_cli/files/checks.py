@@ -95,13 +95,10 @@ def require_no_copies(batches: Sequence[Batch]) -> None:
             stem = os.path.join(os.path.dirname(path), without_suffixes(os.path.basename(path)))
             other = before.setdefault(stem, source)
             if other is not source:
-                raise DataError(
-                    source.name,
-                    f"the same results as {os.path.basename(other.name)}? attempts have no number"
-                    " that would tell",
-                    "name the files to read one by one",
-                    name="duplicate-files",
-                )
+                problem = f"the same results as {os.path.basename(other.name)}?"
+                problem += " attempts have no number that would tell"
+                remedy = "name the files to read one by one"
+                raise DataError(source.name, problem, remedy, name="duplicate-files")
 
 
 def _equal(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, Source]]:
@@ -133,13 +130,9 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
         if batch.roles.attempt is None and (source.label or batch.roles.model)
     )
     for copy, source in _equal(unnumbered):
-        return DataError(
-            copy.name,
-            f"byte for byte the same as {source.name}, and attempts have no number that would tell"
-            " repeats",
-            "leave one out; if both are runs, count both with --duplicates keep",
-            name="duplicate-files",
-        )
+        problem = f"byte for byte the same as {source.name}, and attempts have no number that would"
+        remedy = "leave one out; if both are runs, count both with --duplicates keep"
+        return DataError(copy.name, f"{problem} tell repeats", remedy, name="duplicate-files")
     return None
 
 

@@ -29,11 +29,8 @@ class Template:
         names = self.names
         broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
         if not names or broken or not all(map(str.isidentifier, names)):
-            raise ParameterError(
-                f"--path {self.text}: write column names in braces, as in"
-                " '{model}/{task}/run-{attempt}.json'",
-                name="bad-path",
-            )
+            remedy = "write column names in braces, as in '{model}/{task}/run-{attempt}.json'"
+            raise ParameterError(f"--path {self.text}: {remedy}", name="bad-path")
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ParameterError(

@@ -177,13 +177,10 @@ def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> No
         ends = (cells[column][rows].present for column in ("model_low", "model_high"))
         models = {name for end in ends for name in end if name}
         if len(models) > 1:
-            raise DataError(
-                source.name,
-                f"holds several models ({', '.join(sorted(models)[:4])});"
-                f" the label {label!r} names one",
-                "leave the label out, or keep one model with --where",
-                name="pooled-models",
-            )
+            several = f"holds several models ({', '.join(sorted(models)[:4])})"
+            problem = f"{several}; the label {label!r} names one"
+            remedy = "leave the label out, or keep one model with --where"
+            raise DataError(source.name, problem, remedy, name="pooled-models")
 
 
 def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:

@@ -131,12 +131,8 @@ def _unread(batch: Batch, split: _Split) -> DataError:
     if not split.numbers:
         remedies.insert(0, f"if it is a setting, --by {shown}")
     tells = "numbers the attempts at each task" if split.numbers else "splits each task evenly"
-    return DataError(
-        batch.sources[0].name,
-        f"{split.column!r} is not read and {tells} ({first_few(split.values)})",
-        "; ".join(remedies),
-        name="unread-column",
-    )
+    problem = f"{split.column!r} is not read and {tells} ({first_few(split.values)})"
+    return DataError(batch.sources[0].name, problem, "; ".join(remedies), name="unread-column")
 
 
 def _pooled(batch: Batch, split: _Split, duplicates: str | bool) -> DataError:

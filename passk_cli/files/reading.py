@@ -230,28 +230,21 @@ def _of_scores(request: Request) -> Request:
 
 def _require_passes(request: Request) -> None:
     """ParameterError where passing is not all that is asked of a missing attempt."""
-    if len(request.threshold) > 1:
-        raise ParameterError(
-            f"--missing {BOUNDS}: a missing score passes every threshold or none; give one"
-            " --threshold",
-            name="no-bounds",
-        )
+    problem = remedy = ""
     # What an attempt took is known whether it passes or fails.
     others = [role for role in request.attempts if role not in UNITS]
-    if len(others) < len(request.attempts) and request.missing_cost == "drop":
-        raise ParameterError(
-            f"--missing {BOUNDS}: attempts without a cost are left out with outcomes that may be"
-            " missing; use --missing fail or drop, or another --missing-cost",
-            name="no-bounds",
-        )
-    if others or request.scores_only:
+    if len(request.threshold) > 1:
+        problem, remedy = "a missing score passes every threshold or none", "give one --threshold"
+    elif len(others) < len(request.attempts) and request.missing_cost == "drop":
+        problem = "attempts without a cost are left out with outcomes that may be missing"
+        remedy = "use --missing fail or drop, or another --missing-cost"
+    elif others or request.scores_only:
         role = next(iter(others), "score")
         what = "place in the order" if role in ("attempt", "line") else role
-        raise ParameterError(
-            f"--missing {BOUNDS}: a missing attempt could pass or fail, but its {what} is unknown;"
-            " use metrics of passes, as pass@k and pass^k, or --missing fail or drop",
-            name="no-bounds",
-        )
+        problem = f"a missing attempt could pass or fail, but its {what} is unknown"
+        remedy = "use metrics of passes, as pass@k and pass^k, or --missing fail or drop"
+    if problem:
+        raise ParameterError(f"--missing {BOUNDS}: {problem}; {remedy}", name="no-bounds")
 
 
 def _recognised(

@@ -315,13 +315,10 @@ def _choices(
         sizes = choices["n"] + choices["c"]
         outcomes = [column for column in choices["outcome"] if column not in sizes]
         if outcomes and not {"n", "c"} <= overrides.keys():
-            raise DataError(
-                place,
-                f"counts ({choices['n'][0]}, {choices['c'][0]}) and outcomes"
-                f" ({outcomes[0]}) in one table",
-                "choose with --field outcome=… or with --field n=… --field c=…",
-                name="ambiguous-column",
-            )
+            pair = f"{choices['n'][0]}, {choices['c'][0]}"
+            problem = f"counts ({pair}) and outcomes ({outcomes[0]}) in one table"
+            remedy = "choose with --field outcome=… or with --field n=… --field c=…"
+            raise DataError(place, problem, remedy, name="ambiguous-column")
         return choices | {"outcome": [], "attempt": []}, counts
     choices |= {"n": [], "c": []}
     if columns.keys() >= _HUMAN_EVAL and set(choices["outcome"]) == {"passed", "result"}:

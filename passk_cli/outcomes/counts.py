@@ -285,14 +285,9 @@ class Counts:
         keep = stays[self.series_codes]
         rows = names, (np.cumsum(stays) - 1)[self.series_codes[keep]]
         tasks = self.tasks, self.task_codes[keep]
+        missing = None if self.missing is None else self.missing[keep]
         merged = Counts.from_codes(
-            rows,
-            tasks,
-            self.n[keep],
-            self.c[keep],
-            group_names,
-            self.facts,
-            None if self.missing is None else self.missing[keep],
+            rows, tasks, self.n[keep], self.c[keep], group_names, self.facts, missing
         )
         if self.attempts:
             to = np.full(len(self.n), -1)

@@ -209,10 +209,7 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
     lines = [line for line in lines if not any(sign in line for sign in _WRAPPED)]
     reason = re.sub(r"\s+", " ", lines[0] if lines else "no reason given")
     reason = re.sub(_JAVA, "", reason)[:200]
-    remedy = "copy the file here, and leave --engine spark out"
-    return DataError(
-        place,
-        f"Spark ends with an error ({reason})",
-        remedy if far else "leave --engine spark out",
-        name="spark-failed",
+    remedy = (
+        "copy the file here, and leave --engine spark out" if far else "leave --engine spark out"
     )
+    return DataError(place, f"Spark ends with an error ({reason})", remedy, name="spark-failed")

@@ -395,21 +395,16 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
                 problem = f"{column!r} adds amounts, which a cluster does not"
                 remedy = "write one column, or leave --engine spark out"
                 raise NotOnSpark(batch.sources[0].name, problem, remedy)
+    problem = remedy = ""
     if request.conversion is not None:
-        raise ParameterError(
-            "--engine spark: rows stay on the cluster; write counts with passk convert --counts",
-            name="not-on-spark",
-        )
-    if "line" in request.attempts:
-        raise ParameterError(
-            "--order-from-lines: lines on a cluster have no order; name the attempt's number with"
-            " --field attempt=…",
-            name="not-on-spark",
-        )
-    if "solution" in request.attempts and (request.normalise != "none" or request.similarity):
+        problem = "--engine spark: rows stay on the cluster"
+        remedy = "write counts with passk convert --counts"
+    elif "line" in request.attempts:
+        problem = "--order-from-lines: lines on a cluster have no order"
+        remedy = "name the attempt's number with --field attempt=…"
+    elif "solution" in request.attempts and (request.normalise != "none" or request.similarity):
         option = "--similarity" if request.similarity else f"--normalise {request.normalise}"
-        raise ParameterError(
-            f"{option}: solutions are texts, which stay on the cluster; compare them with"
-            " --normalise none, or leave --engine spark out",
-            name="not-on-spark",
-        )
+        problem = f"{option}: solutions are texts, which stay on the cluster"
+        remedy = "compare them with --normalise none, or leave --engine spark out"
+    if problem:
+        raise ParameterError(f"{problem}; {remedy}", name="not-on-spark")
