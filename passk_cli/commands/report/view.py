@@ -186,8 +186,7 @@ def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Co
     offered = bool(inputs) and all("solution" in each.offered for each in inputs)
     if offered and "solution" not in counts.attempts:
         apart["diversity"] = replace(options.request, attempts=("solution",))
-    settings = [name for name in COLUMNS if name in counts.facts.varying]
-    if settings:
+    if settings := [name for name in COLUMNS if name in counts.facts.varying]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         apart["temperature"] = replace(options.request, by=by)
     further: dict[str, Counts | str] = {}
