@@ -144,7 +144,7 @@ class Regressions(Section[Regression]):
         data_field("temperature", "T*; empty where every task passes."),
         data_field("pass_at_k", "pass@k at T*."),
         data_field("kept", "Whether the regression takes the point."),
-        Column("source", name="source", meaning="Of a regression: exact sums, or the article.",
+        Column("source", name="source", meaning="Exact sums, or the article.",
                cell=lambda line: line.source),
         Column("factor", "number", name="factor", meaning="Factor of the law.",
                cell=lambda line: line.fit.factor),
