@@ -34,13 +34,9 @@ def spread_out(ks: Ints, count: int = CALIBRATED) -> Ints:
 
 
 def band_levels_new_tasks(
-    curves: Sequence[tuple[Ints, Ints, Ints]],
-    level: float,
-    *,
-    clusters: Ints | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> list[float]:
+    curves: Sequence[tuple[Ints, Ints, Ints]], level: float, *, clusters: Ints | None = None,
+    resamples: int = 10_000, seed: int = 0,
+) -> list[float]:  # fmt: skip
     """For each model the pointwise level whose intervals hold pass@k and pass^k at all k's.
 
     curves : (n, c, ks) of each model, n and c : (tasks,), n ≥ every k; ks : increasing.  All with
@@ -74,15 +70,9 @@ def band_level_these_tasks(
 
 
 def errors_these_tasks(
-    n: Ints,
-    c: Ints,
-    ks: Ints,
-    family: str,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
+    n: Ints, c: Ints, ks: Ints, family: str, *, resamples: int = 10_000, seed: int = 0,
     purpose: str = "",
-) -> Floats:
+) -> Floats:  # fmt: skip
     """Errors of one curve of a model when these tasks are attempted again: (resamples × ks).
 
     Normal draws, as those of `band_level_these_tasks`, independent of another model's.
