@@ -112,7 +112,8 @@ class Cell:
         passed = rng.random(len(task)) < rates[task]
         cost = self.scale * LAWS[self.law](z) * np.where(passed, 1.0, self.failing)
         start = np.concatenate([[0], np.cumsum(n)])
-        return Spending.of(start, cost, np.ones(len(task), np.int64), passed.astype(np.int64))
+        attempts = np.ones(len(task), np.int64), passed.astype(np.int64)
+        return Spending.of(start, cost, *attempts, self.clusters)
 
     @property
     def clusters(self) -> NDArray[np.int64] | None:
@@ -161,7 +162,7 @@ def single(cells: list[Cell], runs: int) -> str:
         limits, by_t, values = [], [], []
         for _ in range(runs):
             one = cell.drawn(rng)
-            answer = cost_per_success(one, clusters=cell.clusters)
+            answer = cost_per_success(one)
             limits.append((answer.low, answer.high))
             by_t.append(t_limits(one, cell.clusters))
             values.append(np.nan if answer.value is None else answer.value)

@@ -122,6 +122,10 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: float, sizes: Floats
             q[wide] += width[wide] * _quantiles(scaled, alpha, np.where(real, b, 0.0), p)
         return q
 
+    if len(blocks) == 1:
+        # Threads take longer to begin than one block takes.
+        q[order] = solve(order)
+        return q[index.ravel()]
     with ThreadPoolExecutor(_THREADS) as pool:
         for block, part in zip(blocks, pool.map(solve, blocks), strict=True):
             q[block] = part

@@ -158,7 +158,9 @@ def lead_crossings(
     """
     tops = (first, second) if highest is None else highest
     ends = [first - tops[1], tops[0] - second]
-    every = np.concatenate(ends if highest is not None else ends[:1])
+    # Where both ends are one curve, it is drawn once.
+    ranged = (tops[0] != first).any(axis=1) | (tops[1] != second).any(axis=1)
+    every = np.concatenate([ends[0], ends[1][ranged]])
     draws = bootstrap_means(every.T, resamples, seed, clusters=clusters)
     pointwise = pointwise_level(draws, level)
     low = difference_law(ends[0], 1.0, clusters=clusters).limits(1.0 - pointwise)[0]

@@ -13,7 +13,7 @@ from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.amounts import amount_reach, softened
 from passk_cli.inference.family import family
 from passk_cli.inference.hull import Passes
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
@@ -31,7 +31,7 @@ class Spending:
     within : (3 × tasks) variance of the mean cost, of the mean outcome, and their covariance, over
         repeated attempts; NaN at n = 1; None where they are no means of attempts.
     lacking : where an attempt has no cost, so that `cost` is the least it can be.
-    rate_high : the highest rates where outcomes are missing; else None.
+    clusters : a code 0 … G−1 per task, where clusters are the units; else None.
     """
 
     cost: Floats
@@ -39,10 +39,12 @@ class Spending:
     attempts: Ints | None = None
     within: Floats | None = None
     lacking: Bools | None = None
-    rate_high: Floats | None = None
+    clusters: Ints | None = None
 
     @classmethod
-    def of(cls, start: Ints, value: Floats, count: Ints, passed: Ints) -> Spending:
+    def of(
+        cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
+    ) -> Spending:
         """From the attempts of each task, as in `passk_cli.outcomes.attempts`; value NaN: no cost.
 
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
@@ -70,7 +72,8 @@ class Spending:
             )
             within = np.stack(squares) / np.where(n > 1, n * (n - 1.0), np.nan)
         lacking = total(count * np.isnan(value)) > 0
-        return cls(cost, rate, n.astype(np.int64), within, lacking if lacking.any() else None)
+        some = lacking if lacking.any() else None
+        return cls(cost, rate, n.astype(np.int64), within, some, clusters)
 
     @property
     def unknown(self) -> bool:
@@ -78,9 +81,34 @@ class Spending:
         return self.lacking is not None and bool(self.lacking.any())
 
     @property
-    def most_passes(self) -> Floats:
-        """The highest rates."""
-        return self.rate if self.rate_high is None else self.rate_high
+    def units(self) -> int:
+        """Tasks, or clusters of them."""
+        return len(self.cost) if self.clusters is None else int(self.clusters.max()) + 1
+
+    def residuals(self, *columns: Floats) -> Floats:
+        """Contributions of units to the errors of the columns' means: totals − size · mean."""
+        values = np.stack(columns, axis=1)
+        totals, sizes = cluster_totals(values, self.clusters)
+        residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
+        return residuals
+
+    def undefined(self, population: str) -> str:
+        """Why there are no limits; "" where there are."""
+        if population == THESE_TASKS:
+            if self.within is None or self.attempts is None:
+                return "not known for these tasks: it is no mean of attempts"
+            return "needs two attempts at every task" if np.isnan(self.within).any() else ""
+        noun = "tasks" if self.clusters is None else "clusters"
+        return f"needs at least 2 {noun}" if self.units < 2 else ""
+
+    def quantile(self, level: float, population: str) -> float:
+        """Student's: degrees of freedom are units − 1, for these tasks attempts − tasks."""
+        from scipy.special import stdtrit
+
+        degrees = self.units - 1
+        if population == THESE_TASKS and self.attempts is not None:
+            degrees = int((self.attempts - 1).sum())
+        return float(-stdtrit(degrees, (1.0 - level) / 2))
 
 
 @dataclass(frozen=True)
@@ -88,7 +116,7 @@ class RatioInterval:
     """A ratio or a difference of ratios, with its limits.
 
     value : None where a model passed no attempt.  upper : the other end of the value where costs
-    or outcomes are missing, infinite where any cost may be; else None.
+    are missing, infinite where any cost may be; else None.
     low, high : limits of the level asked for, around both ends; high is infinite where there is
     none ("at least low").  None, with the reason, where nothing can be said.
     """
@@ -105,7 +133,7 @@ class RatioComparison:
     """Two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
 
     first, second : places of the models.  p : of θ₁ = θ₂, two-sided; NaN where there is no test.
-    adjusted : for all pairs of the family.
+    adjusted : for all pairs of the family.  alpha : the largest p that this leaves significant.
     """
 
     first: int
@@ -114,6 +142,7 @@ class RatioComparison:
     ratio: RatioInterval
     p: float
     adjusted: float
+    alpha: float
 
 
 class _MeanReach(NamedTuple):
@@ -125,10 +154,7 @@ class _MeanReach(NamedTuple):
 
 
 def cost_per_success(
-    spending: Spending,
-    level: float = 0.95,
-    population: str = NEW_TASKS,
-    clusters: Ints | None = None,
+    spending: Spending, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
     """θ = Σ_t mean cost / Σ_t mean outcome: what a solved task costs, failures included.
 
@@ -141,7 +167,6 @@ def cost_per_success(
     usual interval of pass@1 (`guard`, `hull` for these tasks), which holds near 0: without any pass
     there is no value, and a lower limit only.  Those of x̄ are of `amount_reach`.
 
-    clusters : a code 0 … G−1 per task; then clusters are the units.
     Limits are None with one task (cluster), and for these tasks where one has a single attempt.
     Coverage: benchmarks/cost.md.
     Source: Fieller 1954; Donner & Zou 2012 (limits from separate limits); Land 1972, Zou, Huo &
@@ -152,126 +177,81 @@ def cost_per_success(
     >>> round(answer.value, 3), round(answer.low, 3), round(answer.high, 2)
     (0.44, 0.038, 4.15)
     """
-    least = _single(spending.cost, spending.most_passes, spending, level, population, clusters)
-    most = least
-    if spending.rate_high is not None:
-        most = _single(spending.cost, spending.rate, spending, level, population, clusters)
-    return _between(least, most, spending.unknown, spending.rate_high is not None)
+    return _own_limits([spending], level, population)[0]
 
 
 def mean_cost(
-    spending: Spending,
-    level: float = 0.95,
-    population: str = NEW_TASKS,
-    clusters: Ints | None = None,
+    spending: Spending, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
     """The mean over tasks of the mean cost of an attempt; limits as of `cost_per_success`."""
-    every = _single(spending.cost, None, spending, level, population, clusters)
-    return _between(every, every, spending.unknown, False)
+    return _of_means(spending, level, population, None)
 
 
-def _between(
-    least: RatioInterval, most: RatioInterval, unknown: bool, ranged: bool
+def _own_limits(
+    spendings: Sequence[Spending], level: float, population: str
+) -> list[RatioInterval]:
+    """`cost_per_success` of each; their pass rates have limits in one pass."""
+    reaches = _rate_reaches(spendings, level, population)
+    return [
+        _of_means(one, level, population, reach)
+        for one, reach in zip(spendings, reaches, strict=True)
+    ]
+
+
+def _of_means(
+    spending: Spending, level: float, population: str, passing: _MeanReach | None
 ) -> RatioInterval:
-    upper = most.value if ranged else None
-    high = most.high
-    if unknown:
-        upper, high = np.inf, None if high is None else np.inf
-    return RatioInterval(least.value, upper, least.low, high, least.reason or most.reason)
-
-
-def _single(
-    cost: Floats,
-    rate: Floats | None,
-    spending: Spending,
-    level: float,
-    population: str,
-    clusters: Ints | None,
-) -> RatioInterval:
-    """The limits of mean(cost) / mean(rate); of mean(cost) where rate is None."""
-    mean, passing = float(cost.mean()), 1.0 if rate is None else float(rate.mean())
-    value = mean / passing if passing > 0 else None
-    reason = _undefined(spending, population, clusters)
-    if reason:
-        return RatioInterval(value, None, None, None, reason)
-    x = _cost_reach(cost, spending, level, population, clusters)
-    y, r = _MeanReach(1.0, 0.0, 0.0), 0.0
-    if rate is not None:
-        y = _rate_reach(rate, spending, level, population, clusters)
-        r = _correlation(cost, rate, spending, population, clusters)
+    """The limits of the mean cost divided by `passing`; of the mean cost where that is None."""
+    y, r = passing or _MeanReach(1.0, 0.0, 0.0), 0.0
+    value = float(spending.cost.mean()) / y.mean if y.mean > 0 else None
+    upper = np.inf if spending.unknown else None
+    if reason := spending.undefined(population):
+        return RatioInterval(value, upper, None, None, reason)
+    x = _cost_reach(spending, level, population)
+    if passing is not None:
+        r = _correlation(spending, population)
     low = _root(x.mean, y.mean, x.below**2, r * x.below * y.above, y.above**2)[0]
     high = _root(x.mean, y.mean, x.above**2, r * x.above * y.below, y.below**2)[1]
     reason = "" if value is not None else "no attempt passed"
-    return RatioInterval(value, None, low, high, reason)
+    return RatioInterval(value, upper, low, high if upper is None else upper, reason)
 
 
-def _undefined(spending: Spending, population: str, clusters: Ints | None) -> str:
-    """Why there are no limits; "" where there are."""
-    units = len(spending.cost) if clusters is None else int(clusters.max()) + 1
-    if population == THESE_TASKS:
-        if spending.within is None or spending.attempts is None:
-            return "not known for these tasks: it is no mean of attempts"
-        if np.isnan(spending.within).any():
-            return "needs two attempts at every task"
-        return ""
-    return f"needs at least 2 {'tasks' if clusters is None else 'clusters'}" if units < 2 else ""
-
-
-def _quantile(spending: Spending, level: float, population: str, clusters: Ints | None) -> float:
-    """Student's: degrees of freedom are units − 1, for these tasks attempts − tasks."""
-    from scipy.special import stdtrit
-
-    units = len(spending.cost) if clusters is None else int(clusters.max()) + 1
-    degrees = units - 1
-    if population == THESE_TASKS and spending.attempts is not None:
-        degrees = int((spending.attempts - 1).sum())
-    return float(-stdtrit(degrees, (1.0 - level) / 2))
-
-
-def _cost_reach(
-    cost: Floats, spending: Spending, level: float, population: str, clusters: Ints | None
-) -> _MeanReach:
+def _cost_reach(spending: Spending, level: float, population: str) -> _MeanReach:
+    cost = spending.cost
     mean = float(cost.mean())
     if mean == 0.0:
         return _MeanReach(0.0, 0.0, 0.0)
-    q = _quantile(spending, level, population, clusters)
+    q = spending.quantile(level, population)
     if population == THESE_TASKS and spending.within is not None:
         off = q * float(np.sqrt(spending.within[0].sum())) / len(cost) / mean
         return _MeanReach(mean, mean * softened(off), mean * float(np.expm1(off)))
-    return _MeanReach(mean, *amount_reach(cost, q, clusters))
+    return _MeanReach(mean, *amount_reach(cost, q, spending.clusters))
 
 
-def _rate_reach(
-    rate: Floats, spending: Spending, level: float, population: str, clusters: Ints | None
-) -> _MeanReach:
-    """Of the usual interval of pass@1."""
-    mean, passes = float(rate.mean()), tuple[Passes, ...]()
-    if population == THESE_TASKS and spending.attempts is not None:
-        n = spending.attempts
-        passes = (Passes(Metric("pass@", 1), n, np.rint(rate * n).astype(np.int64)),)
-    sample = Sample(rate, attempts=spending.attempts, clusters=clusters, passes=passes)
-    limits = interval(sample, None, level, population)
-    low, high = limits.low or 0.0, 1.0 if limits.high is None else limits.high
-    return _MeanReach(mean, max(mean - low, 0.0), max(high - mean, 0.0))
+def _rate_reaches(spendings: Sequence[Spending], level: float, population: str) -> list[_MeanReach]:
+    """Of the usual interval of pass@1 of each; no reach where nothing can be said."""
+    reaches = [_MeanReach(float(one.rate.mean()), 0.0, 0.0) for one in spendings]
+    places, samples = [at for at, one in enumerate(spendings) if not one.undefined(population)], []
+    for one in (spendings[at] for at in places):
+        passes, n = tuple[Passes, ...](), one.attempts
+        if population == THESE_TASKS and n is not None:
+            passes = (Passes(Metric("pass@", 1), n, np.rint(one.rate * n).astype(np.int64)),)
+        samples.append(Sample(one.rate, attempts=n, clusters=one.clusters, passes=passes))
+    for at, limits in zip(places, intervals(samples, None, level, population), strict=True):
+        mean, low, high = reaches[at].mean, limits.low or 0.0, limits.high
+        above = (1.0 if high is None else high) - mean
+        reaches[at] = _MeanReach(mean, max(mean - low, 0.0), max(above, 0.0))
+    return reaches
 
 
-def _correlation(
-    cost: Floats, rate: Floats, spending: Spending, population: str, clusters: Ints | None
-) -> float:
+def _correlation(spending: Spending, population: str) -> float:
     """Of both means; 0 where one has no spread."""
     if population == THESE_TASKS and spending.within is not None:
         xx, yy, xy = spending.within.sum(axis=1).tolist()
     else:
-        x, y = _residuals(np.stack([cost, rate], axis=1), clusters).T
+        x, y = spending.residuals(spending.cost, spending.rate).T
         xx, yy, xy = float(x @ x), float(y @ y), float(x @ y)
     return float(np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0)) if xx > 0 and yy > 0 else 0.0
-
-
-def _residuals(values: Floats, clusters: Ints | None) -> Floats:
-    """Contributions of units to the errors of the columns' means: totals − size · mean."""
-    totals, sizes = cluster_totals(values, clusters)
-    residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
-    return residuals
 
 
 def _root(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
@@ -291,7 +271,6 @@ def compare_costs(
     pairs: Sequence[tuple[int, int]] | None = None,
     level: float = 0.95,
     population: str = NEW_TASKS,
-    clusters: Ints | None = None,
     *,
     adjust: bool = True,
     resamples: int = 10_000,
@@ -309,9 +288,10 @@ def compare_costs(
     spendings : of each model, over the same tasks in the same order.  pairs : places of two models
     each, all pairs when None.  adjust : whether all pairs are one family: shared sign flips give
     the law of the smallest p (`family`; Bonferroni's for these tasks), whose level intervals have.
-    A pair of which costs or outcomes are missing has limits around both ends, and p is the largest
-    that any values in their place give, but for rounding.
-    clusters, population : as of `cost_per_success`.  Source: Fieller 1954; the delta method.
+    Without it only the two of a pair must have the same tasks.
+    A pair of which costs are missing has limits around both ends, and p is the largest that any
+    values in their place give, but for rounding.
+    Source: Fieller 1954; the delta method.
 
     >>> cheap = Spending(np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1]), np.array([1, 0, 1, 0.5, 1, 1.0]))
     >>> dear = Spending(cheap.cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
@@ -320,43 +300,45 @@ def compare_costs(
     (0.222, True, True)
     """
     pairs = list(combinations(range(len(spendings)), 2) if pairs is None else pairs)
-    own = [cost_per_success(one, level, population, clusters) for one in spendings]
-    reason = next((r for one in spendings if (r := _undefined(one, population, clusters))), "")
-    if reason or not pairs:
-        return [RatioComparison(i, j, *_nothing(own[i], own[j], reason), np.nan, np.nan)
-                for i, j in pairs]  # fmt: skip
-    q = _quantile(spendings[0], _USUAL, population, clusters)
-    ends = []
-    for one in spendings:
-        fewest = most = _Model.of(one, one.rate, q, population, clusters)
-        if one.rate_high is not None:
-            most = _Model.of(one, one.rate_high, q, population, clusters)
-        ends.append((fewest, most))
-    # Of each pair the lowest and the highest ratio that missing outcomes leave.
-    laws = [(_PairLaw(ends[i][1], ends[j][0]), _PairLaw(ends[i][0], ends[j][1])) for i, j in pairs]
-    p = np.array([
-        _p(*law, spendings[i].unknown, spendings[j].unknown)
-        for law, (i, j) in zip(laws, pairs, strict=True)
-    ])  # fmt: skip
+    reasons = [one.undefined(population) for one in spendings]
+    tested = [(i, j) for i, j in pairs if not (reasons[i] or reasons[j])]
+    laws = _laws(spendings, tested, population)
+    p = np.array([law.p for law in laws])
     alpha, adjusted = 1.0 - level, p
-    if adjust and population == NEW_TASKS:
-        columns = np.stack([law[0].contributions for law in laws], axis=1)
+    if adjust and laws and population == NEW_TASKS:
+        columns = np.stack([law.contributions for law in laws], axis=1)
         # The unit of money must not matter to what is rounding.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
-        sizes = cluster_totals(spendings[0].cost[:, None], clusters)[1]
+        first = spendings[0]
+        sizes = cluster_totals(first.cost[:, None], first.clusters)[1]
         together = family(columns, sizes=sizes, p=p, alpha=alpha, resamples=resamples, seed=seed)
         alpha, adjusted = together.level(alpha), together.adjusted(p)
-    elif adjust:
-        alpha, adjusted = alpha / len(pairs), np.minimum(p * len(pairs), 1.0)
-    if alpha < 1.0 - level:
-        own = [cost_per_success(one, 1.0 - alpha, population, clusters) for one in spendings]
-    answers = []
-    for (i, j), law, each, every in zip(pairs, laws, p.tolist(), adjusted.tolist(), strict=True):
-        unknown = spendings[i].unknown, spendings[j].unknown
-        limits = _limits(law, alpha, each <= alpha, unknown, (own[i], own[j]))
-        answers.append(RatioComparison(i, j, *limits, each, every))
-    return answers
+    elif adjust and laws:
+        alpha, adjusted = alpha / len(laws), np.minimum(p * len(laws), 1.0)
+    own = _own_limits(spendings, 1.0 - alpha, population)
+    found = {}
+    for pair, law, *both in zip(tested, laws, p.tolist(), adjusted.tolist(), strict=True):
+        found[pair] = *_limits(law, alpha, both[0], *(own[at] for at in pair)), *both
+    for i, j in pairs:
+        if (i, j) not in found:
+            nothing = _nothing(own[i], own[j], reasons[i] or reasons[j])
+            found[i, j] = *nothing, np.nan, np.nan
+    return [RatioComparison(*pair, *found[pair], alpha) for pair in pairs]
+
+
+def _laws(
+    spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]], population: str
+) -> list[_PairLaw]:
+    """The law of each pair, of models whose limits are defined."""
+    used = sorted({at for pair in pairs for at in pair})
+    chosen = [spendings[at] for at in used]
+    reaches = _rate_reaches(chosen, _USUAL, population)
+    models = {
+        at: _Model.of(one, reach, population)
+        for at, one, reach in zip(used, chosen, reaches, strict=True)
+    }
+    return [_PairLaw(models[i], models[j]) for i, j in pairs]
 
 
 class _Model(NamedTuple):
@@ -364,6 +346,7 @@ class _Model(NamedTuple):
 
     x, y : mean cost and mean rate.  residuals : (units × 2), whose products are covariances of the
     means; for these tasks (2 × 2), a root of them.  below, above : variances of ȳ to be added.
+    unknown : whether x may be larger.
     """
 
     x: float
@@ -373,28 +356,27 @@ class _Model(NamedTuple):
     above: float
     degrees: int
     shared: bool
+    unknown: bool
 
     @classmethod
-    def of(
-        cls, spending: Spending, rate: Floats, q: float, population: str, clusters: Ints | None
-    ) -> _Model:
-        """q : Student's quantile at the usual level."""
-        tasks = len(rate)
+    def of(cls, spending: Spending, reach: _MeanReach, population: str) -> _Model:
+        """reach : of the pass rate, at the usual level."""
+        tasks = len(spending.cost)
         if population == THESE_TASKS and spending.within is not None:
             xx, yy, xy = (spending.within.sum(axis=1) / tasks**2).tolist()
             root, axes = np.linalg.eigh([[xx, xy], [xy, yy]])
             residuals = (axes * np.sqrt(np.maximum(root, 0.0))).T
             degrees = int((np.asarray(spending.attempts) - 1).sum())
         else:
-            residuals = _residuals(np.stack([spending.cost, rate], axis=1), clusters)
-            units = len(residuals)
+            residuals, units = spending.residuals(spending.cost, spending.rate), spending.units
             residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
             degrees = units - 1
-        reach = _rate_reach(rate, spending, _USUAL, population, clusters)
-        shown = float(residuals[:, 1] @ residuals[:, 1])
+        q, shown = spending.quantile(_USUAL, population), float(residuals[:, 1] @ residuals[:, 1])
         below, above = (max((side / q) ** 2 - shown, 0.0) for side in (reach.below, reach.above))
-        mean = float(spending.cost.mean())
-        return cls(mean, reach.mean, residuals, below, above, degrees, population == NEW_TASKS)
+        return cls(
+            float(spending.cost.mean()), reach.mean, residuals, below, above, degrees,
+            population == NEW_TASKS, spending.unknown,
+        )  # fmt: skip
 
 
 class _PairLaw(NamedTuple):
@@ -440,11 +422,11 @@ class _PairLaw(NamedTuple):
 
     @property
     def p(self) -> float:
-        """Two-sided p of θ₁ = θ₂."""
+        """Two-sided p of θ₁ = θ₂; the largest, 1 where missing costs may make them equal."""
         from scipy.special import stdtr
 
         away = self.statistic
-        if away == 0.0:
+        if away == 0.0 or (self.second if away > 0 else self.first).unknown:
             return 1.0
         (aa, ab, _), (_, bb, _), _ = self.variances(away > 0)
         error = np.sqrt(max(aa - 2 * ab + bb, 0.0))
@@ -454,15 +436,6 @@ class _PairLaw(NamedTuple):
     def degrees(self) -> int:
         """Of freedom: the fewer of both models."""
         return min(self.first.degrees, self.second.degrees)
-
-
-def _p(least: _PairLaw, most: _PairLaw, first_unknown: bool, second_unknown: bool) -> float:
-    """The largest p: that of the ratio nearest to 1, or 1 where it may be 1."""
-    if least.statistic > 0 and not second_unknown:
-        return least.p
-    if most.statistic < 0 and not first_unknown:
-        return most.p
-    return 1.0
 
 
 def _nothing(
@@ -481,26 +454,22 @@ def _values(first: float | None, second: float | None) -> tuple[float | None, fl
 
 
 def _limits(
-    law: tuple[_PairLaw, _PairLaw],
-    alpha: float,
-    significant: bool,
-    unknown: tuple[bool, bool],
-    own: tuple[RatioInterval, RatioInterval],
+    law: _PairLaw, alpha: float, p: float, own: RatioInterval, other: RatioInterval
 ) -> tuple[RatioInterval, RatioInterval]:
-    """Difference and ratio with limits at alpha; own : each model's, at the same level."""
+    """Difference and ratio with limits at alpha; own, other : each model's, at the same level."""
     from scipy.special import stdtrit
 
-    least, most = law
-    square = float(stdtrit(least.degrees, alpha / 2)) ** 2
+    first, second = law.first, law.second
+    (x1, y1, *_), (x2, y2, *_) = law
+    square = float(stdtrit(law.degrees, alpha / 2)) ** 2
     (low_1, high_1), (low_2, high_2) = (
-        (o.low or 0.0, np.inf if o.high is None else o.high) for o in own
+        (o.low or 0.0, np.inf if o.high is None else o.high) for o in (own, other)
     )
     ratios, differences = [0.0, np.inf], [-np.inf, np.inf]
-    for side, pair in enumerate((least, most)):
-        if unknown[1 - side]:
+    for side, open_end in enumerate((second.unknown, first.unknown)):
+        if open_end:
             continue
-        (x1, y1, *_), (x2, y2, *_) = pair
-        v = square * pair.variances(side == 0)
+        v = square * law.variances(side == 0)
         ratio = _root(x1 * y2, x2 * y1, v[0, 0], v[0, 1], v[1, 1])[side]
         if np.isinf(ratio) and low_2 > 0:
             ratio = high_1 / low_2
@@ -517,28 +486,26 @@ def _limits(
         else:
             difference = max(_least_lead(ratio, low_1, high_1, low_2), low_1 - high_2)
         if side:
-            difference = max(difference, _most_lead(pair.first, pair.second, ratio, high_1))
+            difference = max(difference, _most_lead(first, second, ratio, high_1))
         else:
             turned = 1.0 / ratio if ratio > 0 else np.inf
-            difference = min(difference, -_most_lead(pair.second, pair.first, turned, high_2))
+            difference = min(difference, -_most_lead(second, first, turned, high_2))
         ratios[side], differences[side] = ratio, difference
-    if not significant:
+    if p > alpha:
         ratios = [min(ratios[0], 1.0), max(ratios[1], 1.0)]
         differences = [min(differences[0], 0.0), max(differences[1], 0.0)]
-    lows = _values(*(_value(model) for model in least))
-    highs = _values(*(_value(model) for model in most))
-    reason = "" if lows[0] is not None else "a model passed no attempt"
-    ranged = least.first is not most.first or least.second is not most.second or any(unknown)
+    reason = "" if y1 > 0 and y2 > 0 else "a model passed no attempt"
     answers = []
-    for low, high, limits, open_ends in zip(
-        lows, highs, (differences, ratios), ((-np.inf, np.inf), (0.0, np.inf)), strict=True
-    ):
-        value = open_ends[0] if unknown[1] and low is not None else low
-        upper = open_ends[1] if unknown[0] else high
-        least_limit, most_limit = (float(limit) for limit in limits)
-        answers.append(
-            RatioInterval(value, upper if ranged else None, least_limit, most_limit, reason)
-        )
+    for value, limits, ends in zip(
+        _values(own.value, other.value), (differences, ratios), ((-np.inf, np.inf), (0.0, np.inf)),
+        strict=True,
+    ):  # fmt: skip
+        low, high = (float(limit) for limit in limits)
+        upper = None
+        if first.unknown or second.unknown:
+            upper = ends[1] if first.unknown else value
+            value = ends[0] if second.unknown and value is not None else value
+        answers.append(RatioInterval(value, upper, low, high, reason))
     return answers[0], answers[1]
 
 
@@ -560,7 +527,3 @@ def _most_lead(dear: _Model, cheap: _Model, ratio: float, high: float) -> float:
     value, share = dear.x / dear.y, cheap.x * dear.y / (cheap.y * dear.x)
     reach = value * (share - 1.0 / ratio), (1.0 - share) * (high - value)
     return value * (1.0 - share) + float(np.hypot(*reach))
-
-
-def _value(model: _Model) -> float | None:
-    return model.x / model.y if model.y > 0 else None

@@ -8,6 +8,7 @@ those passed (`passed`).  Costs are of any unit: dollars, tokens, seconds.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -300,6 +301,7 @@ def _weights(n: int, failures: int, most: int) -> Floats:
     return np.concatenate([[1.0], np.cumprod((failures - j) / np.maximum(n - 1 - j, 1))]) / n
 
 
+@lru_cache(maxsize=1 << 10)
 def _pair_weights(n: int, first: int, second: int) -> Floats:
     """C(first, i) C(second, j) / (n C(n−1, i+j)): (first + 1 × second + 1)."""
     i, j = np.arange(first + 1)[:, None], np.arange(second + 1)

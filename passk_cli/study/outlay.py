@@ -109,7 +109,8 @@ def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rat
     rows = counts.rows_of(place)
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
     attempts = attempts_of(counts, amount, rows)
-    cost, per_success = _spent(study, amount, rate, tasks, _spending(attempts))
+    spending = _spending(attempts, cluster_codes(counts, tasks))
+    cost, per_success = _spent(study, amount, rate, spending)
     within = []
     solved = pass_within(*_columns(attempts), np.array(budgets))
     for budget, low, high in zip(budgets, *solved, strict=True):
@@ -130,16 +131,14 @@ def _columns(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
     return attempts.start, attempts.value, attempts.count, attempts.passed
 
 
-def _spending(attempts: Attempts) -> Spending:
-    return Spending.of(*_columns(attempts))
+def _spending(attempts: Attempts, clusters: Ints | None) -> Spending:
+    return Spending.of(*_columns(attempts), clusters)
 
 
-def _spent(
-    study: Study, amount: str, rate: Fact, tasks: Ints, spending: Spending
-) -> tuple[Fact, Fact]:
+def _spent(study: Study, amount: str, rate: Fact, spending: Spending) -> tuple[Fact, Fact]:
     """The cost of an attempt and of a solved task."""
     confidence, unit = study.confidence, AMOUNTS[amount][0]
-    about = confidence.level, confidence.population, cluster_codes(study.counts, tasks)
+    about = confidence.level, confidence.population
     blank = replace(
         rate, k=None, values=None, flaw="", se=None, method=_RATIO, level=confidence.level
     )
@@ -238,11 +237,12 @@ def _cascade(study: Study, amount: str, first: Outlay, second: Outlay) -> Cascad
         return None
     policy = cascade(first.on(tasks), second.on(tasks))
     series = f"{first.series[0]} → {second.series[0]}", *first.series[1:]
-    spending = Spending(policy.cost, policy.rate, lacking=policy.lacking)
+    clusters = cluster_codes(study.counts, tasks)
+    spending = Spending(policy.cost, policy.rate, lacking=policy.lacking, clusters=clusters)
     fixed = "no interval for these tasks"
     n = np.ones(len(tasks), dtype=np.int64)
     rate = study.mean(series, "solved", policy.rate, tasks, n, fixed=fixed)
-    cost, per_success = _spent(study, amount, rate, tasks, spending)
+    cost, per_success = _spent(study, amount, rate, spending)
     if without := [model.series[0] for model in (first, second) if model.unpriced]:
         # What one of them costs is not known, so what both cost is not.
         nothing = Estimate(None, reason=f"every attempt of {without[0]} costs 0")
@@ -309,57 +309,31 @@ def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
 
 
 def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
-    """Every pair, on the tasks that all have; where there are no two of them, each pair on its own,
-    adjusted by their number (Bonferroni)."""
+    """Every pair, the cheapest model's first, on the tasks that all have, as one family; where
+    there are no two of them, each pair on its own, adjusted by their number (Bonferroni)."""
+    confidence, common = study.confidence, shared_tasks(rivals)
     pairs = list(combinations(rivals, 2))
-    common = shared_tasks(rivals)
-    if len(common) > 1 or len(pairs) == 1:
-        yield from _compared(study, rivals, common, rivals)
-        return
-    shared = [(pair, tasks) for pair in pairs if len(tasks := shared_tasks(pair))]
+    together = len(common) > 1 or len(pairs) == 1
+    shared = [(pair, common if together else shared_tasks(pair)) for pair in pairs]
+    shared = [(pair, tasks) for pair, tasks in shared if len(tasks)]
+    tests = 1 if together else max(len(shared), 1)
+    sides: dict[tuple[Series, bytes], Spending] = {}
     for pair, tasks in shared:
-        yield from _compared(study, pair, tasks, rivals, tests=len(shared))
-
-
-def shared_tasks(rivals: Sequence[Outlay]) -> Ints:
-    """The tasks that all of these models have."""
-    return reduce(np.intersect1d, [rival.tasks for rival in rivals])
-
-
-def _compared(
-    study: Study, rivals: Sequence[Outlay], shared: Ints, group: Sequence[Outlay], tests: int = 1
-) -> Iterator[Rivalry]:
-    """Every pair of these models on tasks that they share, one family of `tests` of equal level.
-
-    group : all models of theirs, the cheapest first.
-    """
-    if not len(shared):
-        return
-    confidence, clusters = study.confidence, cluster_codes(study.counts, shared)
-    level = 1 - (1 - confidence.level) / tests
-    draws = confidence.resamples, confidence.seed
-    attempts = [rival.on(shared) for rival in rivals]
+        clusters = cluster_codes(study.counts, tasks)
+        for rival in pair:
+            key = rival.series, tasks.tobytes()
+            if key not in sides:
+                sides[key] = _spending(rival.on(tasks), clusters)
+    place = {key: at for at, key in enumerate(sides)}
     compared = compare_costs(
-        list(map(_spending, attempts)), None, level, confidence.population, clusters,
-        resamples=draws[0], seed=draws[1],
+        list(sides.values()),
+        [(place[one.series, tasks.tobytes()], place[other.series, tasks.tobytes()])
+         for (one, other), tasks in shared],
+        1 - (1 - confidence.level) / tests, confidence.population, adjust=together,
+        resamples=confidence.resamples, seed=confidence.seed,
     )  # fmt: skip
-    budgets = _grid(attempts)
-    solved = [pass_within(*_columns(each), budgets) for each in attempts]
-
-    def lead(i: int, j: int) -> LeadCrossings | None:
-        # A band needs tasks as a sample; of many models, only the cheapest is compared.
-        known = confidence.population == NEW_TASKS and len(shared) > 1
-        cheapest = group[0] in (rivals[i], rivals[j])
-        if not known or (len(group) > _MOST_CROSSED and not cheapest):
-            return None
-        (first, most), (second, other) = solved[i], solved[j]
-        return lead_crossings(
-            budgets, first, second, confidence.level, clusters, highest=(most, other),
-            resamples=draws[0], seed=draws[1],
-        )  # fmt: skip
-
-    for each in compared:
-        first, second = rivals[each.first], rivals[each.second]
+    leads = _leads(study, shared, rivals, together=together)
+    for ((first, second), tasks), each, lead in zip(shared, compared, leads, strict=True):
         p = None if math.isnan(each.p) else each.p
         adjusted = None if math.isnan(each.adjusted) else min(each.adjusted * tests, 1.0)
         verdict = UNDECIDED if adjusted is not None else ""
@@ -368,14 +342,53 @@ def _compared(
             verdict = BETTER if less else WORSE
         blank = replace(
             first.per_success, against=second.series[0], p=p, p_adjusted=adjusted, verdict=verdict,
-            size=first.per_success.size._replace(tasks=len(shared)),
+            size=first.per_success.size._replace(tasks=len(tasks)),
         )  # fmt: skip
         unit = first.per_success.estimate.unit
         yield Rivalry(
             first, second,
             replace(blank, estimate=_estimate(each.difference, unit, signed=True)),
             replace(blank, name=f"{PER_SUCCESS}-ratio", estimate=_estimate(each.ratio, "ratio")),
-            lead(each.first, each.second),
+            lead,
+        )  # fmt: skip
+
+
+def shared_tasks(rivals: Sequence[Outlay]) -> Ints:
+    """The tasks that all of these models have."""
+    return reduce(np.intersect1d, [rival.tasks for rival in rivals])
+
+
+def _leads(
+    study: Study,
+    shared: Sequence[tuple[tuple[Outlay, Outlay], Ints]],
+    rivals: Sequence[Outlay],
+    *,
+    together: bool,
+) -> Iterator[LeadCrossings | None]:
+    """Who solves more within which budgets, of each pair; None where it is not asked.
+
+    A band needs tasks as a sample; of many models, only the cheapest is compared.
+    together : whether all pairs are over the same tasks, and so over the same budgets.
+    """
+    confidence = study.confidence
+    solved: dict[Series, tuple[Floats, Floats]] = {}
+    budgets = np.empty(0)
+    for pair, tasks in shared:
+        many = len(rivals) > _MOST_CROSSED and rivals[0] not in pair
+        if many or confidence.population != NEW_TASKS or len(tasks) < 2:
+            yield None
+            continue
+        if not together:
+            solved = {}
+        if not solved:
+            budgets = _grid([rival.on(tasks) for rival in (rivals if together else pair)])
+        for rival in pair:
+            if rival.series not in solved:
+                solved[rival.series] = pass_within(*_columns(rival.on(tasks)), budgets)
+        (first, most), (second, other) = (solved[rival.series] for rival in pair)
+        yield lead_crossings(
+            budgets, first, second, confidence.level, cluster_codes(study.counts, tasks),
+            highest=(most, other), resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
 
 
@@ -401,13 +414,13 @@ def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:
         shared = shared_tasks(rivals)
         if len(rivals) < 2 or len(shared) < 2:
             continue
-        spent = [_spending(rival.on(shared)) for rival in rivals]
+        clusters = cluster_codes(study.counts, shared)
+        spent = [_spending(rival.on(shared), clusters) for rival in rivals]
         cost, rate = (
             np.stack([getattr(each, name) for each in spent], axis=1) for name in ("cost", "rate")
         )
         found = frontier_shares(
-            cost, rate, cluster_codes(study.counts, shared), study.confidence.resamples,
-            study.confidence.seed,
+            cost, rate, clusters, study.confidence.resamples, study.confidence.seed,
         )  # fmt: skip
         for rival, on, share, p in zip(
             rivals, found.on, found.share.tolist(), found.p.tolist(), strict=True

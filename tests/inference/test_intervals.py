@@ -325,10 +325,10 @@ def test_the_price_of_guard_where_tasks_are_alike(
 
 def test_a_guard_of_amounts_is_that_of_the_mean_cost() -> None:
     costs = np.array([0.1, 0.2, 0.2, 0.9, 4.0])
-    spending = Spending(costs, np.ones(5))
     for clusters in (None, np.array([0, 0, 1, 2, 2])):
         sample = Sample(costs, low=0.0, high=math.inf, clusters=clusters)
-        limits, other = interval(sample), mean_cost(spending, clusters=clusters)
+        spending = Spending(costs, np.ones(5), clusters=clusters)
+        limits, other = interval(sample), mean_cost(spending)
         assert (limits.low, limits.high) == pytest.approx((other.low, other.high), rel=1e-12)
         assert limits.method == "guard"
     alone = interval(Sample(costs[:1], low=0.0, high=math.inf))

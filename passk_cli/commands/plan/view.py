@@ -600,10 +600,9 @@ def _costs(study: Study, level: float) -> dict[Series, Estimate]:
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
         spent = attempts_of(counts, "cost", rows)
-        mean = mean_cost(
-            Spending.of(spent.start, spent.value, spent.count, spent.passed), level,
-            clusters=cluster_codes(counts, counts.task_codes[rows]),
-        )  # fmt: skip
+        clusters = cluster_codes(counts, counts.task_codes[rows])
+        spending = Spending.of(spent.start, spent.value, spent.count, spent.passed, clusters)
+        mean = mean_cost(spending, level)
         costs[series] = Estimate(
             mean.value, low=mean.low, high=mean.high, unit="$", upper=mean.upper
         )
