@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -13,11 +13,13 @@ from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.amounts import amount_reach, softened
 from passk_cli.inference.family import family
 from passk_cli.inference.hull import Passes
-from passk_cli.inference.intervals import Sample, intervals
+from passk_cli.inference.intervals import Sample, interval, intervals
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
 
+# The method of the limits, and of the test that two ratios are equal.
+FIELLER = "fieller"
 # The level of the limits of success rates whose reach a comparison counts with.
 _USUAL = 0.95
 
@@ -79,6 +81,17 @@ class Spending:
     def unknown(self) -> bool:
         """Whether any cost is missing."""
         return self.lacking is not None and bool(self.lacking.any())
+
+    @property
+    def within_ratio(self) -> Floats:
+        """Variance of what each task contributes to the cost per success, over repeated attempts;
+        NaN where it is not known, or nothing passed."""
+        passing = float(self.rate.mean())
+        if self.within is None or not passing:
+            return np.full(len(self.cost), np.nan)
+        ratio, (xx, yy, xy) = float(self.cost.mean()) / passing, self.within
+        variance: Floats = (xx - 2 * ratio * xy + ratio**2 * yy) / passing**2
+        return variance
 
     @property
     def units(self) -> int:
@@ -183,8 +196,14 @@ def cost_per_success(
 def mean_cost(
     spending: Spending, level: float = 0.95, population: str = NEW_TASKS
 ) -> RatioInterval:
-    """The mean over tasks of the mean cost of an attempt; limits as of `cost_per_success`."""
-    return _of_means(spending, level, population, None)
+    """The mean over tasks of the mean cost of an attempt; limits of `amount_reach`, for these tasks
+    of the jackknife over attempts."""
+    found = _of_means(spending, level, population, None)
+    if population != THESE_TASKS or spending.within is None or found.low is None:
+        return found
+    sample = Sample(spending.cost, high=np.inf, within=spending.within[0])
+    limits = interval(sample, "jackknife", level, population)
+    return replace(found, low=limits.low, high=found.upper or limits.high)
 
 
 def _own_limits(
@@ -317,14 +336,17 @@ def compare_costs(
     elif adjust and laws:
         alpha, adjusted = alpha / len(laws), np.minimum(p * len(laws), 1.0)
     own = _own_limits(spendings, 1.0 - alpha, population)
-    found = {}
-    for pair, law, *both in zip(tested, laws, p.tolist(), adjusted.tolist(), strict=True):
-        found[pair] = *_limits(law, alpha, both[0], *(own[at] for at in pair)), *both
+    found = dict(zip(tested, zip(laws, p.tolist(), adjusted.tolist(), strict=True), strict=True))
+    answers = []
     for i, j in pairs:
-        if (i, j) not in found:
-            nothing = _nothing(own[i], own[j], reasons[i] or reasons[j])
-            found[i, j] = *nothing, np.nan, np.nan
-    return [RatioComparison(*pair, *found[pair], alpha) for pair in pairs]
+        if (i, j) in found:
+            law, each, every = found[i, j]
+            limits = _limits(law, alpha, each, own[i], own[j])
+        else:
+            limits = _nothing(own[i], own[j], reasons[i] or reasons[j])
+            each = every = np.nan
+        answers.append(RatioComparison(i, j, *limits, each, every, alpha))
+    return answers
 
 
 def _laws(

@@ -1,4 +1,5 @@
-"""best@k, worst@k, mean and median of real-valued scores, exactly, without drawing subsets.
+"""best@k, worst@k, mean, median and mean per pass of real-valued scores, exactly, without drawing
+subsets.
 
 A cell's attempts come as a ragged multiset: `start` (cells+1,) offsets; rows start[i]:start[i+1]
 are the distinct values of cell i in increasing order, each with how many attempts have it
@@ -68,6 +69,28 @@ def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int =
         for place in ((n - 1) // 2, n // 2)
     )
     return np.where(n >= k, (lower + upper) / 2, np.nan)
+
+
+def mean_per_pass(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
+    """Contributions of cells to θ = Σ mean value / Σ pass rate: θ + (x − θ y) / ȳ of each cell.
+
+    Their mean is θ, and their spread that of its error (the delta method).  Those of some of the
+    cells are no part of those of all: θ is the ratio of the cells that are given.
+
+    value : (rows,) finite.  Returns (cells,); NaN where no attempt of any cell passed.
+
+    >>> cells = np.array([0, 1, 2]), np.array([1.0, 3.0]), np.array([1, 2]), np.array([1, 1])
+    >>> mean_per_pass(*cells).round(3).tolist(), float(mean_per_pass(*cells).mean())
+    ([0.444, 4.889], 2.6666666666666665)
+    """
+    first = start[:-1]
+    n = np.add.reduceat(count, first)
+    x, y = np.add.reduceat(value * count, first) / n, np.add.reduceat(passed, first) / n
+    if not passed.any():
+        return np.full(len(n), np.nan)
+    ratio = x.mean() / y.mean()
+    contributions: Floats = ratio + (x - ratio * y) / y.mean()
+    return contributions
 
 
 def _over_thresholds(start: Ints, value: Floats, count: Ints, k: int, form: PairForm) -> Floats:

@@ -15,7 +15,13 @@ from passk_cli.errors import ParameterError
 from passk_cli.limits import whole_number
 from passk_cli.metrics.diversity import distinct_at_k, distinct_passing_at_k, pass_at_k_distinct
 from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
-from passk_cli.metrics.graded import best_at_k, mean_score, median_score, worst_at_k
+from passk_cli.metrics.graded import (
+    best_at_k,
+    mean_per_pass,
+    mean_score,
+    median_score,
+    worst_at_k,
+)
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs
@@ -38,6 +44,8 @@ class Kind:
     exchangeable : whether the order of attempts does not matter.
     monotone : of counts: whether it never falls when one more attempt passes.
     quantity : the unit of what attempts use, of which less is better; "" for what they achieve.
+    ratio : whether it is a ratio of two means, which has no value per task; `values` are then what
+        tasks contribute to it.
     """
 
     values: Callable[..., Floats]
@@ -49,6 +57,7 @@ class Kind:
     exchangeable: bool = True
     monotone: bool = True
     quantity: str = ""
+    ratio: bool = False
 
 
 # A new metric is one function and one line here.
@@ -117,6 +126,10 @@ for _amount, (_unit, _noun) in AMOUNTS.items():
     _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
     FAMILIES[_amount] = _mean
     FAMILIES[f"median-{_amount}"] = replace(_mean, values=median_score, meaning=_middle)
+    _spent = f"{_noun.capitalize()} of a solved task: of an attempt, divided by pass@1."
+    FAMILIES[f"{_amount}-per-success"] = replace(
+        _mean, values=mean_per_pass, meaning=_spent, ratio=True
+    )
 USUAL_K = (1, 10, 100)
 # Values of a metric that its polynomial is made from.
 _MOST_VALUES = 10_000
@@ -228,6 +241,11 @@ class Change(Metric):
             raise ParameterError(
                 "the same metric twice; give another one to change to", name="contradicting-options"
             )
+        if ratio := next((m.name for m in (start, end) if m.kind.ratio), ""):
+            raise ParameterError(
+                f"{ratio} is a ratio of means, which has no change per task; give its parts",
+                name="contradicting-options",
+            )
         units = [m.unit if m.unit == "share" else m.kind.needs for m in (start, end)]
         if units[0] != units[1]:
             raise ParameterError(
@@ -309,12 +327,6 @@ def parse(text: str) -> Metric:
     name = text.strip()
     match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
-    if family is None and "-per-" in name.lower():
-        raise ParameterError(
-            f"{name}: a ratio of two means has no value per task; `passk cost` has it, with its"
-            " interval",
-            name="unknown-metric",
-        )
     if match is None or family is None or (match[2] is not None) != family.counted:
         raise ParameterError(
             f"no metric {name!r}; there are {', '.join(patterns())}, as in pass@10",

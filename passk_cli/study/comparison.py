@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from passk_cli.inference.ratio import RatioInterval
     from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
 
@@ -60,6 +61,7 @@ class Comparison:
         smaller difference than the one, or a larger one than the other.
     across : of an end, the other one.
     floor : the least variance of the mean difference; None before `with_floors`.
+    ratio : of a ratio of means: the first one's, divided by the second one's, with its limits.
     """
 
     first: TaskValues
@@ -84,6 +86,7 @@ class Comparison:
     ends: tuple[Comparison, ...] = ()
     across: Comparison | None = None
     floor: float | None = None
+    ratio: RatioInterval | None = None
 
     def having(self, **results: Any) -> Comparison:
         """The comparison with other results, as p or the interval.
@@ -348,8 +351,11 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
             "compare on the shared ones with --unpaired drop",
             name="different-tasks",
         )
-    reason = ""
-    for rates in (first, second):
+    reason, sides = "", (first, second)
+    if first.metric.kind.ratio and not same:
+        # What tasks contribute to a ratio depends on the others.
+        sides = first.on(shared), second.on(shared)
+    for rates in sides:
         if not rates.there:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
     if not len(shared):
@@ -366,6 +372,8 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if not same:
         at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
     values = first.values[at[0]], second.values[at[1]]
+    if first.metric.kind.ratio:
+        values = sides[0].values, sides[1].values
     clusters = first.clusters
     if clusters is not None:
         # Codes without gaps.

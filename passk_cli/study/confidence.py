@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -39,9 +39,9 @@ class Confidence:
 
     interval : a method's name, "none", or None for the population's default.
     bounds : lowest and highest possible score, where they are known.
-    lacking : metrics that the method does not apply to, which get another; see `for_metrics`.
+    others : method → metrics that it is used for instead, "all" for all of them; see `for_metrics`.
     by_default : whether the method of differences is the default, which `tango` replaces where
-        differences are −1, 0 and 1; tango : the metrics where it did; see `as_used`.
+        differences are −1, 0 and 1; see `as_used`.
     """
 
     title: ClassVar[str] = "Uncertainty"
@@ -69,9 +69,8 @@ class Confidence:
         parse=parse_bounds,
         detail="Guard intervals of best@k, worst@k and mean need them.")] = None
     # fmt: on
-    lacking: tuple[str, ...] = ()
+    others: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_default: bool = False
-    tango: tuple[str, ...] = ()
 
     @cached_property
     def method(self) -> str:
@@ -116,24 +115,30 @@ class Confidence:
         """The confidence with those of these metrics that the method does not apply to.
 
         Metrics without known bounds get BCa instead of guards; metrics of more than counts get the
-        jackknife instead of the hull.
+        jackknife instead of the hull; ratios of means have limits of their own.
         """
         from passk_cli.inference.intervals import METHODS
+        from passk_cli.inference.ratio import FIELLER
 
         method = METHODS.get(self.method)
-        if method is not None and method.counted:
-            lacking = [metric for metric in metrics if metric.expectation is None]
-        elif self.bounds is None and method is not None and method.bounded:
-            lacking = [metric for metric in metrics if metric.bounds is None]
-        else:
-            lacking = []
-        if method is not None and method.bounded and not method.amounts:
-            lacking += [metric for metric in metrics if metric.kind.quantity]
-        if not lacking:
+        if method is None:
             return self
-        names = tuple(metric.name for metric in lacking)
-        of_all = bool(metrics) and len(lacking) == len(metrics)
-        return replace(self, lacking=("all",) if of_all else names)
+        others: dict[str, tuple[str, ...]] = {}
+        for metric in metrics:
+            unbounded = self.bounds is None and method.bounded and metric.bounds is None
+            amount = method.bounded and not method.amounts and metric.kind.quantity
+            if metric.kind.ratio:
+                name = FIELLER
+            elif method.counted and metric.expectation is None:
+                name = "jackknife"
+            elif unbounded or amount:
+                name = "bca"
+            else:
+                continue
+            others[name] = (*others.get(name, ()), metric.name)
+        if len(others) == 1 and len(metrics) == sum(map(len, others.values())):
+            others = dict.fromkeys(others, ("all",))
+        return replace(self, others=others)
 
     @property
     def method_name(self) -> str:
@@ -144,13 +149,9 @@ class Confidence:
     @property
     def _methods(self) -> list[str]:
         """The methods with their metrics: ["guard", "bca for mean"]."""
-        other = "jackknife" if self.method == "hull" else "bca"
-        if self.lacking == ("all",):
-            return [other]
-        if self.tango == ("all",):
-            return ["tango"]
-        pairs = ((other, self.lacking), ("tango", self.tango))
-        return [self.method, *(f"{name} for {', '.join(some)}" for name, some in pairs if some)]
+        if alone := [method for method, names in self.others.items() if names == ("all",)]:
+            return alone
+        return [self.method, *(f"{each} for {', '.join(s)}" for each, s in self.others.items())]
 
     @property
     def interval_level(self) -> float | None:
@@ -172,11 +173,12 @@ class Confidence:
         """
         from passk_cli.inference.intervals import TANGO
 
-        if self.method == TANGO:
-            return self
         names = tuple(dict.fromkeys(metric for metric, method in methods if method == TANGO))
-        everywhere = names and all(method == TANGO for _, method in methods)
-        return replace(self, tango=("all",) if everywhere else names)
+        if not names or self.method == TANGO:
+            return self
+        everywhere = all(method == TANGO for _, method in methods)
+        others = {TANGO: ("all",)} if everywhere else {**self.others, TANGO: names}
+        return replace(self, others=others)
 
     def signature(self) -> dict[str, object]:
         """The entries of a signature; resamples and seed where the method needs draws."""

@@ -11,6 +11,7 @@ from passk_cli.report.model import DATA, Cell, Column, Estimate, Table
 from passk_cli.report.words import series_name
 
 if TYPE_CHECKING:
+    from passk_cli.inference.ratio import RatioInterval
     from passk_cli.study.values import Series, TaskValues
 
 
@@ -68,6 +69,16 @@ class Fact:
         """The number as a point of a chart.  y : name of its height.  more : further keys."""
         limits = {"low": self.estimate.low, "high": self.estimate.high}
         return {"model": series_name(self.series), y: self.estimate.value, **limits, **more}
+
+
+def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
+    """A ratio of means, or a difference of two, as a number with its limits."""
+    # Where an amount is missing it may be any.
+    endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
+    reason = ratio.reason or ("amounts are missing: an end is not known" if endless else "")
+    return Estimate(
+        ratio.value, None, ratio.low, ratio.high, reason, signed, unit=unit, upper=ratio.upper
+    )
 
 
 def across(first: Fact, second: Fact) -> Fact:

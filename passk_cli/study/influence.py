@@ -43,7 +43,7 @@ def decided_by_few(
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        if c.ends or not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
+        if c.ends or c.ratio or not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
             continue
         d = c.d
         few = -(-len(d) // 100) + 1

@@ -40,14 +40,23 @@ def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
 def resampled_means(
     rivals: Sequence[TaskValues], confidence: Confidence, kind: str = "multinomial"
 ) -> NDArray[np.float64]:
-    """Means of each over the same resamples of the tasks: (resamples × rivals).
+    """Means of each, or ratios of two, over the same resamples of tasks: (resamples × rivals).
 
     rivals : over the same tasks.  kind : of the weights, as of `bootstrap_means`.
     """
-    return bootstrap_means(
-        np.stack([rival.values for rival in rivals], axis=1), confidence.resamples, confidence.seed,
-        kind=kind, clusters=rivals[0].clusters,
+    columns = [rival.values for rival in rivals]
+    ratio = rivals[0].metric.kind.ratio
+    if ratio:
+        spendings = [rival.spending for rival in rivals]
+        columns = [each.cost for each in spendings] + [each.rate for each in spendings]
+    means = bootstrap_means(
+        np.stack(columns, axis=1), confidence.resamples, confidence.seed, kind=kind,
+        clusters=rivals[0].clusters,
     )  # fmt: skip
+    if not ratio:
+        return means
+    spent, rate = np.split(means, 2, axis=1)
+    return np.divide(spent, rate, out=np.full_like(spent, np.inf), where=rate > 0)
 
 
 def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[float | None]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.ratio import FIELLER
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import plural, span
@@ -60,6 +61,7 @@ INTERVALS: dict[str, tuple[str, str]] = {
     "tango": ("Tango's score", "tango1998"),
     "hull": ("the hull of a hierarchical posterior and a bootstrap of attempts", ""),
     "jackknife": ("the jackknife over attempts", "efron1993"),
+    FIELLER: ("Fieller's limits of a ratio of means", "fieller1954"),
 }
 TESTS: dict[str, tuple[str, str]] = {
     GUARDED_T: ("a paired t test with a guard for few tasks", "student1908"),
@@ -68,6 +70,7 @@ TESTS: dict[str, tuple[str, str]] = {
     MID_P: ("the mid-p sign-flip test", "mcnemar1947"),
     T: ("a paired t test", "student1908"),
     WITHIN: ("permutation of attempts within tasks", "phipson2010"),
+    FIELLER: ("Fieller's test of equal ratios of means", "fieller1954"),
 }
 ADJUSTMENTS: dict[str, tuple[str, str]] = {
     MAX_T: ("the single-step max-T method, intervals included", "westfall1993"),

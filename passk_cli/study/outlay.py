@@ -15,7 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.frontier import LeadCrossings, frontier_shares, lead_crossings
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import (
-    RatioInterval,
+    FIELLER,
     Spending,
     compare_costs,
     cost_per_success,
@@ -28,14 +28,12 @@ from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
-from passk_cli.study.fact import Fact, across
+from passk_cli.study.fact import Fact, across, ratio_estimate
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.study import Study
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes
 
-PER_SUCCESS = "cost-per-success"
 FRONTIER = "frontier"
-_RATIO = "fieller"
 # Budgets are chosen among these multiples of powers of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 # The largest of them lies as far above the smallest, or further.
@@ -140,30 +138,20 @@ def _spent(study: Study, amount: str, rate: Fact, spending: Spending) -> tuple[F
     confidence, unit = study.confidence, AMOUNTS[amount][0]
     about = confidence.level, confidence.population
     blank = replace(
-        rate, k=None, values=None, flaw="", se=None, method=_RATIO, level=confidence.level
+        rate, k=None, values=None, flaw="", se=None, method=FIELLER, level=confidence.level
     )
-    # The limits of the mean are those that `estimate` has for new tasks.
-    method = "guard" if confidence.population == NEW_TASKS else _RATIO
-    cost = replace(
-        blank, name=amount, estimate=_estimate(mean_cost(spending, *about), unit), method=method
-    )
+    # As of `estimate -m cost`.
+    method = "guard" if confidence.population == NEW_TASKS else "jackknife"
+    mean = ratio_estimate(mean_cost(spending, *about), unit)
+    cost = replace(blank, name=amount, estimate=mean, method=method)
     if not spending.cost.any() and spending.lacking is None:
         zero, nothing = (Estimate(value, reason=UNPRICED, unit=unit) for value in (0.0, None))
         return (
             replace(cost, estimate=zero, level=None),
-            replace(blank, name=PER_SUCCESS, estimate=nothing, level=None),
+            replace(blank, name=f"{amount}-per-success", estimate=nothing, level=None),
         )
     ratio = cost_per_success(spending, *about)
-    return cost, replace(blank, name=PER_SUCCESS, estimate=_estimate(ratio, unit))
-
-
-def _estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
-    # Where an amount is missing it may be any.
-    endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.upper))
-    reason = ratio.reason or ("amounts are missing: an end is not known" if endless else "")
-    return Estimate(
-        ratio.value, None, ratio.low, ratio.high, reason, signed, unit=unit, upper=ratio.upper
-    )
+    return cost, replace(blank, name=f"{amount}-per-success", estimate=ratio_estimate(ratio, unit))
 
 
 def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
@@ -344,12 +332,11 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
             first.per_success, against=second.series[0], p=p, p_adjusted=adjusted, verdict=verdict,
             size=first.per_success.size._replace(tasks=len(tasks)),
         )  # fmt: skip
-        unit = first.per_success.estimate.unit
+        own, ratio = first.per_success, ratio_estimate(each.ratio, "ratio")
+        difference = ratio_estimate(each.difference, own.estimate.unit, signed=True)
         yield Rivalry(
-            first, second,
-            replace(blank, estimate=_estimate(each.difference, unit, signed=True)),
-            replace(blank, name=f"{PER_SUCCESS}-ratio", estimate=_estimate(each.ratio, "ratio")),
-            lead,
+            first, second, replace(blank, estimate=difference),
+            replace(blank, name=f"{own.name}-ratio", estimate=ratio), lead,
         )  # fmt: skip
 
 

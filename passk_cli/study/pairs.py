@@ -26,6 +26,7 @@ from passk_cli.study.comparison import (
 )
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.paired import Answer, differences_of, run_tests
+from passk_cli.study.ratios import compare_ratios, refuse_beside_ratios
 from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
@@ -91,8 +92,10 @@ def compare_pairs(
     Errors: ParameterError for a test that is not valid for a pair, with the reason.
     """
     (comparisons,) = test_pairs([pairs], confidence, rules, verdicts=False)
-    limits = iter(difference_intervals([c for c in comparisons if not c.reason], confidence))
-    return [c if c.reason else c.having(interval=next(limits)) for c in comparisons]
+    limits = iter(
+        difference_intervals([c for c in comparisons if not (c.reason or c.interval)], confidence)
+    )
+    return [c if c.reason or c.interval else c.having(interval=next(limits)) for c in comparisons]
 
 
 def test_pairs(
@@ -108,29 +111,40 @@ def test_pairs(
     Errors: as of `compare_pairs`; ParameterError for max-T of tests for these tasks.
     """
     every = [[match(first, second, rules.unpaired) for first, second in pairs] for pairs in groups]
+    refuse_beside_ratios([c for comparisons in every for c in comparisons], rules)
     estimable = [
         with_floors([c for c in comparisons if not c.reason], confidence) for comparisons in every
     ]
-    answers = iter(_tested([c for each in estimable for c in each], confidence, rules))
+    means = [c for each in estimable for c in each if not c.first.metric.kind.ratio]
+    answers = iter(_tested(means, confidence, rules))
     judged: list[Comparison] = []
     for each in estimable:
-        tested = [
-            c.having(test=test, p=p, smallest=smallest)
-            for c, (test, p, smallest) in zip(each, answers, strict=False)
-        ]
+        tested = []
+        for c in each:
+            if not c.first.metric.kind.ratio:
+                test, p, smallest = next(answers)
+                c = c.having(test=test, p=p, smallest=smallest)
+            tested.append(c)
         if rules.margin:
             tests = equivalence_tests(tested, confidence, rules.margin)
             tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
         places: dict[int, Comparison] = {}
         for name, family in _families(tested, rules):
-            results = _adjusted(family, confidence, rules, verdicts=verdicts)
-            for c, (adjusted, equivalence, alpha, adjustment) in zip(family, results, strict=True):
-                verdict, level = UNDECIDED, 1 - confidence.level + 1e-12
+            members = family
+            if family[0].first.metric.kind.ratio:
+                members = compare_ratios(family, confidence, rules)
+                results = [(c.adjusted, math.nan, c.alpha, c.adjustment) for c in members]
+            else:
+                results = list(_adjusted(family, confidence, rules, verdicts=verdicts))
+            for untested, c, (adjusted, equivalence, alpha, adjustment) in zip(
+                family, members, results, strict=True
+            ):
+                verdict, level = UNDECIDED if c.testable else "", 1 - confidence.level + 1e-12
                 if equivalence <= level:
                     verdict = EQUIVALENT
                 elif adjusted <= level and c.sign:
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
-                places[id(c)] = c.having(
+                places[id(untested)] = c.having(
                     adjusted=adjusted, equivalence=equivalence, alpha=alpha, family=name,
                     adjustment=adjustment, verdict=verdict,
                 )  # fmt: skip

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.ratio import FIELLER, cost_per_success
 from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import sized
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact, Size, across
+from passk_cli.study.fact import Fact, Size, across, ratio_estimate
 from passk_cli.study.history import Past
 from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
@@ -123,6 +124,11 @@ class Study:
         limited = _with_limits([facts[at] for at in there], samples, confidence)
         for at, fact in zip(there, limited, strict=True):
             facts[at] = fact
+        about = confidence.level, confidence.population
+        for at, each in enumerate(values if confidence.method != "none" else ()):
+            if each.metric.kind.ratio and each.attempts is not None:
+                ratio = ratio_estimate(cost_per_success(each.spending, *about), each.metric.unit)
+                facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw="")
         return facts
 
     def mean(

@@ -16,6 +16,7 @@ from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.ratio import Spending
 from passk_cli.inference.weights import attempt_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric, needs, task_values
@@ -33,6 +34,7 @@ NOTHING: Floats = np.empty(0)
 NOWHERE: Ints = np.empty(0, dtype=np.int64)
 # Why a model has no cost: no price is not a price of 0.
 UNPRICED = "every attempt costs 0"
+NO_PASS = "no attempt passed"
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,14 @@ class TaskValues:
         return int(self.n.min()), int(self.n.max())
 
     @property
+    def spending(self) -> Spending:
+        """The two means of a ratio; only of a metric that is one."""
+        if not self.metric.kind.ratio or self.attempts is None:
+            raise TypeError(f"{self.metric.name} is no ratio of means")
+        a = self.attempts
+        return Spending.of(a.start, a.value, a.count, a.passed, self.clusters)
+
+    @property
     def estimate(self) -> Cell:
         """The mean; a range where outcomes are missing that may pass or fail."""
         if self.passing is None:
@@ -113,9 +123,15 @@ class TaskValues:
         codes = None if self.clusters is None else _without_gaps(self.clusters[at])
         values = self.values[at] if self.there else self.values
         attempts = self.attempts and self.attempts.take(at)
+        reason = self.reason
+        if self.metric.kind.ratio and attempts is not None:
+            # A ratio of some tasks has other contributions.
+            values, reason = self.metric.values_of(attempts), ""
+            if np.isnan(values).any():
+                values, reason = NOTHING, NO_PASS
         return replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
-            attempts=attempts, passing=self.passing and self.passing.on(tasks),
+            attempts=attempts, passing=self.passing and self.passing.on(tasks), reason=reason,
         )  # fmt: skip
 
     @property
@@ -125,6 +141,8 @@ class TaskValues:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
             return within_variance(self.metric, self.n, self.c)
+        if self.metric.kind.ratio:
+            return self.spending.within_ratio
         return within_variance_of(self.metric, self.attempts, self.values)
 
     @property
@@ -246,6 +264,8 @@ def values_of(
             enough = n >= metric.k
             if metric.kind.quantity == "$" and not attempts[metric.kind.needs].value.any():
                 whole = replace(whole, values=NOTHING, reason=UNPRICED, attempts=None)
+            elif metric.kind.ratio and not c.any():
+                whole = replace(whole, values=NOTHING, reason=NO_PASS)
             elif not enough.all():
                 few = n[~enough]
                 some = f"{len(few)} of {plural(len(n), 'task')}"

@@ -8,12 +8,14 @@ from typing import ClassVar
 
 from passk_cli.arrays import grouped
 from passk_cli.commands.bootstrap import BootstrapOptions
-from passk_cli.commands.question import Question
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import GUARDED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import numbers_of_models, plural, series_name
@@ -239,6 +241,17 @@ class Bootstrap(Question, BootstrapOptions):
         " with all passing; passk estimate has the interval of both, --interval names its"
         " method"
     )
+
+    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        """The metrics; a ratio of means has no values that could be resampled."""
+        metrics: tuple[Metric, ...] = super().metrics(options, counts)
+        if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
+            raise ParameterError(
+                f"-m {ratio}: a ratio of means has no values per task to resample; passk estimate"
+                " has its interval",
+                name="unknown-metric",
+            )
+        return metrics
 
     def report(self, study: Study) -> Report:
         """Estimates with intervals side by side, bias, standard error, and first in resamples."""

@@ -47,7 +47,7 @@ from passk_cli.report.words import SeriesName, p_relation, plural, series_name, 
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
-from passk_cli.study.fact import Fact
+from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.influence import decided_by_few
 from passk_cli.study.lead import Rank, find_ranks
@@ -405,6 +405,13 @@ _DIFFERENCE = Column(
     "difference", "share", meaning="The model minus the other one, on the tasks that both have,"
     " with its interval; ~ not significant, = equivalent.", cell=lambda pair: pair.difference,
 )  # fmt: skip
+_RATIO = Column(
+    "ratio", "ratio", meaning="Of a ratio of means, as cost-per-success: the model's divided by the"
+    " other one's, with its interval.",
+    cell=lambda pair: ratio_estimate(pair.comparison.ratio, "ratio")
+    if pair.comparison.ratio else Estimate(None),
+    where=lambda section: any(pair.comparison.ratio for pair in section.records),
+)  # fmt: skip
 _P = Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
             cell=lambda pair: pair.fact.p_adjusted)  # fmt: skip
 _P_EQUIVALENCE = Column(
@@ -475,7 +482,7 @@ class Compared(Section[Pair]):
         return "estimate", "of other"
 
     def facts(self) -> Iterator[Fact]:
-        """A row per pair and metric."""
+        """A row per pair and metric, and one for the ratio of two ratios."""
         for pair in self.records:
             more = {c.name: c.cell(pair) for c in _FIELDS if c.cell is not None}
             fact = replace(pair.fact, more={**pair.fact.more, **more})
@@ -483,6 +490,9 @@ class Compared(Section[Pair]):
                 verdict = _OF_CHANGES.get(fact.verdict, fact.verdict)
                 fact = replace(fact, k=None, verdict=verdict)
             yield fact
+            if ratio := pair.comparison.ratio:
+                estimate = ratio_estimate(ratio, "ratio")
+                yield replace(fact, name=f"{fact.name}-ratio", k=None, estimate=estimate)
 
     def messages(self) -> Iterator[Said]:
         """Pairs without a difference, and intervals of another method or none."""
@@ -516,7 +526,7 @@ class AllPairs(Compared):
         replace(AGAINST, where=lambda section: not section.alone),
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
-        _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE,
+        _side(0), _side(1), _DIFFERENCE, _RATIO, _P, _P_EQUIVALENCE,
         Column("verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
                cell=_verdict, where=lambda section: not section.alone),
         _SHARED, *_FIELDS,

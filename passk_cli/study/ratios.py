@@ -1,0 +1,85 @@
+"""Ratios of means, such as cost per success: pairs of them tested together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.intervals import Interval
+from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.ratio import FIELLER, Spending, compare_costs
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, Rules
+from passk_cli.study.values import Series
+
+
+def compare_ratios(
+    family: Sequence[Comparison], confidence: Confidence, rules: Rules
+) -> list[Comparison]:
+    """Each comparison of a family with p, adjusted, and the limits of difference and ratio.
+
+    Where pairs share different tasks they share no signs either: Bonferroni's in place of max-T.
+    """
+    tests, name = len(family), rules.adjust or MAX_T
+    if confidence.population != NEW_TASKS:
+        name = rules.without_flips() if rules.adjust else BONFERRONI
+    alike = all(np.array_equal(c.tasks, family[0].tasks) for c in family)
+    together = name == MAX_T and alike
+    if name == MAX_T and not alike:
+        name = BONFERRONI
+    share = tests if name == BONFERRONI else 1
+    sides: dict[tuple[Series, bytes], Spending] = {}
+    for c in family:
+        for side in (c.first, c.second):
+            key = side.series, c.tasks.tobytes()
+            if key not in sides:
+                sides[key] = side.on(c.tasks).spending
+    place = {key: at for at, key in enumerate(sides)}
+    compared = compare_costs(
+        list(sides.values()),
+        [(place[c.first.series, c.tasks.tobytes()], place[c.second.series, c.tasks.tobytes()])
+         for c in family],
+        1 - (1 - confidence.level) / share, confidence.population, adjust=together,
+        resamples=confidence.resamples, seed=confidence.seed,
+    )  # fmt: skip
+    adjusted = np.array([each.adjusted for each in compared])
+    if name == BONFERRONI:
+        adjusted = np.minimum(adjusted * tests, 1.0)
+    elif not together:
+        adjusted = ADJUSTMENTS[name](adjusted, np.zeros(tests))
+    answers = []
+    for c, each, p in zip(family, compared, adjusted.tolist(), strict=True):
+        limits = Interval(
+            each.difference.low, each.difference.high, confidence.level, FIELLER,
+            confidence.population, each.difference.reason,
+        )  # fmt: skip
+        test = "" if math.isnan(each.p) else FIELLER
+        answers.append(c.having(
+            interval=limits, ratio=each.ratio, test=test, p=each.p, smallest=0.0, adjusted=p,
+            alpha=each.alpha, adjustment=name if test else "",
+        ))  # fmt: skip
+    return answers
+
+
+def refuse_beside_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
+    """ParameterError for rules that ratios among these comparisons have no answer for."""
+    metrics = dict.fromkeys(c.first.metric for c in comparisons)
+    ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
+    option = next(
+        (option for option, given in (
+            (f"--test {rules.test}", rules.test),
+            (f"--margin {rules.margin:g}", rules.margin),
+            (f"--family {ALL}", rules.family == ALL and len(metrics) > 1),
+        ) if given), "",
+    )  # fmt: skip
+    if ratio and option:
+        raise ParameterError(
+            f"{option}: {ratio} is a ratio of means, which has a test of its own and no values per"
+            f" task; leave {option.split()[0]} out, or {ratio}",
+            name="invalid-method",
+        )
