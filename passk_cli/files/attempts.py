@@ -152,7 +152,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
 
     if values is _amount:
         value = np.where(empty, np.nan, value)
-        no_number = f"values of {column!r} that are no number", "correct them"
+        no_number = f"values of {column!r} that are no number", "write 1234.5 or $0.12"
         if role == "cost" and statement.request.price:
             remedy = "if it does not count them, add them: --field tokens_in=INPUT+CACHED"
             no_number = "attempts with more cached tokens than input", remedy

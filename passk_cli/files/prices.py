@@ -50,7 +50,7 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
     {'gpt-*': Price(input=1.25, output=10.0, cached=None)}
     """
     (value,) = value if isinstance(value, list) else (value,)
-    place, tables = "--price", value
+    place, tables = "prices", value
     if isinstance(value, str):
         place = value
         try:
@@ -68,13 +68,14 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
     if not isinstance(tables, Mapping) or not tables:
         raise ParameterError(f"{place}: no prices; write a table per model, {_EXAMPLE}",
                              name="bad-price")  # fmt: skip
-    return {str(model): _price(f"{place}: [{model}]", price) for model, price in tables.items()}
+    where = "price of {!r}" if tables is value else f"{place}: [{{}}]"
+    return {str(model): _price(where.format(model), price) for model, price in tables.items()}
 
 
 def _price(place: str, table: Any) -> Price:
     if isinstance(table, Price):
         return table
-    wrong = [] if isinstance(table, Mapping) else [place]
+    wrong = [] if isinstance(table, Mapping) else [f"{table!r} is no price"]
     numbers: dict[str, float] = {}
     for name, number in table.items() if isinstance(table, Mapping) else ():
         whole = isinstance(number, int | float) and not isinstance(number, bool)

@@ -24,7 +24,7 @@ from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
 from passk_cli.study.temperature_names import in_name
-from passk_cli.study.values import UNPRICED
+from passk_cli.study.values import NO_PASS, UNPRICED
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
@@ -317,10 +317,13 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
     """
     empty = NO_NUMBER if short_tasks == "drop" else SHORT_TASKS
     # A model without a price has a message of its own.
-    short = [fact for fact in short if fact.estimate.reason != UNPRICED]
+    short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
+    failed = [fact for fact in facts if fact.estimate.reason == NO_PASS]
     causes = [
         *((fact, empty if fact.estimate.value is None else SHORT_TASKS_DROPPED,
            fact.estimate.reason) for fact in short),
+        *((fact, NO_NUMBER, "no attempt passed, so there is only a lower limit")
+          for fact in failed),
         *((fact, NO_INTERVAL if fact.estimate.low is None else SPECIAL_INTERVAL, fact.flaw)
           for fact in facts),
     ]  # fmt: skip

@@ -19,6 +19,7 @@ from passk_cli.report.model import (
     Column,
     Estimate,
     Methods,
+    Phrase,
     Report,
     Sentence,
     Table,
@@ -160,6 +161,15 @@ def rows_of(facts: Iterable[Fact]) -> list[SeriesRow]:
     return [SeriesRow(series, numbers) for series, numbers in by_series.items()]
 
 
+def at_least(estimate: Estimate) -> Cell:
+    """An amount; "at least" the lower limit where it has no upper end."""
+    least = estimate.low if estimate.value is None else estimate.value
+    certain = estimate.value is not None and estimate.upper is None
+    if certain or least is None:
+        return estimate
+    return Phrase(("at least ", (least, Column("", estimate.unit))))
+
+
 class Number(NamedTuple):
     """A column of numbers: its name, what it means, and its unit."""
 
@@ -171,11 +181,15 @@ class Number(NamedTuple):
 
 NUMBER = Column(
     "{0.name}", "share", meaning="{0.meaning}",
-    cell=lambda row, number: row.numbers[number.name].estimate
+    cell=lambda row, number: _cell(row.numbers[number.name].estimate)
     if number.name in row.numbers else Estimate(None),
     across=lambda section: section.numbers,
     units=lambda section, number: number.unit,
     example=Number("METRIC", "A metric of -k or -m, with its interval.", "share"))  # fmt: skip
+
+
+def _cell(estimate: Estimate) -> Cell:
+    return at_least(estimate) if estimate.value is None else estimate
 
 
 @dataclass(frozen=True)

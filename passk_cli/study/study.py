@@ -128,7 +128,9 @@ class Study:
         for at, each in enumerate(values if confidence.method != "none" else ()):
             if each.metric.kind.ratio and each.attempts is not None:
                 ratio = ratio_estimate(cost_per_success(each.spending, *about), each.metric.unit)
-                facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw="")
+                flaw = "" if ratio.value is None else ratio.reason
+                ratio = replace(ratio, reason=each.reason)
+                facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
         return facts
 
     def mean(

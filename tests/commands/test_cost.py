@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -168,7 +169,7 @@ def test_a_model_without_a_price_is_never_the_cheapest() -> None:
     priced = [[(True, 0.5), (False, 0.5 + t / 10)] for t in range(4)]
     text = str(passk_cli.cost(made(("free", free), ("priced", priced)), at=1))
     assert text.startswith("priced solves a task for $")
-    assert "Without a number per solved task: free (0 for every attempt)." in text
+    assert "No number: free (every attempt costs 0)." in text
     (row,) = [line.split() for line in text.splitlines() if line.startswith("free")]
     assert row[1:] == ["1.000", "$0", "–", "–"]
     assert "Every attempt costs 0" in str(passk_cli.cost(made(("free", free))))
@@ -254,10 +255,11 @@ def test_every_amount_has_its_words(passk: Passk) -> None:
     done = passk("cost", COSTS, "--of", "duration", "--at", "300", "--resamples", "100")
     assert done.out.startswith("claude-haiku-4-5-20251001 is quickest per solved task: 203 s [")
     assert "pass@300 s" in done.out
-    assert "seconds · 8 tasks × 3 attempts" in done.out
+    assert "\n8 tasks × 3 attempts" in done.out
     done = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000", "--resamples", "100")
     assert "needs fewest output tokens per solved task: 11,588 [" in done.out
     assert "pass@20,000 tokens" in done.out
+    assert "tokens · 8 tasks × 3 attempts" in done.out
 
 
 def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
@@ -273,9 +275,77 @@ def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
     assert passk_cli.estimate(COSTS, "median-cost").frame["estimate"].is_monotonic_increasing
 
 
-def test_a_ratio_is_no_metric() -> None:
-    with pytest.raises(ParameterError, match=r"`passk_cli\.cost\(…\)` has it"):
-        passk_cli.estimate(COSTS, "cost-per-success")
+@pytest.mark.parametrize("population", ["new-tasks", "these-tasks"])
+@pytest.mark.parametrize("amount", ["cost", "duration"])
+def test_a_ratio_as_a_metric_is_that_of_passk_cost(amount: str, population: str) -> None:
+    name, options = f"{amount}-per-success", {"population": population}
+    columns = ["model", "estimate", "low", "high", "interval"]
+    costs = passk_cli.cost(COSTS, of=amount, **options).frame
+    # What an attempt takes has one interval, too.
+    for metric in (name, amount):
+        expected = costs[(costs["metric"] == metric) & costs["against"].isna()][columns]
+        found = passk_cli.estimate(COSTS, metric, **options).frame[columns]
+        pd.testing.assert_frame_equal(
+            found.set_index("model"), expected.set_index("model"), check_like=True, rtol=1e-12
+        )
+    keys = ["metric", "model", "against"]
+    compared = passk_cli.compare(COSTS, name, **options).frame.set_index(keys)
+    pairs = costs[costs["metric"].isin([name, f"{name}-ratio"]) & costs["against"].notna()]
+    columns = ["estimate", "low", "high", "p", "p_adjusted", "verdict"]
+    expected = pairs.set_index(keys)[columns]
+    assert len(compared) == len(expected) == 6
+    pd.testing.assert_frame_equal(compared[columns], expected, check_like=True, rtol=1e-12)
+
+
+def test_a_ratio_of_some_tasks_is_that_of_their_sums() -> None:
+    costs = [[(t % 3 > 0, 0.1 + t / 9)] * 2 for t in range(9)]
+    data = made(("a", costs), ("b", costs[:6]), ("c", [[(a, 3 * x) for a, x in t] for t in costs]))
+    frame = passk_cli.compare(data, "cost-per-success").frame.set_index(["metric", "model"])
+    pair = frame.loc["cost-per-success"].query("against == 'b' or model == 'b'")
+    assert set(pair["adjustment"]) == {"bonferroni"}
+    own = sum(x[0][1] for x in costs[:6]) / 4
+    same = pair[(pair["estimate_model"] - pair["estimate_against"]).abs() < 1e-12]
+    assert same["estimate_model"].tolist() == pytest.approx([own])
+    assert same["p"].tolist() == [1.0]
+
+
+def test_a_ratio_without_a_pass_or_a_second_task_says_so() -> None:
+    failing = made(("a", [[(False, 0.1)]] * 9), ("b", [[(t < 6, 0.2)] for t in range(9)]))
+    findings = passk_cli.estimate(failing, "cost-per-success")
+    row = findings.frame.set_index("model").loc["a"]
+    assert (math.isnan(row["estimate"]), row["low"] > 0.1, row["note"]) == (
+        True, True, "no attempt passed",
+    )  # fmt: skip
+    assert "at least $" in str(findings)
+    assert "no attempt passed, so there is only a lower limit" in str(findings.messages)
+    assert "a: no attempt passed" in str(passk_cli.compare(failing, "cost-per-success"))
+    alone = made(("a", [[(True, 0.1)]]), ("b", [[(True, 0.2)]]))
+    said = str(passk_cli.estimate(alone, "cost-per-success").messages)
+    assert "no interval of cost-per-success of a, b: needs at least 2 tasks" in said
+    assert "No test is possible: needs at least 2 tasks." in str(
+        passk_cli.compare(alone, "cost-per-success")
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: passk_cli.compare(COSTS, "cost-per-success", test="sign-flip"),
+        lambda: passk_cli.compare(COSTS, "cost-per-success", margin=0.1),
+        lambda: passk_cli.compare(COSTS, ["pass@1", "cost-per-success"], family="all"),
+        lambda: passk_cli.compare(COSTS, change="cost:cost-per-success"),
+        lambda: passk_cli.bootstrap(COSTS, "cost-per-success"),
+    ],
+)  # fmt: skip
+def test_what_needs_values_of_tasks_refuses_a_ratio(call: Callable[[], object]) -> None:
+    with pytest.raises(ParameterError, match="ratio of means"):
+        call()
+
+
+def test_two_models_of_a_cascade_may_be_a_pair_in_python() -> None:
+    models = "claude-haiku-4-5-20251001", "claude-opus-4-7"
+    pair, text = (passk_cli.cost(COSTS, at=1, cascade=c) for c in (models, ",".join(models)))
+    pd.testing.assert_frame_equal(pair.frame, text.frame)
 
 
 def test_the_chart_has_both_intervals_and_the_frontier(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ KINDS = {"distinct@": (1.0, 3.0), "distinct-correct@": (0.0, 3.0)}
 @pytest.mark.parametrize("family", FAMILIES)
 def test_bounds(family: str) -> None:
     metric = Metric(family, 3)
-    amount = family.removeprefix("median-")
+    amount = family.removeprefix("median-").removesuffix("-per-success")
     if amount in AMOUNTS:
         assert (metric.bounds, metric.unit, metric.sign) == ((0, inf), AMOUNTS[amount][0], -1)
         return

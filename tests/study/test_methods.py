@@ -9,7 +9,8 @@ import pytest
 
 from passk_cli.inference.futures import FITS
 from passk_cli.inference.intervals import METHODS
-from passk_cli.metrics.registry import AMOUNTS, FAMILIES
+from passk_cli.inference.ratio import FIELLER
+from passk_cli.metrics.registry import FAMILIES
 from passk_cli.study import methods
 from passk_cli.study.rules import ADJUSTED, ADJUSTMENTS, TESTS
 from tests.conftest import SAMPLES, Passk
@@ -19,12 +20,12 @@ COLD = ("--where", "temperature < 0.5")
 
 
 def test_everything_that_computes_has_words() -> None:
-    assert set(methods.INTERVALS) == set(METHODS)
-    assert set(methods.TESTS) == set(TESTS)
+    assert set(methods.INTERVALS) == {*METHODS, FIELLER}
+    assert set(methods.TESTS) == {*TESTS, FIELLER}
     assert set(methods.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
     assert set(methods.LAWS) == set(FITS)
     # An order, a score or a mean is no estimator of somebody's.
-    amounts = {*AMOUNTS, *(f"median-{amount}" for amount in AMOUNTS)}
+    amounts = {name for name, kind in FAMILIES.items() if kind.quantity}
     others = set(FAMILIES) - set(methods.ESTIMATORS)
     assert others - amounts == {"first@", "best@", "worst@", "mean"}
 

@@ -409,7 +409,7 @@ _RATIO = Column(
     "ratio", "ratio", meaning="Of a ratio of means, as cost-per-success: the model's divided by the"
     " other one's, with its interval.",
     cell=lambda pair: ratio_estimate(pair.comparison.ratio, "ratio")
-    if pair.comparison.ratio else Estimate(None),
+    if pair.comparison.ratio else "",
     where=lambda section: any(pair.comparison.ratio for pair in section.records),
 )  # fmt: skip
 _P = Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
@@ -555,7 +555,10 @@ class AllPairs(Compared):
         first = at_first(self.records)
         tested = _tested(first)
         if not tested:
-            reasons = dict.fromkeys(p.comparison.reason or "a test without p" for p in first)
+            reasons = dict.fromkeys(
+                c.reason or (c.interval and c.interval.reason) or "a test without p"
+                for c in (pair.comparison for pair in first)
+            )
             yield (f"No test is possible: {next(iter(reasons))}.",)
             return
         metric = first[0].metric
@@ -822,6 +825,11 @@ class Compare(Question, CompareOptions):
         compared = compare_pairs(chosen, confidence, rules)
         comparisons = [c for c in compared if c.first.metric != change]
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
+        if self.crossings and not crossings:
+            raise ParameterError(
+                "--crossings needs two models with shared tasks and a metric of k, as pass@k; name"
+                " one with -m"
+            )
         bands = find_bands(comparisons, study) if self.band else []
         ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
         every = paired(compared, ranks, crossings, confidence)

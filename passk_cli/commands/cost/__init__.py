@@ -29,8 +29,15 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
 
 
 def parse_cascades(value: Any) -> tuple[tuple[str, str], ...]:
-    """Pairs of models from texts as "cheap,big"; ParameterError for others than two names."""
+    """Pairs of models from texts as "cheap,big"; ParameterError for others than two names.
+
+    >>> parse_cascades("cheap,big") == parse_cascades(["cheap", "big"])
+    True
+    """
     texts = [value] if isinstance(value, str) else value
+    if len(texts) == 2 and all(isinstance(text, str) and "," not in text for text in texts):
+        # In Python one pair may be written as a pair.
+        texts = [tuple(texts)]
     pairs = [
         tuple(name.strip() for name in (text.split(",") if isinstance(text, str) else text))
         for text in texts

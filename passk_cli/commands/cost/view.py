@@ -17,7 +17,7 @@ from passk_cli.files.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMA
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import BRIEF, FULL, Cell, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.report.model import BRIEF, FULL, Cell, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, p_relation, series_name
 from passk_cli.study.extremes import named
@@ -34,7 +34,17 @@ from passk_cli.study.outlay import (
     usual_budgets,
 )
 from passk_cli.study.pairs import UNDECIDED
-from passk_cli.study.section import AGAINST, GROUPS, MODEL, Number, Section, data_field, view
+from passk_cli.study.rules import GUARDED_T
+from passk_cli.study.section import (
+    AGAINST,
+    GROUPS,
+    MODEL,
+    Number,
+    Section,
+    at_least,
+    data_field,
+    view,
+)
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 from passk_cli.text import listed
@@ -72,15 +82,6 @@ _WITHIN = Number(
 )  # fmt: skip
 
 
-def _amount(estimate: Estimate) -> Cell:
-    """An amount; "at least" the lower limit where it has no upper end."""
-    least = estimate.low if estimate.value is None else estimate.value
-    certain = estimate.value is not None and estimate.upper is None
-    if certain or least is None:
-        return estimate
-    return Phrase(("at least ", (least, Column("", estimate.unit))))
-
-
 def _alone(estimate: Estimate) -> Estimate:
     return replace(estimate, low=None, high=None, se=None)
 
@@ -95,12 +96,12 @@ _COST = Column(
     "{} per attempt", "$", meaning="Mean {} of an attempt; every task counts once.",
     across=lambda section: [AMOUNTS[section.amount][1]], example="cost",
     units=lambda section, _: AMOUNTS[section.amount][0],
-    cell=lambda outlay, _: _amount(outlay.cost.estimate),
+    cell=lambda outlay, _: at_least(outlay.cost.estimate),
 )  # fmt: skip
 _PER_SUCCESS = Column(
     "per solved task", "$", meaning="Mean of an attempt divided by pass@1: what is spent for each"
     " attempt that passes, failures included.",
-    cell=lambda outlay: _amount(outlay.per_success.estimate),
+    cell=lambda outlay: at_least(outlay.per_success.estimate),
 )  # fmt: skip
 _SOLVED = Column(
     "{0.name}", "share", meaning="{0.meaning}", across=lambda section: section.numbers,
@@ -138,7 +139,7 @@ class Spent(OfModels):
     columns = (
         MODEL, GROUPS,
         replace(_RATE, cell=lambda outlay: _alone(outlay.rate.estimate)),
-        replace(_COST, cell=lambda outlay, _: _amount(_alone(outlay.cost.estimate))),
+        replace(_COST, cell=lambda outlay, _: at_least(_alone(outlay.cost.estimate))),
         _PER_SUCCESS,
         replace(_SOLVED, cell=lambda outlay, number: _alone(_within(outlay, number))),
     )  # fmt: skip
@@ -163,9 +164,8 @@ class Spent(OfModels):
         whose, per_success = named(best.series, groups), best.per_success.estimate
         whose = self._condition() + whose
         if len(known) == 1:
-            yield (f"{whose} solves a task for ", per_success, ": an attempt costs ",
-                   _alone(best.cost.estimate), " and passes with probability ",
-                   _alone(best.rate.estimate), ".")  # fmt: skip
+            yield (f"{whose} solves a task for ", per_success, ": ", _alone(best.cost.estimate),
+                   " an attempt, pass@1 ", _alone(best.rate.estimate), ".")  # fmt: skip
             yield from self._others(best, groups)
             return
         begin = f"{whose} {_LEAST[self.amount]}: "
@@ -182,7 +182,7 @@ class Spent(OfModels):
             if second.significant:
                 yield (begin, per_success, f"; {other} takes ", times, f" times as much{p}")
             else:
-                yield (begin, per_success, f"; {other} does not take significantly more{p}")
+                yield (begin, per_success, f"; {other} ties{p}")
         yield from self._leads(groups)
         yield from self._others(best, groups)
 
@@ -199,11 +199,11 @@ class Spent(OfModels):
     def _others(self, best: Outlay, groups: Sequence[str]) -> Iterator[Sentence]:
         """The models that have no number, and those that may be cheaper."""
         without = [
-            f"{named(o.series, groups)} ({'0 for every attempt' if o.unpriced else 'no pass'})"
+            f"{named(o.series, groups)} ({'every attempt costs 0' if o.unpriced else 'no pass'})"
             for o in self.records if o.per_success.estimate.value is None
         ]  # fmt: skip
         if without:
-            yield (f"Without a number per solved task: {first_few(without)}.",)
+            yield (f"No number: {first_few(without)}.",)
         unsure = [named(o.series, groups) for o in self.records if o.may_be_below(best)]
         if unsure:
             yield (f"{first_few(unsure)} may need less: attempts lack their"
@@ -256,16 +256,18 @@ class Spent(OfModels):
         return (replace(chart, leading=tuple(leading)) if len(shown) > _MOST_COLOURS else chart,)
 
     def context(self) -> Iterator[str]:
+        # Dollars and seconds have their sign in every cell.
         unit = AMOUNTS[self.amount][0]
-        yield _UNITS.get(unit, unit)
+        yield "" if unit in _UNITS else unit
         yield self.study.sizes([outlay.rate for outlay in self.records])
         yield self.study.confidence.words()
-        if self.chosen and self.numbers:
-            yield "other budgets: --at"
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
-            yield "range: attempts ran out before the budget"
+            yield "range: out of attempts"
+        elif self.chosen and self.numbers:
+            yield "other budgets: --at"
 
     def details(self) -> Iterator[str]:
+        yield _UNITS.get(AMOUNTS[self.amount][0], "")
         yield "per solved task: Fieller's limits; budgets: bands over all budgets, for each pair"
         yield "p: Student's t, adjusted over all pairs of a group"
 
@@ -374,7 +376,7 @@ class CostPairs(Section[Rivalry]):
             if pair.crossing.value is not None:
                 yield replace(
                     pair.difference, name="crossing-budget", estimate=pair.crossing, p=None,
-                    p_adjusted=None, verdict="",
+                    p_adjusted=None, verdict="", method=GUARDED_T,
                 )  # fmt: skip
 
 
@@ -389,7 +391,7 @@ class Cascades(Section[CascadeOutlay]):
                cell=lambda cascade: cascade.rate.estimate),
         Column("{} per task", "$", meaning="Mean {} of the attempts made at a task.",
                across=_COST.across, units=_COST.units, example="cost",
-               cell=lambda cascade, _: _amount(_alone(cascade.cost.estimate))),
+               cell=lambda cascade, _: at_least(_alone(cascade.cost.estimate))),
         _PER_SUCCESS,
     )  # fmt: skip
 

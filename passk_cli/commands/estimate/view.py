@@ -18,7 +18,7 @@ from passk_cli.study.extremes import highest, named
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Numbers, rows_of, view
 from passk_cli.study.study import Study
-from passk_cli.study.values import UNPRICED, Series
+from passk_cli.study.values import NO_PASS, UNPRICED, Series
 
 # The share of the variance within tasks from which on attempts make intervals wide.
 _MOSTLY_ATTEMPTS = 0.5
@@ -71,7 +71,7 @@ class Estimates(Numbers):
         yield self.study.sizes(self.facts())
         yield self.study.confidence.words()
         empty = {fact.estimate.reason for fact in self.facts() if fact.estimate.value is None}
-        if empty - {UNPRICED}:
+        if empty - {UNPRICED, NO_PASS}:
             yield "–: fewer than k attempts"
 
     def details(self) -> Iterator[str]:

@@ -64,6 +64,12 @@ class GateOptions(EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegress
     night: Any = None
 
 
+_NO_CEILING = (
+    "numbers of which less is better, as cost and cost-per-success, are held against a baseline:"
+    " --baseline FILE --no-regression -m cost-per-success fails when it rises significantly"
+)
 COMMAND = Command(
     GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),
-    files="optional", judges=True, view="passk_cli.commands.gate.view:Gate")  # fmt: skip
+    lacking=dict.fromkeys(("--max", "--maximum", "maximum"), _NO_CEILING), files="optional",
+    judges=True, view="passk_cli.commands.gate.view:Gate",
+)  # fmt: skip

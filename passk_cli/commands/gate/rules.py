@@ -74,8 +74,8 @@ def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
             raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
         if metric.sign < 0:
             raise ParameterError(
-                f"{option} {metric.name}: less of it is better; --no-regression -m {metric.name}"
-                " fails when it rises significantly",
+                f"{option} {metric.name}: less of it is better; --baseline FILE --no-regression"
+                f" -m {metric.name} fails when it rises significantly",
                 name="unknown-metric",
             )
         if metric in limits:
