@@ -364,7 +364,8 @@ def amounts(**paths: str) -> Callable[[Any], Mapping[str, object]]:
     >>> amounts(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
     """
-    return lambda record: {name: at(record, *path.split(".")) for name, path in paths.items()}
+    ways = {name: path.split(".") for name, path in paths.items()}
+    return lambda record: {name: at(record, *way) for name, way in ways.items()}
 
 
 def numbered(rows: Iterable[Row]) -> Iterator[Row]:
