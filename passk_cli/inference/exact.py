@@ -253,8 +253,7 @@ class _Paths(NamedTuple):
         square = across * across
         square += along * (along - 2.0)
         each = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
-        sums: Floats = each[:, :, 0]
-        return sums
+        return each[:, :, 0]
 
 
 def _integrals(paths: _Paths, top: Floats, end: float) -> Floats:

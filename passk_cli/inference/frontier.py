@@ -53,11 +53,7 @@ def frontier(cost: Floats, rate: Floats) -> Bools:
 
 
 def frontier_shares(
-    cost: Floats,
-    rate: Floats,
-    clusters: Ints | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
+    cost: Floats, rate: Floats, clusters: Ints | None = None, resamples: int = 10_000, seed: int = 0
 ) -> Frontier:
     """The frontier of mean costs and rates over tasks, and how certain each place on it is.
 
@@ -129,16 +125,10 @@ class LeadCrossings(NamedTuple):
 
 
 def lead_crossings(
-    budgets: Floats,
-    first: Floats,
-    second: Floats,
-    level: float = 0.95,
-    clusters: Ints | None = None,
-    *,
-    highest: tuple[Floats, Floats] | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> LeadCrossings:
+    budgets: Floats, first: Floats, second: Floats, level: float = 0.95,
+    clusters: Ints | None = None, *, highest: tuple[Floats, Floats] | None = None,
+    resamples: int = 10_000, seed: int = 0,
+) -> LeadCrossings:  # fmt: skip
     """The budgets at which the lead may change between two models' pass@$b over shared tasks.
 
     The band of the difference is simultaneous over the budgets: limits of `difference_law` at a

@@ -286,15 +286,10 @@ def _root(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, f
 
 
 def compare_costs(
-    spendings: Sequence[Spending],
-    pairs: Sequence[tuple[int, int]] | None = None,
-    level: float = 0.95,
-    population: str = NEW_TASKS,
-    *,
-    adjust: bool = True,
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> list[RatioComparison]:
+    spendings: Sequence[Spending], pairs: Sequence[tuple[int, int]] | None = None,
+    level: float = 0.95, population: str = NEW_TASKS, *, adjust: bool = True,
+    resamples: int = 10_000, seed: int = 0,
+) -> list[RatioComparison]:  # fmt: skip
     """Costs per solved task of pairs of models over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
 
     Both are Fieller's inversion of one statistic, x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ and
@@ -433,8 +428,7 @@ class _PairLaw(NamedTuple):
         every[1, 1] += self.first.above if lower else self.first.below
         every[3, 3] += self.second.below if lower else self.second.above
         slopes = self.slopes
-        covariances: Floats = slopes @ every @ slopes.T
-        return covariances
+        return slopes @ every @ slopes.T
 
     @property
     def statistic(self) -> float:

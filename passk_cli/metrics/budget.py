@@ -306,8 +306,7 @@ def _pair_weights(n: int, first: int, second: int) -> Floats:
     """C(first, i) C(second, j) / (n C(n−1, i+j)): (first + 1 × second + 1)."""
     i, j = np.arange(first + 1)[:, None], np.arange(second + 1)
     logs = _log_choose(first, i) + _log_choose(second, j) - _log_choose(n - 1, i + j)
-    weights: Floats = np.exp(logs) / n
-    return weights
+    return np.exp(logs) / n
 
 
 def _log_choose(n: int, k: Ints) -> Floats:

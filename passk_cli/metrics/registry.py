@@ -15,13 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.limits import whole_number
 from passk_cli.metrics.diversity import distinct_at_k, distinct_passing_at_k, pass_at_k_distinct
 from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
-from passk_cli.metrics.graded import (
-    best_at_k,
-    mean_per_pass,
-    mean_score,
-    median_score,
-    worst_at_k,
-)
+from passk_cli.metrics.graded import best_at_k, mean_per_pass, mean_score, median_score, worst_at_k
 from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs

@@ -45,8 +45,7 @@ def resampled_means(
     rivals : over the same tasks.  kind : of the weights, as of `bootstrap_means`.
     """
     columns = [rival.values for rival in rivals]
-    ratio = rivals[0].metric.kind.ratio
-    if ratio:
+    if ratio := rivals[0].metric.kind.ratio:
         spendings = [rival.spending for rival in rivals]
         columns = [each.cost for each in spendings] + [each.rate for each in spendings]
     means = bootstrap_means(

@@ -14,13 +14,7 @@ from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.frontier import LeadCrossings, frontier_shares, lead_crossings
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import (
-    FIELLER,
-    Spending,
-    compare_costs,
-    cost_per_success,
-    mean_cost,
-)
+from passk_cli.inference.ratio import FIELLER, Spending, compare_costs, cost_per_success, mean_cost
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within
 from passk_cli.metrics.policy import cascade
@@ -346,12 +340,9 @@ def shared_tasks(rivals: Sequence[Outlay]) -> Ints:
 
 
 def _leads(
-    study: Study,
-    shared: Sequence[tuple[tuple[Outlay, Outlay], Ints]],
-    rivals: Sequence[Outlay],
-    *,
+    study: Study, shared: Sequence[tuple[tuple[Outlay, Outlay], Ints]], rivals: Sequence[Outlay], *,
     together: bool,
-) -> Iterator[LeadCrossings | None]:
+) -> Iterator[LeadCrossings | None]:  # fmt: skip
     """Who solves more within which budgets, of each pair; None where it is not asked.
 
     A band needs tasks as a sample; of many models, only the cheapest is compared.
@@ -407,8 +398,8 @@ def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:
             np.stack([getattr(each, name) for each in spent], axis=1) for name in ("cost", "rate")
         )
         found = frontier_shares(
-            cost, rate, clusters, study.confidence.resamples, study.confidence.seed,
-        )  # fmt: skip
+            cost, rate, clusters, study.confidence.resamples, study.confidence.seed
+        )
         for rival, on, share, p in zip(
             rivals, found.on, found.share.tolist(), found.p.tolist(), strict=True
         ):

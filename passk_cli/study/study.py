@@ -134,20 +134,12 @@ class Study:
         return facts
 
     def mean(
-        self,
-        series: Series,
-        name: str,
-        values: NDArray[np.float64],
-        tasks: NDArray[np.int64],
-        n: NDArray[np.int64],
-        *,
-        bounds: tuple[float, float] = (0.0, 1.0),
-        attempts: NDArray[np.int64] | None = None,
-        within: NDArray[np.float64] | None = None,
-        mixed: int = 0,
-        fixed: str = "no interval for these tasks",
+        self, series: Series, name: str, values: NDArray[np.float64], tasks: NDArray[np.int64],
+        n: NDArray[np.int64], *, bounds: tuple[float, float] = (0.0, 1.0),
+        attempts: NDArray[np.int64] | None = None, within: NDArray[np.float64] | None = None,
+        mixed: int = 0, fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
-    ) -> Fact:
+    ) -> Fact:  # fmt: skip
         """The mean of any value per task, with its interval.
 
         values : one per task, within the bounds; NaN where a task has none, which leaves it out.

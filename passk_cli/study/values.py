@@ -184,18 +184,13 @@ class TaskValues:
                 )
         repeated = fixed and confidence.method == "percentile"
         return Sample(
-            self.values,
-            low=low,
-            high=high,
+            self.values, low=low, high=high,
             attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
-            within=self.within if fixed else None,
-            clusters=self.clusters,
+            within=self.within if fixed else None, clusters=self.clusters,
             draws=self.attempt_draws(confidence) if repeated else None,
-            mixed=int(self.mixed.sum()) if fixed else 0,
-            passes=self.passes if fixed else (),
-            resamples=confidence.resamples,
-            seed=confidence.seed,
-        )
+            mixed=int(self.mixed.sum()) if fixed else 0, passes=self.passes if fixed else (),
+            resamples=confidence.resamples, seed=confidence.seed,
+        )  # fmt: skip
 
     @property
     def passes(self) -> tuple[Passes, ...]:

@@ -410,8 +410,7 @@ _RATIO = Column(
     " other one's, with its interval.",
     cell=lambda pair: ratio_estimate(pair.comparison.ratio, "ratio")
     if pair.comparison.ratio else "",
-    where=lambda section: any(pair.comparison.ratio for pair in section.records),
-)  # fmt: skip
+    where=lambda section: any(pair.comparison.ratio for pair in section.records))  # fmt: skip
 _P = Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
             cell=lambda pair: pair.fact.p_adjusted)  # fmt: skip
 _P_EQUIVALENCE = Column(

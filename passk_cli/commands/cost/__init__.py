@@ -81,5 +81,4 @@ class CostOptions:
 
 COMMAND = Command(
     CostOptions, (Request, Confidence), without=("interval", "bounds"), charts=True,
-    view="passk_cli.commands.cost.view:CostQuestion",
-)  # fmt: skip
+    view="passk_cli.commands.cost.view:CostQuestion")  # fmt: skip

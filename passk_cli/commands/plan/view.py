@@ -53,36 +53,31 @@ UNMEASURED = Message(
     " their true success rates over tasks. A pilot measures it where the tasks of both models"
     " differ clearly more than chance explains. Elsewhere the plan is for two models similar to the"
     " one that varies most. With one attempt per task nothing is assumed: only designs of one"
-    " attempt are planned.",
-)  # fmt: skip
+    " attempt are planned.")  # fmt: skip
 CLUSTERED = Message(
     "clustered-pilot", NOTE,
     "related tasks (--cluster {cluster}) need {times:=amount} times as many tasks for {metric}",
     meaning="Tasks of one cluster have something in common, so that each adds less than a task of"
     " its own. The factor is that of the variance at the pilot's attempts; the plan's clusters have"
-    " the sizes of the pilot's.",
-)  # fmt: skip
+    " the sizes of the pilot's.")  # fmt: skip
 ONE_ATTEMPT = Message(
     "one-attempt-pilot", WARNING,
     "the pilot has one attempt per task, so designs with more attempts are empty",
     "make two attempts per task",
     "One attempt per task does not separate chance from differences between tasks. Only designs of"
-    " one attempt per task can be planned from it.",
-)  # fmt: skip
+    " one attempt per task can be planned from it.")  # fmt: skip
 MODELLED = Message(
     "modelled-pilot", NOTE,
     "{n:attempt} per pilot task do not determine every number of {metric}; the others assume"
     " Beta-distributed success rates",
     meaning="Designs with more attempts than the pilot's, and differences where it has fewer than"
     " 2k attempts per task, rest on Beta-distributed success rates with the pilot's mean and"
-    " standard deviation. The column source says which numbers do.",
-)  # fmt: skip
+    " standard deviation. The column source says which numbers do.")  # fmt: skip
 NO_SPREAD = Message(
     "no-spread", WARNING,
     "{metrics}: the pilot's tasks differ no more than chance explains; planned as equally hard",
     meaning="The estimated variance of true values over tasks is below 0, and the plan takes 0. If"
-    " tasks do differ, more of them are needed than it says.",
-)  # fmt: skip
+    " tasks do differ, more of them are needed than it says.")  # fmt: skip
 LARGEST_SPREAD = Message(
     "largest-spread", WARNING,
     "{metrics}: the pilot's tasks differ as much as their mean allows; planned with that spread",
@@ -94,26 +89,22 @@ UNSURE = Message(
     "with {units} in the pilot, planned standard errors are uncertain by ±{error} %",
     meaning="A pilot estimates how much values vary, from few tasks only roughly: this is the"
     " relative standard error of a planned standard error. Tasks needed are uncertain by twice as"
-    " much.",
-)  # fmt: skip
+    " much.")  # fmt: skip
 ROUGH = Message(
     "rough-power", NOTE, "power and detected differences are rough {where}",
     meaning="Predicted powers rest on a normal approximation. In simulations they were off below"
-    " 50 tasks, and where a mean is within 0.1 of 0 or 1.",
-)  # fmt: skip
+    " 50 tasks, and where a mean is within 0.1 of 0 or 1.")  # fmt: skip
 PILOT_MODELS = Message(
     "pilot-models", NOTE, "intervals are for {model}, which varies most", "--model chooses others",
     "Of a pilot of several models, intervals are planned for the model whose values vary most, and"
     " differences for the pair whose differences vary most, metric by metric: other models and"
-    " pairs need no more tasks.",
-)  # fmt: skip
+    " pairs need no more tasks.")  # fmt: skip
 PILOT_COST = Message(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost}{?others|; of {others}}", "",
     "Money is planned with the mean cost of the attempts of the pilot's model that is planned for,"
     " every task counted once; runs of other models cost what their attempts do. What a design"
     " costs is as uncertain as this mean, and a run varies around it: one that spends the whole"
-    " budget by the mean costs more about every second time.",
-)  # fmt: skip
+    " budget by the mean costs more about every second time.")  # fmt: skip
 MONEY_BUDGET = Message(
     "money-budget", NOTE, "--budget {number} is dollars, as the pilot's attempts have costs",
     "--budget {number}attempts is attempts",
@@ -128,8 +119,7 @@ NEW_TASKS_FIRST = Message(
     "more-tasks-first", NOTE, "at k = 1 a new task narrows intervals more than another attempt",
     "--max-tasks limits the tasks",
     "Where tasks are unlimited, one attempt at each of as many tasks as the budget allows is best"
-    " at k = 1. With --max-tasks the rest of the budget goes to further attempts.",
-)  # fmt: skip
+    " at k = 1. With --max-tasks the rest of the budget goes to further attempts.")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -139,43 +129,28 @@ class Choices(Section[Choice]):
     designs: Designs
 
     columns = (
-        Column(
-            "design", meaning="Tasks × attempts per task.",
-            cell=lambda choice: choice.design,
-        ),
-        Column(
-            "attempts", "count", meaning="Attempts of one model in all.",
-            cell=lambda choice: choice.attempts,
-        ),
-        Column(
-            "cost", "$", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
-            where=lambda section: section.designs.aims.unit_cost is not None,
-        ),
-        Column(
-            "standard error", "share", shown=FULL, meaning="Standard error of the metric.",
-            cell=lambda choice: choice.fact.se,
-        ),
-        Column(
-            "detects", "points", name="difference",
-            meaning="Smallest difference of two models that a two-sided paired test detects with"
-            " the power asked for; the models differ by it and are equal otherwise.",
-            cell=lambda choice: choice.fact.more["difference"],
-        ),
-        Column(
-            "interval width", "share", name="width",
-            meaning="Width of the confidence interval for new tasks (guard).",
-            cell=lambda choice: choice.fact.more["width"],
-        ),
+        Column("design", meaning="Tasks × attempts per task.",
+               cell=lambda choice: choice.design),
+        Column("attempts", "count", meaning="Attempts of one model in all.",
+               cell=lambda choice: choice.attempts),
+        Column("cost", "$", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
+               where=lambda section: section.designs.aims.unit_cost is not None),
+        Column("standard error", "share", shown=FULL, meaning="Standard error of the metric.",
+               cell=lambda choice: choice.fact.se),
+        Column("detects", "points", name="difference",
+               meaning="Smallest difference of two models that a two-sided paired test detects with"
+               " the power asked for; the models differ by it and are equal otherwise.",
+               cell=lambda choice: choice.fact.more["difference"]),
+        Column("interval width", "share", name="width",
+               meaning="Width of the confidence interval for new tasks (guard).",
+               cell=lambda choice: choice.fact.more["width"]),
         Column(
             "source", shown=FULL, name="source",
             meaning="Origin of the standard error: assumed, pilot, or pilot and model (Beta rates"
             " beyond what the pilot shows).",
-            cell=lambda choice: choice.fact.more["source"],
-        ),
-        Column(
-            "remark", meaning="What distinguishes the design, or why a number is missing.",
-            cell=lambda choice: ", ".join(choice.remarks),
-        ),
+            cell=lambda choice: choice.fact.more["source"]),
+        Column("remark", meaning="What distinguishes the design, or why a number is missing.",
+               cell=lambda choice: ", ".join(choice.remarks)),
         data_field("fact", "Kind of row: design, split (best of the budget), or detect (the tasks"
                    " that detect the difference asked for)."),
         data_field("best_for", "The metrics that a split is best for; all: for all at once."),
