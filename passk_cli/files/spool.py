@@ -333,9 +333,8 @@ class _Sheets:
                 columns = self._columns(table.facts, row, in_path, in_folders)
                 if of_run and row.attempt is not None:
                     # Its number or name, apart from those of the model's other runs.
-                    attempt = row.attempt
-                    apart = of_run * _RUN + attempt if isinstance(attempt, int) else None
-                    columns["attempt"] = f"{run} {attempt}" if apart is None else apart
+                    own, first = row.attempt, of_run * _RUN
+                    columns["attempt"] = first + own if isinstance(own, int) else f"{run} {own}"
                 if each.format.spent is not None and (self._spent or number <= _NOTED):
                     spent = {
                         name: value

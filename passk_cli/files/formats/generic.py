@@ -33,8 +33,8 @@ UNJUDGED_IDS = Message(
 
 # DuckDB's reader of arrays takes three times their size of memory; above this they are streamed.
 LARGE_BYTES = 1 << 27
-# What a file holds against its size, and at most one that is packed.
-_UNPACKED = 1, 10
+# What a packed file may unpack to, against its size.
+_UNPACKED = 10
 _LOOKED_AT = 50
 # Averages under these names are no outcome of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
@@ -173,16 +173,17 @@ def _listed(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator
 # --- an array of records ---
 
 
+def _is_large(file: File) -> bool:
+    times = 1 if file.source.packing == "none" else _UNPACKED
+    large = os.path.getsize(file.source.path) * times > LARGE_BYTES
+    return file.form == "array" and file.whole is None and large
+
+
 RECORDS = Format(
     "records",
     "the outcome of an array of records too long for memory, which is streamed",
     "",
-    lambda file: (
-        file.form == "array"
-        and file.whole is None
-        and os.path.getsize(file.source.path) * _UNPACKED[file.source.packing != "none"]
-        > LARGE_BYTES
-    ),
+    _is_large,
     lambda file: Contents(lambda wanted: _listed(file, (), {})),
     generic=True,
 )
