@@ -199,6 +199,8 @@ def pairs(runs: int) -> str:
     }  # fmt: skip
     sizes = (("σ 1", 8, 1), ("σ 2", 8, 10), ("σ 2", 20, 3), ("σ 1", 50, 1), ("σ 2", 150, 3))
     grid = [(kind, *size, "") for kind, size in product(kinds, sizes)]
+    few = (8, 1), (8, 0), (3, 1), (3, 3)
+    grid += [("half the cost", "σ 2", *size, "few tasks") for size in few]
     grid += [(kind, "σ 1.5", 3, 5, "held out") for kind in ("alike", "half the cost")]
     grid += [(kind, "σ 1.5", 35, 0, "held out") for kind in kinds]
     for place, (kind, law, tasks, n, marked) in enumerate(grid):

@@ -296,8 +296,8 @@ def compare_costs(
     x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ, by Student's t with the errors that the tasks'
     contributions to it show; what the usual limits of a pass rate reach beyond Student's is added,
     so that few passes are not certainty.  At ρ = 1 and δ = 0 the statistic is the same: one p.
-    Where a limit does not exist the models' own limits bound it; and a difference reaches as far as
-    the limits of the ratio and of the dearer model's own cost make it, which is as skewed as costs.
+    Where a limit does not exist the models' own limits bound it; and a difference reaches at least
+    as far as these two make it, which are as skewed as costs (`_most_lead`).
 
     spendings : of each model, over the same tasks in the same order.  pairs : places of two models
     each, all pairs when None.  adjust : whether all pairs are one family: shared sign flips give
@@ -305,7 +305,7 @@ def compare_costs(
     Without it only the two of a pair must have the same tasks.
     A pair of which costs are missing has limits around both ends, and p is the largest that any
     values in their place give, but for rounding.
-    Source: Fieller 1954; the delta method.
+    Source: Fieller 1954; the delta method; Zou & Donner 2008.
 
     >>> cheap = Spending(np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1]), np.array([1, 0, 1, 0.5, 1, 1.0]))
     >>> dear = Spending(cheap.cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
@@ -502,10 +502,9 @@ def _limits(
         else:
             difference = max(_least_lead(ratio, low_1, high_1, low_2), low_1 - high_2)
         if side:
-            difference = max(difference, _most_lead(first, second, ratio, high_1))
+            difference = max(difference, _most_lead(first, second, high_1, low_2))
         else:
-            turned = 1.0 / ratio if ratio > 0 else np.inf
-            difference = min(difference, -_most_lead(second, first, turned, high_2))
+            difference = min(difference, -_most_lead(second, first, high_2, low_1))
         ratios[side], differences[side] = ratio, difference
     if p > alpha:
         ratios = [min(ratios[0], 1.0), max(ratios[1], 1.0)]
@@ -532,14 +531,19 @@ def _least_lead(ratio: float, low_1: float, high_1: float, low_2: float) -> floa
     return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
 
 
-def _most_lead(dear: _Model, cheap: _Model, ratio: float, high: float) -> float:
-    """How far θ₁ − θ₂ = θ₁ (1 − θ₂/θ₁) may reach where the first is dearer; −∞ where it is not.
+def _most_lead(dear: _Model, cheap: _Model, high: float, low: float) -> float:
+    """How far θ₁ − θ₂ may reach where the first is dearer; −∞ where it is not.
 
-    ratio, high : upper limits of θ₁/θ₂ and of θ₁, whose distances add as squares.  θ₁ is as skewed
-    as costs are, which the difference of two models shows too little.
+    The distances of high, the upper limit of θ₁, and of low, the lower one of θ₂, add as squares,
+    less what their errors share (MOVER): θ₁ is as skewed as costs are, which the difference of two
+    models shows too little.  Source: Zou & Donner 2008.
     """
     if dear.y == 0 or cheap.y == 0 or dear.x * cheap.y <= cheap.x * dear.y:
         return -np.inf
-    value, share = dear.x / dear.y, cheap.x * dear.y / (cheap.y * dear.x)
-    reach = value * (share - 1.0 / ratio), (1.0 - share) * (high - value)
-    return value * (1.0 - share) + float(np.hypot(*reach))
+    first, second = dear.x / dear.y, cheap.x / cheap.y
+    above, below, shared = high - first, second - low, 0.0
+    if dear.shared and np.isfinite(above):
+        one, other = (m.residuals @ np.array([1.0, -m.x / m.y]) for m in (dear, cheap))
+        size = float(np.sqrt((one @ one) * (other @ other)))
+        shared = 2.0 * float(one @ other) / size * above * below if size > 0 else 0.0
+    return first - second + float(np.sqrt(max(above**2 + below**2 - shared, 0.0)))
