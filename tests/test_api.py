@@ -19,6 +19,7 @@ import pytest
 import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
+from passk_cli.errors import ParameterError
 from passk_cli.python.spelling import in_python
 from tests import stub
 from tests.conftest import SAMPLES, Passk
@@ -508,3 +509,21 @@ def test_docstrings_speak_python() -> None:
         )
         for each in (thing, *members):
             assert not line.search(inspect.getdoc(each) or ""), f"{name}: {each}"
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("x.csv", {"size": "3in"}), ("x.json", {"theme": "dark"}), ("x.tex", {"panel": "model"}),
+        ("x.parquet", {"bands": False}), ("x.md", {"stacked": True}), ("x.svg", {"stacked": True}),
+    ],
+)  # fmt: skip
+def test_saving_refuses_what_the_file_has_not(
+    tmp_path: Path, name: str, option: dict[str, Any]
+) -> None:
+    findings = passk_cli.estimate(
+        [{"task": "a", "n": 4, "c": 1}, {"task": "b", "n": 4, "c": 3}], k=1
+    )
+    with pytest.raises(ParameterError, match=f"{next(iter(option))}=: says nothing of"):
+        findings.save(tmp_path / name, **option)
+    assert not (tmp_path / name).exists()

@@ -27,7 +27,7 @@ _BELOW = (
 )
 # The shared options that people use most; `--help` has the first few of them that a command takes.
 _COMMON, _SHARED = 5, (
-    "k", "by", "where", "chart", "form", "output", "models", "metrics", "fields", "full", "verbose",
+    "k", "by", "where", "fields", "form", "chart", "output", "models", "metrics", "full", "verbose",
     "quiet",
 )  # fmt: skip
 _NARROWEST = 40

@@ -208,10 +208,23 @@ class Findings:
         theme, size, title, bands, highlight, panel : of a picture, as `chart` has them.
         stacked : of .tex, whether intervals stand below their estimates, for a narrow column.
         safe_csv : whether texts that a spreadsheet would compute (=, +, -, @) get an apostrophe.
-        Errors: ParameterError for another suffix, or where there is nothing to draw.
+        Errors: ParameterError for another suffix, an option that says nothing of the suffix, or
+            where there is nothing to draw.
         """
         path = Path(path)
         suffix = path.suffix.lower()
+        drawn = suffix in PICTURES or (self.report.page is not None and suffix in pages.SUFFIXES)
+        of_pictures = {
+            "theme": theme != "light", "size": size, "title": not title, "bands": not bands,
+            "highlight": list(highlight), "panel": panel,
+        }  # fmt: skip
+        ignored = [name for name, given in of_pictures.items() if given and not drawn]
+        ignored += ["stacked"] * (stacked and suffix != ".tex")
+        if ignored and suffix in (*SUFFIXES, ".parquet", *PICTURES):
+            raise ParameterError(
+                f"{ignored[0]}=: says nothing of a {suffix}; leave it out, or save another file",
+                name="contradicting-options",
+            )
         style = Style(digits, percent, safe_csv=safe_csv, stacked=stacked)
         with python_spelling({}):
             if self.report.page is not None and suffix in pages.SUFFIXES:

@@ -209,6 +209,7 @@ class Verdicts(Section[Evidence]):
         yield f"{self.study.sizes(facts)} by {self.order}"
         adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
         yield f"{ADJUSTED[adjust]} over {tests}" if adjust in ADJUSTED else f"{tests}, unadjusted"
+        yield "neighbours: correlation of successive attempts"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "independent: no test rejects"
 
