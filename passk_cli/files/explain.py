@@ -290,6 +290,8 @@ def place_without(batches: Sequence[Batch], roles: Sequence[str], request: Reque
         roles = (*roles, "tokens_in", "tokens_out")
 
     def lacks(record: Record, batch: Batch) -> bool:
+        if batch.roles.shape == "lists" and value_of(record, batch.roles.outcome) is None:
+            return False
         if request.missing == "drop" and None in [
             judge(v, request.bar) for v in _outcomes(record, batch)
         ]:

@@ -1,4 +1,7 @@
-"""A history of runs: counts of each run in one Parquet file, or in a folder with a file per run."""
+"""A history of runs: counts of each run in one Parquet file, or in a folder with a file per run.
+
+What attempts took is kept of each: lists beside the counts, which the reader takes as any others.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,17 @@ from passk_cli.cleanup import whole
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
 from passk_cli.files.export import copy, locked, writing
+from passk_cli.files.roles import UNITS
 
 # The columns of a run, besides those of its counts.
 OF_RUN = ("run", "at", "revision", "suite")
 SETTINGS = "settings"
 _OF_COUNTS = ("model", "task", "n", "c")
-RESERVED = (*OF_RUN, SETTINGS, *_OF_COUNTS)
+_NEEDED = (*OF_RUN, SETTINGS, *_OF_COUNTS)
+# Lists with an entry for each attempt: whether it passed, and what it took (null: not known).
+_OF_UNIT = {"cost": "cost_usd", "duration": "duration_s"}
+OF_ATTEMPTS = {"outcome": "each_passed"} | {r: f"each_{_OF_UNIT.get(r, r)}" for r in UNITS}
+RESERVED = (*_NEEDED, *OF_ATTEMPTS.values())
 
 
 def is_folder(to: str) -> bool:
@@ -55,14 +63,20 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     which needs no lock.
 
     columns : name → array, of one run: run, at, revision, suite, model, groups, task, n, c,
-        settings.
+        settings; and those of OF_ATTEMPTS that the run has, as lists.
     Errors: DataError for a run that is there, other groups, or a file that is no history;
     ParameterError where it cannot be written.
     """
     import duckdb
 
     con = duckdb.connect()
-    con.register("run_", dict(columns))
+    con.register("given_", dict(columns))
+    # A list whose entries are all unknown has no type of its own.
+    lists = ", ".join(
+        f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
+        for role, name in OF_ATTEMPTS.items() if name in columns
+    )  # fmt: skip
+    con.execute(f"CREATE VIEW run_ AS SELECT *{lists and f' REPLACE ({lists})'} FROM given_")
     if not is_folder(to):
         path = Path(to)
         with locked(path, path.with_name(f".{path.name}.lock"), wait=True):
@@ -108,7 +122,7 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
             remedy = "the run is not recorded; restore the file, or record to another one"
             raise DataError(str(file), problem, remedy, name="damaged-file") from None
         there = [name for name, *_ in rows]
-        if lacking := [name for name in RESERVED if name not in there]:
+        if lacking := [name for name in _NEEDED if name not in there]:
             problem = f"no history of runs: it has no column {lacking[0]!r}"
             remedy = "name a file that `passk record` wrote, or a new one"
             raise DataError(str(file), problem, remedy, name="no-history")

@@ -26,6 +26,8 @@ RESERVED = frozenset(
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
 # What a missing cost is; with the last, it may be anything, and numbers are ranges.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
+# What becomes of a missing outcome or cost where attempts are written down: it stays one.
+KEEP = "keep"
 # Tables as they are → where their layout is described.
 TABLES = {
     "jsonl": "jsonlines.org",

@@ -19,7 +19,7 @@ from passk_cli.files import formats
 from passk_cli.files.attempts import AttemptQuery
 from passk_cli.files.explain import place_without
 from passk_cli.files.layout import Batch
-from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.request import BOUNDS, KEEP, Request
 from passk_cli.files.roles import EACH, PASS_WORDS, UNITS, addends, spelled
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
@@ -74,7 +74,15 @@ MISSING_COSTS_BOUNDED = Message(
     "{attempts:attempt} without a {noun} may have taken any amount: {models}", "",
     _NEVER_0 + " With bounds each may have taken nothing or any amount, and numbers are ranges.",
 )  # fmt: skip
+MISSING_COSTS_KEPT = Message(
+    "missing-costs-kept", NOTE,
+    "{attempts:attempt} without a {noun} {attempts:is|are} recorded as such: {models}",
+    "--missing-cost of passk trend says what becomes of them",
+    _NEVER_0 + " A history keeps them as missing, and their outcomes as those of others, so that"
+    " all of its runs are read with one --missing-cost.",
+)  # fmt: skip
 _SAYING = {
+    KEEP: MISSING_COSTS_KEPT,
     "drop": MISSING_COSTS_DROPPED,
     "mean": MISSING_COSTS_ESTIMATED,
     BOUNDS: MISSING_COSTS_BOUNDED,
@@ -403,14 +411,17 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
         if column is None:
             continue
         parts = addends(role, column, kinds)
+        # Of a list of attempts an entry is one attempt's.
+        lists = batch.roles.shape == "lists"
         listed = [name for name, _ in parts if EACH in name or "list" in kinds.get(name, ())]
+        listed = [] if lists else listed
         how = [f"the sum of {name}" if name in listed else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = column != role and not batch.layout.spool and not _has_unit(role, parts)
         converted = any(unit for _, unit in parts)
         # Seconds can be asked for as dollars, but not without a word.
         named = asked and (len(parts) > 1 or _is_of_another(role, column))
-        added = batch.roles.shape != "lists" and (listed or named)
+        added = not lists and (listed or named)
         if timed or converted or added:
             unit = "" if UNITS[role][0] in role else UNITS[role][0]
             yield AMOUNT_READ(role=role, unit=unit, how=" + ".join(how))

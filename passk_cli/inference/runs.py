@@ -217,23 +217,48 @@ class ChangePoint:
     after: float
 
 
-def chance(n: Ints, c: Ints) -> Floats:
+def chance(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
     """Variance of the mean of a run by chance within tasks, as it is known after each run.
 
     After run r: Σ_t s_t² h_t / T², with s_t² the variance of all attempts at task t so far and h_t
     the mean of their 1 / n.
 
-    n, c : (runs, tasks), n ≥ 1.  Returns (runs,); 0 after one run of one attempt.
+    n, c : (runs, tasks), attempts and the sums of what is averaged, passes where they are 0 and 1.
+    squares : sums of its squares; None for passes, whose squares they are.
+    Returns (runs,); 0 after one run of one attempt.
 
     >>> chance(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
     [0.0625, 0.0417, 0.0375]
     """
     runs, tasks = n.shape
-    made, passed = n.cumsum(axis=0), c.cumsum(axis=0)
-    spread = passed * (made - passed) / (made * np.maximum(made - 1, 1))
-    sizes = (1 / n).cumsum(axis=0) / np.arange(1, runs + 1)[:, None]
+    made, total = np.maximum(n.cumsum(axis=0), 1), c.cumsum(axis=0)
+    square = total if squares is None else squares.cumsum(axis=0)
+    spread = np.maximum(square - total**2 / made, 0.0) / np.maximum(made - 1, 1)
+    sizes = (1 / np.maximum(n, 1)).cumsum(axis=0) / np.arange(1, runs + 1)[:, None]
     variances: Floats = (spread * sizes).sum(axis=1) / tasks**2
     return variances
+
+
+def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
+    """Mean logarithm of the amounts of each run, every task alike, and its floor for `changes`.
+
+    m_r = ā + mean_t (L_rt − a_t), with L_rt the mean logarithm of the amounts of run r at task t
+    and a_t that of L_rt over the runs that have one.  Amounts are skewed to the right, as prices
+    are: means of few of them jump with one attempt, those of logarithms are near normal.  A mean of
+    logarithms does not depend on the number of attempts, a logarithm of a mean does.
+
+    n : (runs, tasks), amounts above 0; every run and every task has one.  logs, squares : sums of
+    their logarithms, and of the squares of these.
+    Returns two of (runs,): means, and `chance` of logarithms.
+
+    >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
+    >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
+    [[1.0, 1.75], [0.0, 0.125]]
+    """
+    means = np.where(n > 0, logs, np.nan) / np.maximum(n, 1)
+    of_tasks = np.nanmean(means, axis=0)
+    own = of_tasks.mean() + np.nanmean(means - of_tasks, axis=1)
+    return own, chance(n, logs, squares)
 
 
 def changes(

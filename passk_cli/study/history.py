@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Ints
+from passk_cli.arrays import Ints, NDArray
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import is_file_argument
-from passk_cli.files.history import OF_RUN, SETTINGS
+from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
 from passk_cli.files.request import Request
 from passk_cli.inference.runs import reach_of_runs, run_variance, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import task_values
+from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.notes import certain_copies
 from passk_cli.study.values import Series
@@ -36,6 +39,18 @@ LEFT_OUT_TASKS = Message(
     " like a change of the model.",
 )  # fmt: skip
 
+RUNS_WITHOUT = Message(
+    "runs-without", NOTE,
+    "{runs:run} of {model} {runs:holds|hold} no {noun}, and {runs:is|are} left out", "",
+    "A run that was recorded without --with, or whose every amount is missing and left out, says"
+    " nothing of what attempts took.",
+)  # fmt: skip
+UNPRICED_RUNS = Message(
+    "unpriced-runs", WARNING,
+    "the {noun} of every attempt of {model} is 0 in {runs:run}, which {runs:is|are} left out:"
+    " {names}", "",
+    "Where a model has no price, or nobody counted, harnesses write 0. That is no fall.",
+)  # fmt: skip
 COPIED_RUN = Message(
     "copied-run", WARNING,
     "runs {first} and {second} of {model} have the same outcomes at all {tasks:task}"
@@ -55,12 +70,21 @@ class RunLabel(NamedTuple):
     revision: str
     settings: str
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that changed what was counted, from its settings."""
+        try:
+            return dict(json.loads(self.settings))
+        except ValueError:
+            return {SETTINGS: self.settings}
+
 
 @dataclass(frozen=True)
 class Setup:
     """Runs of one model and its groups at one suite, the earliest first.
 
-    tasks : codes of the tasks that every run has.  n, c : (runs × tasks).
+    tasks : codes of the tasks that every run has.  cells : (runs × tasks), places in the counts.
+    n, c : of these.
     left_out : tasks that some run lacks.  shortest : the run with the fewest tasks.
     """
 
@@ -68,6 +92,7 @@ class Setup:
     series: Series
     runs: tuple[RunLabel, ...]
     tasks: Ints
+    cells: Ints
     n: Ints
     c: Ints
     left_out: int = 0
@@ -75,9 +100,21 @@ class Setup:
 
     def last(self, number: int) -> Setup:
         """Its last runs, as many as there are."""
+        return self.where(np.arange(len(self.runs)) >= len(self.runs) - number)
+
+    def where(self, chosen: NDArray[np.bool_]) -> Setup:
+        """Some of its runs."""
         return replace(
-            self, runs=self.runs[-number:], n=self.n[-number:], c=self.c[-number:]
+            self, runs=tuple(compress(self.runs, chosen)),
+            cells=self.cells[chosen], n=self.n[chosen], c=self.c[chosen],
         )  # fmt: skip
+
+    @property
+    def differing(self) -> list[str]:
+        """The options that its runs were recorded with differently."""
+        every = [run.options for run in self.runs]
+        names = dict.fromkeys(name for options in every for name in options)
+        return [n for n in names if len({str(options.get(n)) for options in every}) > 1]
 
     @property
     def copies(self) -> list[tuple[str, str]]:
@@ -106,15 +143,21 @@ class Setup:
 def read_history(read: Callable[..., Counts], request: Request, *source: Any) -> Counts:
     """Counts by the groups of a history, and by the run: its `KEYS` are the last groups.
 
+    Where the request asks what attempts took, of the runs that have it.
     read : reads a request; source : what else than the command's own data it reads.
-    Errors: DataError for what is no history.
+    Errors: DataError for what is no history, or has no such amounts.
     """
     try:
         # Groups are the columns that are no others; rows repeat as long as those are not known.
-        first = read(replace(request, by=(*request.by, *KEYS), duplicates="keep"), *source)
+        counts = replace(request, by=(*request.by, *KEYS), attempts=(), duplicates="keep")
+        first = read(counts, *source)
         unused = [name for file in first.facts.inputs for name in file.unused]
-        groups = tuple(n for n in dict.fromkeys(unused) if n not in (*KEYS, *request.by))
-        return read(replace(request, by=(*request.by, *groups, *KEYS)), *source)
+        others = (*RESERVED, *request.by)
+        groups = tuple(n for n in dict.fromkeys(unused) if n not in others)
+        whole = replace(request, by=(*request.by, *groups, *KEYS))
+        if not request.attempts:
+            return read(whole, *source)
+        return _with_amounts(read, whole, first, unused, source)
     except DataError as error:
         if error.problem in [f"no column {name!r}" for name in KEYS]:
             raise DataError(
@@ -122,6 +165,49 @@ def read_history(read: Callable[..., Counts], request: Request, *source: Any) ->
                 "name a file that `passk record` wrote", name="no-history",
             ) from None  # fmt: skip
         raise
+
+
+def _with_amounts(
+    read: Callable[..., Counts], request: Request, first: Counts, columns: Sequence[str],
+    source: Sequence[Any],
+) -> Counts:  # fmt: skip
+    """The runs that have these amounts, from the lists of their attempts, and which have not.
+
+    first : counts of all runs.  columns : those of the history that are no counts.
+    """
+    lists = {role: OF_ATTEMPTS.get(role, "") for role in ("outcome", *request.attempts)}
+    nouns = " or ".join(AMOUNTS.get(role, ("", role))[1] for role in request.attempts)
+    if lacking := [role for role, name in lists.items() if name not in columns]:
+        asked = ",".join(role for role in request.attempts)
+        keeps = all(role in OF_ATTEMPTS for role in lacking)
+        raise DataError(
+            first.facts.inputs[0].name, f"no {nouns} in any run",
+            f"record runs with passk record --with {asked}" if keeps
+            else "a history keeps passes and what attempts took; compare with a file",
+            name="no-such-column",
+        )  # fmt: skip
+    there = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
+    where = f"({request.where}) AND {there}" if request.where else there
+    whole = replace(request, fields={**request.fields, **lists}, where=where)
+    try:
+        counts = read(whole, *source)
+    except DataError as error:
+        # Of a file that was named.
+        if error.problem not in [f"no column {name!r}" for name in lists.values()]:
+            raise
+        raise DataError(
+            error.place, f"no {nouns} in any run", "leave the file out", name="no-such-column"
+        ) from None
+
+    def runs_of(counts: Counts) -> Counter[str]:
+        return Counter(model for model, _ in {(s[0], s[-len(KEYS) :]) for s in counts.series})
+
+    without = runs_of(first) - runs_of(counts)
+    # Files of a folder that lack the lists are such runs.
+    facts = replace(counts.facts, where=request.where, foreign=first.facts.foreign)
+    return replace(counts, facts=facts).saying(
+        *(RUNS_WITHOUT(runs=n, model=model, noun=nouns) for model, n in without.items())
+    )
 
 
 def setups(counts: Counts, last: int = 0) -> list[Setup]:
@@ -160,27 +246,31 @@ def setups(counts: Counts, last: int = 0) -> list[Setup]:
                 f" (suite {suite})", "leave runs out with --where \"run <> 'NAME'\"",
                 name="different-tasks",
             )  # fmt: skip
-        places = [here.start + np.searchsorted(t, shared)
-                  for here, t in zip(cells, tasks, strict=True)]  # fmt: skip
+        places = np.array([here.start + np.searchsorted(t, shared)
+                           for here, t in zip(cells, tasks, strict=True)])  # fmt: skip
         every.append(Setup(
             suite, series, tuple(run for run, _ in rows), shared,
-            np.array([counts.n[p] for p in places]), np.array([counts.c[p] for p in places]),
+            places, counts.n[places], counts.c[places],
             len(reduce(np.union1d, tasks)) - len(shared),
             names[int(np.argmin([len(t) for t in tasks]))],
         ))  # fmt: skip
     return every
 
 
-def pooled(counts: Counts, parts: Sequence[tuple[Series, Ints, Ints, Ints]],
-           group_names: tuple[str, ...]) -> Counts:  # fmt: skip
-    """Counts of some cells of a history under other names.
+def pooled(
+    counts: Counts, parts: Sequence[tuple[Series, Ints]], group_names: tuple[str, ...]
+) -> Counts:
+    """Counts of some cells of a history under other names; cells that meet are added.
 
-    parts : series, codes of its tasks, n, c; one entry per task.
+    parts : series → its cells, all of them those of runs of its own.
     """
-    names = [series for series, *_ in parts]
-    codes = np.repeat(np.arange(len(parts)), [len(tasks) for _, tasks, _, _ in parts])
-    tasks, n, c = (np.concatenate(arrays) for arrays in list(zip(*parts, strict=True))[1:])
-    return Counts.from_codes((names, codes), (counts.tasks, tasks), n, c, group_names, counts.facts)
+    kept, names = np.zeros(len(counts.n), dtype=np.int64), {}
+    for series, cells in parts:
+        kept[cells] = 1
+        names.update(dict.fromkeys(counts.series_codes[cells].ravel().tolist(), series))
+    named = {counts.series[code]: series for code, series in names.items()}
+    some = counts.of_sizes(counts.n * kept, counts.c * kept)
+    return some.regrouped([named[series] for series in some.series], group_names)
 
 
 _LAST = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
@@ -201,11 +291,13 @@ class Past:
     """The last runs of a history, pooled as a baseline, and what the effect of the run adds.
 
     counts : the last runs together.  latest : the last of them alone, at the same tasks.
-    runs : how many are pooled of each series.  setups : all runs of the series.
+    history : every run apart.  runs : how many are pooled of each series.  setups : all runs of the
+        series.
     """
 
     counts: Counts
     latest: Counts
+    history: Counts
     runs: Mapping[Series, int]
     setups: Mapping[Series, Setup]
 
@@ -221,7 +313,8 @@ class Past:
         low, high = widened(
             float(estimate or 0.0), float(interval.low or 0.0), float(interval.high or 0.0), reach
         )
-        return replace(interval, low=max(low, -1.0), high=min(high, 1.0))
+        most = math.inf if c.first.metric.kind.quantity else 1.0
+        return replace(interval, low=max(low, -most), high=min(high, most))
 
     def reach(self, c: Comparison, level: float) -> float:
         """How far limits are moved by the effect of the run: 0 where one run or one task does not
@@ -230,8 +323,10 @@ class Past:
         setup = self.setups[base]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
             return 0.0
+        cells = setup.cells.ravel()
+        attempts = {role: each.take(cells) for role, each in self.history.attempts.items()}
         n, passes = setup.n.ravel(), setup.c.ravel()
-        values = task_values([c.first.metric], n, passes)[0].reshape(setup.n.shape)
+        values = task_values([c.first.metric], n, passes, attempts)[0].reshape(setup.n.shape)
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
@@ -272,10 +367,10 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
         )
     every = {s.series: s for s in setups(counts) if s.suite == wanted}
     recent = {s.series: s for s in setups(counts, number) if s.suite == wanted}
-    parts = [(s.series, s.tasks, s.n.sum(axis=0), s.c.sum(axis=0)) for s in recent.values()]
-    latest = [(s.series, s.tasks, s.n[-1], s.c[-1]) for s in recent.values()]
+    parts = [(s.series, s.cells) for s in recent.values()]
+    latest = [(s.series, s.cells[-1]) for s in recent.values()]
     said = [message for s in recent.values() for message in s.messages]
     return Past(
-        pooled(counts, parts, names).saying(*said), pooled(counts, latest, names),
+        pooled(counts, parts, names).saying(*said), pooled(counts, latest, names), counts,
         {name: len(s.runs) for name, s in recent.items()}, every,
     )  # fmt: skip

@@ -215,16 +215,161 @@ def test_the_drop_of_the_sample_is_dated() -> None:
     assert [rule.x for rule in plot.rules] == [30]
 
 
-def test_a_metric_that_no_history_holds_is_refused_with_the_command_that_has_it(
-    passk: Passk,
-) -> None:
-    for option in ("-m", "--metric"):
-        done = passk("trend", NIGHTS, option, "cost")
-        assert (done.code, done.out) == (2, "")
-        assert f"no such option: {option}; trend is about pass@1" in done.err
-        assert "with passk cost before=FILE after=FILE; see passk trend --help" in done.err
-    with pytest.raises(TypeError, match=r"'metrics' \(trend is about .* with passk cost before="):
+def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk) -> None:
+    for metric, code, problem in (
+        ("pass@10", 2, "--metric pass@10: there is a course of pass@1 and of what attempts took"),
+        ("cost,turns", 2, "--metric cost,turns: a course is of one metric"),
+        ("cost", 3, "no cost in any run; record runs with passk record --with cost"),
+    ):
+        done = passk("trend", NIGHTS, "-m", metric)
+        assert (done.code, done.out) == (code, "")
+        assert problem in done.err
+    with pytest.raises(TypeError, match=r"'metrics' \(a course is of one metric, as in metric="):
         passk_cli.trend(NIGHTS, metrics="cost")
+
+
+def spending(run: str, costs: Any, day: int = 1, **more: str) -> dict[str, Any]:
+    """A run as `append` takes it, with what its attempts cost: (tasks, attempts), all failed."""
+    made = columns(run, np.zeros(len(costs)), n=len(costs[0]), day=day, **more)
+    lists = {"each_passed": [[False] * len(costs[0])] * len(costs), "each_cost_usd": costs}
+    for name, values in lists.items():
+        made[name] = np.empty(len(costs), dtype=object)
+        made[name][:] = [list(each) for each in values]
+    return made
+
+
+@pytest.mark.parametrize("place", ["h.parquet", "h/"])
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_recorded_costs_are_those_of_the_data(tmp_path: Path, place: str) -> None:
+    """In a course, per solved task and as a median, beside a run without any."""
+    to, costs = f"{tmp_path}/{place}", SAMPLES / "costs.csv"
+    passk_cli.record(costs, to=to, at="none", date="2026-01-01")
+    for day in (2, 3):
+        passk_cli.record(
+            costs, to=to, at=f"r{day}", date=f"2026-01-0{day}", columns="cost,duration"
+        )
+    for metric in ("cost", "median-cost", "duration"):
+        findings = passk_cli.trend(to, metric=metric)
+        rows = findings.frame.set_index(["model", "run"]).query("metric == @metric")
+        own = passk_cli.estimate(costs, metrics=metric).frame.set_index("model")
+        for run in ("r2", "r3"):
+            got = rows.xs(run, level="run")
+            assert got["estimate"].to_dict() == pytest.approx(own["estimate"].to_dict())
+            assert got["high"].to_dict() == pytest.approx(own["high"].to_dict())
+        assert len(rows) == 6
+        said = [m.text for m in findings.report.messages if m.name == "runs-without"]
+        assert len(said) == 3
+        assert said[0].startswith("1 run of claude-haiku-4-5-20251001 holds no ")
+    lists = {"outcome": "each_passed", "cost": "each_cost_usd"}
+    solved = passk_cli.cost(to, fields=lists, by="run", where="each_passed IS NOT NULL").frame
+    plain = passk_cli.cost(costs).frame
+    of_run = solved.query("metric == 'cost-per-success' and run == 'r3' and against.isna()")
+    assert of_run.set_index("model")["estimate"].to_dict() == pytest.approx(
+        plain.query("metric == 'cost-per-success' and against.isna()")
+        .set_index("model")["estimate"].to_dict()
+    )  # fmt: skip
+    assert passk_cli.trend(to).frame["run"].nunique() == 3
+
+
+def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path: Path) -> None:
+    """Task 0 took nothing once, which has no logarithm; later runs have one attempt a task."""
+    random, to = np.random.default_rng(5), f"{tmp_path}/h.parquet"
+    for day in range(14):
+        attempts = 3 if day < 9 else 1
+        costs = np.exp(np.arange(20)[:, None] / 8 + random.normal(0, 1, (20, attempts)))
+        costs[0, 0] *= day != 2
+        append(to, spending(f"r{day}", costs * (2 if day >= 7 else 1), day=day))
+    findings = passk_cli.trend(to, metric="cost")
+    (change,) = findings.frame.query("metric == 'change-ratio'").itertuples()
+    assert change.run == "r7"
+    assert 1.6 < change.estimate < 2.4
+    assert "cost of m rose by a factor of " in str(findings)
+    assert " before, $" in str(findings)
+    (plot,) = findings.report.plots
+    assert ([rule.x for rule in plot.rules], plot.y_title, plot.unit) == ([8], "cost ($)", "")
+
+
+def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
+    tmp_path: Path,
+) -> None:
+    rows = [{"task": f"t{i}", "passed": 1, "cost": None if i == 0 else 2.0} for i in range(3)] * 2
+    rows[3]["cost"] = 4.0
+    to = f"{tmp_path}/h.parquet"
+    for day in (1, 2):
+        recorded = passk_cli.record(
+            rows, to=to, at=f"r{day}", date=f"2026-01-0{day}", columns=["cost"]
+        )
+        said = {message.name: message.text for message in recorded.report.messages}
+        assert said["missing-costs-kept"].startswith("1 attempt without a cost is recorded as such")
+    with pytest.raises(DataError, match=r"record 1: no cost \(2 attempts in all"):
+        passk_cli.trend(to, metric="cost")
+    for policy, n in (("drop", 10), ("mean", 12)):
+        with pytest.warns(passk_cli.PasskWarning, match="2 attempts without a cost"):
+            found = passk_cli.trend(to, metric="cost", missing_cost=policy)
+        assert found.frame["estimate"].tolist() == pytest.approx([8 / 3] * 2)
+        (table, *_) = found.report.tables
+        assert table.rows[0][2] == n
+    assert passk_cli.trend(to).frame.query("metric == 'pass@1'")["n_max"].tolist() == [2, 2]
+    with pytest.raises(ParameterError, match="a mean has no highest value"):
+        passk_cli.trend(to, metric="cost", missing_cost="bounds")
+
+
+def test_runs_without_a_price_and_runs_at_other_prices_are_said(tmp_path: Path) -> None:
+    to = f"{tmp_path}/h.parquet"
+    for day, (price, settings) in enumerate([(1, "{}"), (0, "{}"), (3, '{"price":"m: 3, 3"}')], 1):
+        append(to, spending(f"r{day}", np.full((4, 2), float(price)), day, settings=settings))
+    with pytest.warns(passk_cli.PasskWarning):
+        findings = passk_cli.trend(to, metric="cost")
+    said = {message.name: message.text for message in findings.report.messages}
+    assert said["unpriced-runs"].endswith("is 0 in 1 run, which is left out: r2")
+    assert said["mixed-settings"] == "runs of m were recorded with different options: price"
+    assert findings.frame["run"].tolist() == ["r1", "r3"]
+    assert "mixed-settings" not in {said.name for said in passk_cli.trend(to).report.messages}
+    free = f"{tmp_path}/free.parquet"
+    append(free, spending("r1", np.zeros((4, 2))))
+    with pytest.raises(DataError, match="the cost of every attempt is 0"):
+        passk_cli.trend(free, metric="cost")
+
+
+def test_prices_are_recorded_with_the_costs_that_they_make(tmp_path: Path) -> None:
+    to = f"{tmp_path}/h.parquet"
+    rows = [{"model": "m", "task": f"t{i}", "passed": 1, "tokens_in": 1e6, "tokens_out": 5e5}
+            for i in range(3)]  # fmt: skip
+    price = {"m*": {"input": 1.0, "output": 4.0}}
+    with pytest.raises(ParameterError, match="add columns=cost|add --with cost"):
+        passk_cli.record(rows, to=to, at="a", price=price)
+    with pytest.raises(ParameterError, match="a history keeps what attempts took: cost"):
+        passk_cli.record(rows, to=to, at="a", columns="answer")
+    passk_cli.record(rows, to=to, at="a", price=price, columns="cost")
+    ((settings, costs),) = duckdb.sql(
+        f"SELECT DISTINCT settings, each_cost_usd FROM read_parquet('{to}')"
+    ).fetchall()
+    assert '"price":"m*: 1, 4"' in settings.replace('": "', '":"')
+    assert costs == [3.0]
+
+
+def test_a_gate_on_the_costs_of_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> None:
+    """Five runs pooled: the mean of all their attempts, and an interval that knows of runs."""
+    random, history = np.random.default_rng(3), f"{tmp_path}/h.parquet"
+    every = np.exp(random.normal(0, 0.5, (1, 30, 1)) + random.normal(0, 0.3, (6, 30, 2)))
+    every *= np.array([1, 1.5, 0.7, 1.4, 0.8, 1])[:, None, None]
+    for run in range(5):
+        append(history, spending(f"r{run}", every[run], day=run))
+    rows, pooled = (
+        [{"model": "m", "task": f"t{t}", "passed": 0, "cost": x}
+         for t, row in enumerate(costs) for x in row]
+        for costs in (every[5], np.concatenate(every[:5], axis=1))
+    )  # fmt: skip
+    rule: dict[str, Any] = {"no_regression": True, "metrics": "cost"}
+    wide = passk_cli.gate(rows, baseline=f"{history}:last5", **rule).frame.iloc[0]
+    narrow = passk_cli.gate(rows, baseline=pooled, **rule).frame.iloc[0]
+    assert wide["estimate"] == pytest.approx(narrow["estimate"])
+    assert wide["high"] > narrow["high"] + 0.2
+    with pytest.raises(DataError, match="no score in any run; a history keeps passes and what"):
+        passk_cli.gate(
+            [{**row, "score": 0.5} for row in rows], baseline=f"{history}:last5",
+            no_regression=True, metrics="mean",
+        )  # fmt: skip
 
 
 def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:

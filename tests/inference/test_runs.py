@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.runs import chance, changes, largest_deviate, run_effect
+from passk_cli.inference.runs import chance, changes, largest_deviate, log_means, run_effect
 
 
 def test_p_is_that_of_every_deal_of_the_attempts() -> None:
@@ -140,3 +140,29 @@ def test_a_drop_and_its_repair_are_two_changes() -> None:
 @pytest.mark.parametrize("means", [np.full(50, 0.3), np.array([0.1, 0.9, 0.1, 0.9])])
 def test_runs_that_are_alike_or_few_show_no_change(means: Floats) -> None:
     assert changes(means) == []
+
+
+def logs_of(random: np.random.Generator, shape: tuple[int, int, int], spread: float) -> Floats:
+    """Logarithms of the amounts of runs × tasks × attempts."""
+    return random.normal(0, 1, (1, shape[1], 1)) + random.normal(0, spread, shape)
+
+
+def test_skewed_costs_raise_few_alarms_where_their_means_raise_many() -> None:
+    """20 tasks × 1 attempt, lognormal with σ = 2, over 100 runs."""
+    random, alarms = np.random.default_rng(2), [0, 0]
+    for _ in range(30):
+        logs = logs_of(random, (100, 20, 1), 2.0)
+        n, total, squares = np.ones(logs.shape[:2], dtype=np.int64), logs.sum(2), (logs**2).sum(2)
+        alarms[0] += bool(changes(*log_means(n, total, squares)))
+        costs = np.exp(logs)
+        floors = chance(n, costs.sum(2), (costs**2).sum(2))
+        alarms[1] += bool(changes(costs.mean(axis=(1, 2)), floors))
+    assert alarms[0] <= 3
+    assert alarms[1] >= 15
+
+
+def test_the_floor_of_logarithms_is_the_variance_of_their_means() -> None:
+    random = np.random.default_rng(4)
+    logs = logs_of(random, (300, 50, 3), 1.0)
+    means, floors = log_means(np.full(logs.shape[:2], 3), logs.sum(2), (logs**2).sum(2))
+    assert floors[-1] == pytest.approx(means.var(ddof=1), rel=0.2)

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.files.request import Request
+from passk_cli.files.request import KEEP, Request
 from passk_cli.option import Option, split
-
-# What becomes of a missing outcome where attempts are written: it stays one.
-KEEP = "keep"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

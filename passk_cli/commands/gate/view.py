@@ -1087,7 +1087,11 @@ class Gate(Question, GateOptions):
                     name="contradicting-options",
                 )
             counts = read(request, runs.files)
-            past = past_of(read, Request(by=request.by, cluster=request.cluster), self.baseline)
+            of_past = Request(
+                by=request.by, cluster=request.cluster, attempts=request.attempts,
+                missing_cost=request.missing_cost,
+            )  # fmt: skip
+            past = past_of(read, of_past, self.baseline)
             baseline = past.counts
         elif runs.baseline is None:
             counts = read(request.keeping(self.baseline), runs.files)

@@ -21,6 +21,8 @@ class RecordOptions:
     Example: passk record sample_data/tau_airline.csv --to history.parquet --at 1f3a9c2
 
     Example: passk record sample_data/agents.jsonl --to history/ --at 1f3a9c2 --suite coding
+
+    Example: passk record sample_data/costs.csv --to history.parquet --at 1f3a9c2 --with cost
     """
 
     # fmt: off
@@ -44,7 +46,21 @@ class RecordOptions:
         parse="passk_cli.commands.record.view:parse_date",
         detail="Runs are in the order of their times. Without a zone it is UTC.",
     )] = None
+    columns: Annotated[tuple[str, ...], Option(
+        "--with", "NAME", "Keep what attempts took: cost, tokens, duration, turns.",
+        parse="passk_cli.commands.record.view:parse_amounts",
+        detail="Also tokens_in and tokens_out. Of every attempt, for passk trend -m cost; a missing"
+        " one is kept as missing. Repeatable.",
+    )] = ()
     # fmt: on
 
 
-COMMAND = Command(RecordOptions, (Request,), view="passk_cli.commands.record.view:Record")
+_KEPT = (
+    "a history keeps a missing cost as missing, and --missing-cost of passk trend says what becomes"
+    " of it"
+)
+COMMAND = Command(
+    RecordOptions, (Request,), without=("missing_cost",),
+    lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _KEPT),
+    view="passk_cli.commands.record.view:Record",
+)  # fmt: skip

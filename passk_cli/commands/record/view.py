@@ -13,11 +13,13 @@ from passk_cli.commands.record import RecordOptions
 from passk_cli.commands.written import Written, of_models
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.arguments import paths_of, split_label
-from passk_cli.files.history import OF_RUN, RESERVED, SETTINGS, append, is_folder
-from passk_cli.metrics.registry import Metric
+from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
+from passk_cli.files.request import KEEP, Request
+from passk_cli.metrics.registry import AMOUNTS, Metric
+from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report, Sentence
-from passk_cli.report.words import plural
+from passk_cli.report.words import listed, plural
 from passk_cli.study.section import view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
@@ -38,6 +40,20 @@ def parse_date(text: Any) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def parse_amounts(value: Any) -> tuple[str, ...]:
+    """What attempts took, from "cost,tokens"; ParameterError for what is none of it.
+
+    >>> parse_amounts(["cost,tokens"])
+    ('cost', 'tokens')
+    """
+    names = split(value)
+    if wrong := [name for name in names if name not in AMOUNTS]:
+        raise ParameterError(
+            f"--with {wrong[0]}: a history keeps what attempts took: {', '.join(AMOUNTS)}"
+        )
+    return names
+
+
 @dataclass(frozen=True)
 class Added(Written):
     """The tasks and attempts of each model that were added."""
@@ -50,7 +66,9 @@ class Added(Written):
         of = f" of {revision}" if run != revision else ""
         models = plural(len({r.series[0] for r in self.records}), "model")
         tasks = plural(len(self.study.counts.tasks), "task")
-        yield (f"Recorded run {run}{of}, suite {suite}: {models}, {tasks}, in {self.to}.",)
+        took = listed([AMOUNTS[role][1] for role in self.study.counts.attempts])
+        kept = f" with the {took} of each attempt" if took else ""
+        yield (f"Recorded run {run}{of}, suite {suite}: {models}, {tasks}{kept}, in {self.to}.",)
 
     def context(self) -> Iterator[str]:
         yield self.run[1]
@@ -63,6 +81,10 @@ class Record(Question, RecordOptions):
 
     unbounded: ClassVar[str] = "a history holds one number of passes"
 
+    def request(self, options: SharedOptions) -> Request:
+        """The request, with what attempts took; what is missing of it stays so."""
+        return replace(options.request, attempts=self.columns, missing_cost=KEEP)
+
     def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """None: nothing is computed."""
         return ()
@@ -72,6 +94,11 @@ class Record(Question, RecordOptions):
         if self.to is None or self.at is None:
             lacking = "--to FILE" if self.to is None else "--at REV"
             raise ParameterError(f"no history without {lacking}; name it", name="bad-output")
+        if options.request.price and "cost" not in self.columns:
+            raise ParameterError(
+                "--price makes a cost of tokens, and none is kept; add --with cost",
+                name="contradicting-options",
+            )
         for name in options.request.by:
             if name.lower() in RESERVED:
                 raise ParameterError(
@@ -87,7 +114,13 @@ class Record(Question, RecordOptions):
                     " name a history elsewhere",
                     name="bad-output",
                 )
-        return super().study(options, read)
+        # Costs at other prices are other costs.
+        prices = (
+            f"{name}: {each.input:g}, {each.output:g}" + ("" if each.cached is None else
+            f", {each.cached:g} cached") for name, each in sorted(options.request.price.items())
+        )  # fmt: skip
+        decided = {"price": "; ".join(prices)} if options.request.price else {}
+        return replace(super().study(options, read), decided=decided)
 
     def report(self, study: Study) -> Report:
         """Which run was added of whom; it is written when no message stands against it."""
@@ -102,14 +135,39 @@ class Record(Question, RecordOptions):
         to, revision = str(self.to), str(self.at)
         at = self.date or parse_date(datetime.now(UTC).isoformat())
         entries = signature((), {}, counts)
-        settings = {name: entries[name] for name in _SETTINGS if name in entries}
+        settings = {name: entries[name] for name in _SETTINGS if name in entries} | dict(
+            study.decided
+        )
         run = (self.run or revision, at, revision, self.suite)
         texts = dict(zip((*OF_RUN, SETTINGS), (*run, strict_json(settings)), strict=True))
         written = {
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
         }  # fmt: skip
-        columns = written | replace(counts, clusters=None).columns
+        columns = written | replace(counts, clusters=None).columns | _lists(counts)
         place = to.rstrip("/") + "/" if is_folder(to) else to
         added = Added(study, of_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
         return replace(report, data=added.data(), commit=lambda: append(to, columns))
+
+
+def _lists(counts: Counts) -> dict[str, Any]:
+    """Column → of each cell, a list with an entry per attempt: those that passed come first."""
+    import numpy as np
+
+    def column(values: Any) -> Any:
+        lists = np.empty(len(counts.n), dtype=object)
+        lists[:] = [each.tolist() for each in np.split(values, np.cumsum(counts.n)[:-1])]
+        return lists
+
+    columns = {}
+    for role, each in counts.attempts.items():
+        times = np.concatenate([each.passed, each.count - each.passed])
+        cells = np.repeat(np.tile(each.cell, 2), times)
+        values = np.repeat(np.tile(each.value, 2), times).astype(object)
+        values[np.isnan(values.astype(float))] = None
+        columns[OF_ATTEMPTS[role]] = column(values[np.argsort(cells, kind="stable")])
+    if columns:
+        passed = np.tile([True, False], len(counts.n))
+        times = np.stack([counts.c, counts.n - counts.c], axis=1).ravel()
+        columns[OF_ATTEMPTS["outcome"]] = column(np.repeat(passed, times))
+    return columns

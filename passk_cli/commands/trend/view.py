@@ -1,34 +1,45 @@
-"""pass@1 over runs: changes, the effect of the run, and what two single runs can show."""
+"""A metric over runs: changes, the effect of the run, and what two single runs can show."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from passk_cli.arrays import Floats
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.trend import TrendOptions
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.runs import (
     HORIZON,
-    ChangePoint,
     RunEffect,
     chance,
     changes,
     draws_of,
+    log_means,
     run_effect,
 )
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.registry import AMOUNTS, Metric, parse
+from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import DrawnP, p_relation, plural, series_name, span
-from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
-from passk_cli.study.history import KEYS, RunLabel, Setup, pooled, read_history, setups
+from passk_cli.study.history import (
+    KEYS,
+    UNPRICED_RUNS,
+    RunLabel,
+    Setup,
+    pooled,
+    read_history,
+    setups,
+)
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
@@ -37,6 +48,7 @@ from passk_cli.study.values import Series
 _MOST = 60
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _POINTS = Column("points", "share")
+_PASSES = Metric("pass@", 1)
 
 TWO_RUNS = Message(
     "two-runs", NOTE,
@@ -75,9 +87,17 @@ FEW_RUNS = Message(
     "An effect of the run needs two runs, a change five. After a change they are counted anew.",
 )  # fmt: skip
 MIXED_SETTINGS = Message(
-    "mixed-settings", WARNING, "runs of {models:and} were counted with different options", "",
-    "The history keeps the options that change counts: missing outcomes, thresholds, conditions."
-    " Runs that were recorded with different ones are not comparable.",
+    "mixed-settings", WARNING,
+    "runs of {models:and} were recorded with different options: {options:and}", "",
+    "The history keeps the options that change counts, as --missing and --threshold, and the prices"
+    " that costs were computed with. Runs that were recorded with different ones are not"
+    " comparable.",
+)  # fmt: skip
+EFFECT_OF_PASSES = Message(
+    "effect-of-passes", NOTE,
+    "whether runs differ by more than chance is tested of pass@1 alone", "",
+    "The effect of the run is tested by dealing the passes of each task anew to the runs. A change"
+    " of what attempts take is sought all the same.",
 )  # fmt: skip
 OLD_RUNS = Message(
     "old-runs", NOTE, "changes are sought in the last {runs} runs of {models:and}", "",
@@ -85,18 +105,54 @@ OLD_RUNS = Message(
 )  # fmt: skip
 
 
+def parse_metric(name: str) -> str:
+    """The name of a metric that has a course; ParameterError for others.
+
+    >>> parse_metric("Median-Cost")
+    'median-cost'
+    """
+    if "," in name:
+        raise ParameterError(f"--metric {name}: a course is of one metric; ask for each on its own")
+    metric = parse(name)
+    if metric != _PASSES and not metric.kind.quantity:
+        raise ParameterError(
+            f"--metric {metric.name}: there is a course of pass@1 and of what attempts took,"
+            f" {', '.join(AMOUNTS)}; a history has nothing else",
+            name="unknown-metric",
+        )
+    return metric.name
+
+
+class Change(NamedTuple):
+    """A change: the first run after it, the run that showed it, means of the runs around it.
+
+    size : after − before; of what attempts took, the ratio of its geometric means.
+    """
+
+    first: int
+    shown: int
+    before: float
+    after: float
+    size: Estimate
+
+    @property
+    def fell(self) -> bool:
+        """Whether it is a fall."""
+        return (self.size.value or 0.0) < (0.0 if self.size.share else 1.0)
+
+
 @dataclass(frozen=True)
 class Course:
-    """A setup's course: pass@1 of each run, changes, and the effect of the run since the last.
+    """A setup's course: the metric of each run, changes, and the effect of the run since the last.
 
     facts : one per run.  since : the first run that the effect is estimated from.
-    effect : None with one run.
+    effect : None with one run, and of what attempts took.
     """
 
     setup: Setup
     series: Series
     facts: tuple[Fact, ...]
-    changes: tuple[ChangePoint, ...]
+    changes: tuple[Change, ...]
     since: int
     effect: RunEffect | None
     error: float = 0.0
@@ -112,7 +168,7 @@ class Course:
         return self.setup.last(len(self.setup.runs) - self.since)
 
     @property
-    def change(self) -> ChangePoint | None:
+    def change(self) -> Change | None:
         """The last change."""
         return self.changes[-1] if self.changes else None
 
@@ -147,8 +203,19 @@ def _change_of(course: Course) -> Phrase | str:
     change = course.change
     if change is None:
         return "none"
-    step = Estimate(change.after - change.before, signed=True)
-    return Phrase((step, f" at {_short(course.setup.runs[change.first])}"))
+    times = "" if change.size.share else "× "
+    return Phrase((times, change.size, f" at {_short(course.setup.runs[change.first])}"))
+
+
+_NUMBER = Column(
+    "{0.name}", meaning="On the tasks that all runs have.", example=_PASSES,
+    across=lambda section: section.study.metrics, units=lambda section, metric: metric.unit,
+    cell=lambda row, _: row.fact.estimate,
+)  # fmt: skip
+
+
+def _is_of_passes(section: Section[Any]) -> bool:
+    return section.study.metrics == (_PASSES,)
 
 
 @dataclass(frozen=True)
@@ -161,16 +228,18 @@ class Courses(Section[Course]):
                meaning="Runs of this setup."),
         Column("attempts", "count", cell=lambda course: int(course.setup.n.sum()),
                meaning="Attempts at the tasks that all runs have."),
-        Column("pass@1 of last", "share", cell=lambda course: course.facts[-1].estimate,
-               meaning="pass@1 of the last run, on the tasks that all runs have."),
-        Column("run effect", "share", cell=lambda course: course.deviation,
+        replace(_NUMBER, header="{0.name} of last",
+                meaning="{0.name} of the last run, on the tasks that all runs have.",
+                cell=lambda course, _: course.facts[-1].estimate),
+        Column("run effect", "share", cell=lambda course: course.deviation, where=_is_of_passes,
                meaning="Standard deviation of the effect of the run on pass@1, in points, with"
                " its interval: what chance within tasks does not explain. Since the last change."),
-        Column("p", "p", cell=lambda course: course.p,
+        Column("p", "p", cell=lambda course: course.p, where=_is_of_passes,
                meaning="p-value of no effect of the run: attempts permuted over runs within"
                " tasks."),
         Column("change", "share", cell=_change_of,
-               meaning="Last change of pass@1: its size and the first run after it."),
+               meaning="Last change: its size, of what attempts took the ratio of geometric means,"
+               " and the first run after it."),
         data_field("suite", "The suite."),
         data_field("run", "The run; empty in rows about all runs."),
         data_field("at", "When it was run, in UTC."),
@@ -186,10 +255,11 @@ class Courses(Section[Course]):
             of_all = {"run": None, "at": None, "revision": None}
             for change in course.changes:
                 run = course.setup.runs[change.first]
-                step = Estimate(change.after - change.before, signed=True)
-                yield replace(blank, name="change", estimate=step,
-                              more={**blank.more, "run": run.run, "at": run.at,
-                                    "revision": run.revision})  # fmt: skip
+                yield replace(blank, name="change" if change.size.share else "change-ratio",
+                              estimate=change.size, more={**blank.more, "run": run.run,
+                              "at": run.at, "revision": run.revision})  # fmt: skip
+            if not _is_of_passes(self):
+                continue
             runs = len(course.stretch.runs)
             yield replace(
                 blank, name="run effect", estimate=course.deviation, p=course.p,
@@ -200,21 +270,30 @@ class Courses(Section[Course]):
     def answer(self) -> Iterator[Sentence]:
         changed = [course for course in self.records if course.changes]
         alpha, number = 1 - self.study.confidence.level, len(self.records)
+        metric = self.study.metrics[0]
         if changed:
             course = max(changed, key=lambda course: course.setup.runs[course.changes[-1].first])
             change = course.changes[-1]
-            step = change.after - change.before
             first = course.setup.runs[change.first]
             later = change.shown - change.first
             seen = f", seen {plural(later, 'run')} later" if later else ""
             others = f"; {len(changed) - 1} more changed" if len(changed) > 1 else ""
-            yield (f"pass@1 of {course.name} {'fell' if step < 0 else 'rose'} by ",
-                   (abs(step), _POINTS),
-                   f" at {_short(first)} ({first.at[:10]}){seen}{others}.")  # fmt: skip
+            moved = f"{metric.name} of {course.name} {'fell' if change.fell else 'rose'} by "
+            when = f" at {_short(first)} ({first.at[:10]}){seen}"
+            if change.size.share:
+                yield moved, (abs(change.size.value or 0.0), _POINTS), f"{when}{others}."
+            else:
+                size = change.size.value or 1.0
+                factor = replace(change.size, value=1 / size if change.fell else size)
+                before, after = (
+                    Estimate(each, unit=metric.unit) for each in (change.before, change.after)
+                )
+                yield (f"{moved}a factor of ", factor, f"{when}: ", before,
+                       " before, ", after, f" since{others}.")  # fmt: skip
         else:
             most = max(len(course.setup.runs) for course in self.records)
             whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
-            yield (f"No change of pass@1{whose} is shown in {plural(most, 'run')}.",)
+            yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}.",)
         tested = [course for course in self.records if course.effect is not None]
         adjusted = holm([course.effect.p for course in tested if course.effect]).tolist()
         effects = [c for c, p in zip(tested, adjusted, strict=True) if p <= alpha + 1e-12]
@@ -243,15 +322,23 @@ class Courses(Section[Course]):
         yield f"{100 * self.study.confidence.level:g} %"
 
     def details(self) -> Iterator[str]:
-        yield "run effect: permutation within tasks, Paule–Mandel, Q-profile"
+        yield (
+            "run effect: permutation within tasks, Paule–Mandel, Q-profile"
+            if _is_of_passes(self) else "changes: of mean logarithms"
+        )  # fmt: skip
         yield self.study.confidence.words()
 
     def messages(self) -> Iterator[Said]:
         yield from self.study.messages([])
         alpha = 1 - self.study.confidence.level + 1e-12
-        mixed = [c.name for c in self.records if len({r.settings for r in c.setup.runs}) > 1]
+        passes = _is_of_passes(self)
+        mixed = {c.name: differ for c in self.records if (differ := [
+            name for name in c.setup.differing if not (passes and name == "price")])}  # fmt: skip
         if mixed:
-            yield MIXED_SETTINGS(models=mixed)
+            options = dict.fromkeys(name for names in mixed.values() for name in names)
+            yield MIXED_SETTINGS(models=[*mixed], options=[*options])
+        if not passes:
+            yield EFFECT_OF_PASSES()
         several = [course for course in self.records if course.effect is not None]
         flips = [c for c in several if c.effect is not None and not math.isnan(c.effect.between)]
         for course in sorted(flips, key=lambda c: c.effect.p_tasks if c.effect else 1.0)[:1]:
@@ -274,28 +361,34 @@ class Courses(Section[Course]):
             yield from course.setup.messages
         since = {course.name: len(course.stretch.runs) for course in self.records}
         runs = {course.name: len(course.setup.runs) for course in self.records}
-        for least, what, numbers in ((2, "effect of the run", since), (5, "change", runs)):
+        for least, what, numbers in ((2, "effect of the run", since), (5, "change", runs))[
+            0 if passes else 1 :
+        ]:
             if few := [name for name, number in numbers.items() if number < least]:
                 yield FEW_RUNS(models=few, runs=least, what=what)
         if old := [c.name for c in self.records if len(c.setup.runs) > HORIZON]:
             yield OLD_RUNS(runs=HORIZON, models=old)
 
     def plots(self) -> tuple[Plot, ...]:
+        metric, unit = self.study.metrics[0], self.study.metrics[0].unit
         rows = [
-            fact.point("pass@1", run=place)
+            fact.point(metric.name, run=place)
             for course in self.records
             for place, fact in enumerate(course.facts, 1)
         ]
         rules = [
-            Rule(x=change.first + 1, text=f"{course.name}: "
-                 f"{100 * (change.after - change.before):+.1f} points".replace("-", "−"))
+            Rule(x=change.first + 1, text=f"{course.name}: " + (
+                 f"{100 * (change.size.value or 0.0):+.1f} points".replace("-", "−")
+                 if change.size.share else f"× {change.size.value:.3g}"))
             for course in self.records for change in course.changes
         ]  # fmt: skip
         shared = plural(len(self.study.counts.tasks), "task")
         chart = curves(
-            rows, x="run", y="pass@1", low="low", high="high", colour="model", rules=rules,
-            title="pass@1 over runs", subtitle=f"{shared} · {self.study.confidence.words()}",
-            x_title="run", y_title="pass@1", log_x=False, shares=True,
+            rows, x="run", y=metric.name, low="low", high="high", colour="model", rules=rules,
+            title=f"{metric.name} over runs",
+            subtitle=f"{shared} · {self.study.confidence.words()}", x_title="run",
+            y_title=metric.name + {"$": " ($)", "s": " (s)"}.get(unit, ""), log_x=False,
+            shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
             marked=range(1, len(rows) + 1),
         )  # fmt: skip
         return (chart,)
@@ -303,7 +396,7 @@ class Courses(Section[Course]):
 
 @dataclass(frozen=True)
 class OneRun:
-    """A run of a setup with its pass@1."""
+    """A run of a setup with its number."""
 
     series: Series
     run: RunLabel
@@ -313,7 +406,7 @@ class OneRun:
 
 @dataclass(frozen=True)
 class RunTable(Section[OneRun]):
-    """Every run with its pass@1 and the changes at it."""
+    """Every run with its number and the changes at it."""
 
     title = "Runs"
     shown = FULL
@@ -322,10 +415,8 @@ class RunTable(Section[OneRun]):
         Column("run", meaning="Its name.", cell=lambda row: row.run.run),
         Column("at", meaning="When it was run, in UTC.", cell=lambda row: row.run.at[:16]),
         Column("revision", meaning="The revision that was run.", cell=lambda row: row.run.revision),
-        Column("pass@1", "share", meaning="On the tasks that all runs have.",
-               cell=lambda row: row.fact.estimate),
-        Column("change", "share", meaning="Change of the mean from this run on.",
-               cell=lambda row: row.changed),
+        _NUMBER,
+        Column("change", "share", cell=lambda row: row.changed),
     )  # fmt: skip
 
 
@@ -346,33 +437,35 @@ class Trend(Question, TrendOptions):
                 " 0.99; choose one of these",
                 name="invalid-method",
             )
-        request = replace(options.request, cluster=confidence.cluster)
+        metric = parse(self.metric)
+        attempts = (metric.kind.needs,) if metric.kind.needs else ()
+        request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         counts = read_history(read, request)
-        return Study(counts, (Metric("pass@", 1),), confidence, options.rules)
+        return Study(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
     def report(self, study: Study) -> Report:
         """The course of every setup, and its runs."""
+        (metric,) = study.metrics
         every = setups(study.counts)
+        if metric.kind.quantity:
+            every, said = _priced(every, study.counts.attempts[metric.kind.needs], metric)
+            study = replace(study, reading=said)
         groups = tuple(n for n in study.counts.group_names if n not in KEYS)
         several = len({setup.suite for setup in every}) > 1
         groups = (*groups, *["suite"] * several)
         names = [(*s.series, *[s.suite] * several) for s in every]
         parts = [
-            ((*name, f"{place:09d}"), setup.tasks, setup.n[place], setup.c[place])
+            ((*name, f"{place:09d}"), cells)
             for name, setup in zip(names, every, strict=True)
-            for place in range(len(setup.runs))
-        ]  # fmt: skip
+            for place, cells in enumerate(setup.cells)
+        ]
         counts = pooled(study.counts, parts, (*groups, "#run"))
-        if study.counts.clusters is not None:
-            counts = counts.with_clusters(
-                dict(zip(study.counts.tasks, study.counts.clusters, strict=True))
-            )
-        facts = {fact.series: fact for fact in replace(study, counts=counts).facts(
-            replace(study, counts=counts).values())}  # fmt: skip
+        of_runs = replace(study, counts=counts)
+        facts = {fact.series: fact for fact in of_runs.facts()}
         whole = replace(study, counts=counts.regrouped([s[:-1] for s in counts.series], groups))
         courses = []
         for name, setup in zip(names, every, strict=True):
-            of_runs = tuple(
+            own = tuple(
                 replace(
                     facts[(*name, f"{place:09d}")], series=name, values=None,
                     more={**({} if several else {"suite": setup.suite}), "run": run.run,
@@ -380,26 +473,79 @@ class Trend(Question, TrendOptions):
                 )
                 for place, run in enumerate(setup.runs)
             )  # fmt: skip
-            courses.append(_course(setup, name, of_runs, study.confidence))
+            courses.append(_course(setup, name, own, study))
         rows = [
-            OneRun(course.series, run, fact, steps.get(place))
+            OneRun(course.series, run, fact, sizes.get(place))
             for course in courses
-            for steps in [{c.first: Estimate(c.after - c.before, signed=True)
-                           for c in course.changes}]
+            for sizes in [{change.first: change.size for change in course.changes}]
             for place, (run, fact) in enumerate(zip(course.setup.runs, course.facts, strict=True))
-        ]  # fmt: skip
+        ]
         return view(whole, [Courses(whole, courses), RunTable(whole, rows)])
 
 
-def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], confidence: Confidence) -> Course:
+def _priced(
+    every: Sequence[Setup], attempts: Attempts, metric: Metric
+) -> tuple[list[Setup], tuple[Said, ...]]:
+    """The setups of runs in which not every amount is 0, and what is said of the others.
+
+    Errors: DataError where no run stays.
+    """
+    spent = np.bincount(
+        attempts.cell, np.nan_to_num(attempts.value, nan=1.0), len(attempts.start) - 1
+    )
+    noun, priced, said = AMOUNTS[metric.kind.needs][1], [], []
+    for setup in every:
+        stays = spent[setup.cells].sum(axis=1) > 0
+        if stays.any():
+            priced.append(setup.where(stays))
+        if not stays.all():
+            free = setup.where(~stays).runs
+            said.append(UNPRICED_RUNS(noun=noun, model=series_name(setup.series), runs=len(free),
+                                      names=[run.run for run in free]))  # fmt: skip
+    if not priced:
+        raise DataError(
+            "history", f"the {noun} of every attempt is 0",
+            "a model without a price, or an agent that counts nothing, has no course",
+            name="missing-cost",
+        )  # fmt: skip
+    return priced, tuple(said)
+
+
+def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], study: Study) -> Course:
     """Changes of a setup, and the effect of the run since the last of them."""
-    means = (setup.c / setup.n).mean(axis=1)
-    floors = chance(setup.n, setup.c)
-    steps = tuple(changes(means, floors, alpha=_LEVELS[confidence.level]))
+    confidence, (metric,) = study.confidence, study.metrics
+    values = np.array([fact.estimate.value for fact in facts])
+    means, floors = values, chance(setup.n, setup.c)
+    if metric.kind.quantity:
+        means, floors = _on_logs(study.counts.attempts[metric.kind.needs], setup)
+    points = changes(means, floors, alpha=_LEVELS[confidence.level])
+    edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]
+    steps = []
+    for point, left, right in zip(points, edges, edges[2:], strict=False):
+        before, after = (
+            float(v.mean()) for v in np.split(values[left:right], [point.first - left])
+        )
+        size = Estimate(after - before, signed=True)
+        if metric.kind.quantity:
+            size = Estimate(math.exp(point.after - point.before), unit="ratio")
+        steps.append(Change(point.first, point.shown, before, after, size))
     since = max(steps[-1].first if steps else 0, len(means) - _MOST)
     effect, error = None, 0.0
-    if len(means) - since > 1:
+    if len(means) - since > 1 and not metric.kind.quantity:
         n, c = setup.n[since:], setup.c[since:]
         effect = run_effect(n, c, level=confidence.level, seed=confidence.seed)
         error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draws_of(n))
-    return Course(setup, name, facts, steps, since, effect, error)
+    return Course(setup, name, facts, tuple(steps), since, effect, error)
+
+
+def _on_logs(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats]:
+    """`log_means` of a setup; an amount of 0 has no logarithm and is left out."""
+    there = attempts.value > 0
+    logs = np.log(np.where(there, attempts.value, 1.0))
+    weights, cells = there * attempts.count, len(attempts.start) - 1
+    n, total, squares = (
+        np.bincount(attempts.cell, weights * each, cells)[setup.cells].astype(np.float64)
+        for each in (np.ones(len(logs)), logs, logs**2)
+    )
+    some = n.any(axis=0)
+    return log_means(n[:, some].astype(np.int64), total[:, some], squares[:, some])
