@@ -1,6 +1,6 @@
 """Runs of one setup: thresholds of changes, simulated nights, coverage of a gate on a history.
 
-python benchmarks/trend.py thresholds|nights|coverage|tau FOLDER|terminal FOLDER  (see trend.md)
+python benchmarks/trend.py thresholds|nights|costs|coverage|tau FOLDER|terminal FOLDER
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from passk_cli.inference.runs import (
     chance,
     changes,
     largest_deviate,
+    log_means,
     reach_of_runs,
     run_variance,
     widened,
@@ -116,6 +117,37 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
                 f" {len(seen) / histories:.3f} | "
                 + (f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f}) |" if seen else "– |")
             )
+
+
+def costs(histories: int = 1_000, length: int = 200, at: int = 60, tasks: int = 20) -> None:
+    """Nights of lognormal costs, quiet or with a price that doubles: the rule on two scales."""
+    print("| tasks × attempts, σ | sought on | false alarms | doubled price seen | nights |")
+    print("| --- | --- | --- | --- | --- |")
+    for sigma, n in product((1.0, 2.0), (4, 1)):
+        random = np.random.default_rng([int(sigma), n])
+        alarms: dict[str, int] = {}
+        delays: dict[str, list[int]] = {}
+        for _ in range(histories):
+            logs = random.normal(0, 1, (1, tasks, 1)) + random.normal(0, sigma, (length, tasks, n))
+            for name, means, floors in scales(logs):
+                alarms[name] = alarms.get(name, 0) + bool(changes(means, floors))
+            logs = logs[:100]
+            logs[at:] += np.log(2)
+            for name, means, floors in scales(logs):
+                seen = [each.shown for each in changes(means, floors) if each.shown >= at]
+                delays.setdefault(name, []).extend(shown - at + 1 for shown in seen[:1])
+        for name, seen in delays.items():
+            late = f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f})" if seen else "–"
+            print(f"| {tasks} × {n}, {sigma:g} | {name} | {alarms[name] / histories:.3f} |"
+                  f" {len(seen) / histories:.3f} | {late} |", flush=True)  # fmt: skip
+
+
+def scales(logs: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Name, means and floors of runs: of logarithms, as trend has them, and of plain costs."""
+    n, plain = np.full(logs.shape[:2], logs.shape[2]), np.exp(logs)
+    floors = chance(n, plain.sum(axis=2), (plain**2).sum(axis=2))
+    means, own = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
+    return [("mean logarithm", means, own), ("mean", plain.mean(axis=(1, 2)), floors)]
 
 
 def by_ratio(means: np.ndarray) -> list[int]:
@@ -216,6 +248,6 @@ def real(form: str, folder: Path) -> None:
 
 if __name__ == "__main__":
     part, *rest = sys.argv[1:]
-    {"thresholds": thresholds, "nights": nights, "coverage": coverage}.get(
+    {"thresholds": thresholds, "nights": nights, "costs": costs, "coverage": coverage}.get(
         part, lambda: real(part, Path(rest[0]))
     )()

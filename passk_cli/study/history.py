@@ -41,7 +41,7 @@ LEFT_OUT_TASKS = Message(
 
 RUNS_WITHOUT = Message(
     "runs-without", NOTE,
-    "{runs:run} of {model} {runs:holds|hold} no {noun}, and {runs:is|are} left out", "",
+    "{runs:run} without {noun} {runs:is|are} left out: {models}", "",
     "A run that was recorded without --with, or whose every amount is missing and left out, says"
     " nothing of what attempts took.",
 )  # fmt: skip
@@ -202,12 +202,15 @@ def _with_amounts(
     def runs_of(counts: Counts) -> Counter[str]:
         return Counter(model for model, _ in {(s[0], s[-len(KEYS) :]) for s in counts.series})
 
-    without = runs_of(first) - runs_of(counts)
+    every = runs_of(first)
+    without = every - runs_of(counts)
     # Files of a folder that lack the lists are such runs.
     facts = replace(counts.facts, where=request.where, foreign=first.facts.foreign)
-    return replace(counts, facts=facts).saying(
-        *(RUNS_WITHOUT(runs=n, model=model, noun=nouns) for model, n in without.items())
-    )
+    counts = replace(counts, facts=facts)
+    if not without:
+        return counts
+    models = [f"{model} {n} of {every[model]}" for model, n in sorted(without.items())]
+    return counts.saying(RUNS_WITHOUT(runs=without.total(), noun=nouns, models=models))
 
 
 def setups(counts: Counts, last: int = 0) -> list[Setup]:

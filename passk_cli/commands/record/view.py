@@ -96,7 +96,7 @@ class Record(Question, RecordOptions):
             raise ParameterError(f"no history without {lacking}; name it", name="bad-output")
         if options.request.price and "cost" not in self.columns:
             raise ParameterError(
-                "--price makes a cost of tokens, and none is kept; add --with cost",
+                "--price: it is for costs, and none are kept; add --with cost",
                 name="contradicting-options",
             )
         for name in options.request.by:
