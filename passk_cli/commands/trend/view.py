@@ -123,7 +123,7 @@ def parse_metric(name: str) -> str:
     return metric.name
 
 
-class Change(NamedTuple):
+class Shift(NamedTuple):
     """A change: the first run after it, the run that showed it, means of the runs around it.
 
     size : after − before; of what attempts took, the ratio of its geometric means.
@@ -152,7 +152,7 @@ class Course:
     setup: Setup
     series: Series
     facts: tuple[Fact, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[Shift, ...]
     since: int
     effect: RunEffect | None
     error: float = 0.0
@@ -168,7 +168,7 @@ class Course:
         return self.setup.last(len(self.setup.runs) - self.since)
 
     @property
-    def change(self) -> Change | None:
+    def change(self) -> Shift | None:
         """The last change."""
         return self.changes[-1] if self.changes else None
 
@@ -528,7 +528,7 @@ def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], study: Study) -
         size = Estimate(after - before, signed=True)
         if metric.kind.quantity:
             size = Estimate(math.exp(point.after - point.before), unit="ratio")
-        steps.append(Change(point.first, point.shown, before, after, size))
+        steps.append(Shift(point.first, point.shown, before, after, size))
     since = max(steps[-1].first if steps else 0, len(means) - _MOST)
     effect, error = None, 0.0
     if len(means) - since > 1 and not metric.kind.quantity:
