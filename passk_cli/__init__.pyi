@@ -317,9 +317,9 @@ def cost(
 def trend(
     data: Any,
     *,
+    metric: str | float = 'pass@1',
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     missing_cost: Literal['error', 'drop', 'mean', 'bounds'] = 'error',
-    price: Mapping[str, Any] | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     by: str | Iterable[str] = (),
     where: str | Iterable[str] | None = None,
     models: str | Iterable[str] = (),
@@ -333,7 +333,7 @@ def trend(
     seed: int = 0,
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """pass@1 over the runs of a history: changes, and noise."""
+    """pass@1 or costs over the runs of a history: changes, and noise."""
 
 def order(
     data: Any,
@@ -575,10 +575,10 @@ def record(
     suite: str = 'all',
     run: str | None = None,
     date: str | float | None = None,
+    columns: str | Iterable[str] = (),
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),
     missing: Literal['error', 'fail', 'drop', 'bounds'] = 'error',
-    missing_cost: Literal['error', 'drop', 'mean', 'bounds'] = 'error',
     price: Mapping[str, Any] | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
     duplicates: Literal['error', 'first', 'last', 'keep'] = 'error',
     skip_bad: bool = False,
