@@ -48,6 +48,38 @@ for (const part of document.querySelectorAll(".table")) {
   });
 }
 
+const element = (tag, text, name) => {
+  const made = document.createElement(tag);
+  if (text) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+};
+// End of a section's addresses → the results of its tasks.
+const grids = {};
+for (const part of document.querySelectorAll(".tasks")) {
+  const data = JSON.parse(part.querySelector("script").textContent);
+  // "++-" in the order of the attempts, or "2/3" where that is not known.
+  const results = data.results.map((text) => {
+    const [c, n] = text.includes("/") ? text.split("/").map(Number)
+      : [text.split("+").length - 1, text.length];
+    return { c, n, rate: n ? c / n : null, strip: text.includes("/") ? "" : text };
+  });
+  const at = (model, task) => results[parseInt(
+    data.codes[model].slice(task * data.digits, (task + 1) * data.digits), 36)];
+  const tasks = data.tasks.map((name, place) => {
+    const all = data.models.map((_, model) => at(model, place)), tried = all.filter((one) => one.n);
+    const rate = tried.reduce((sum, one) => sum + one.rate, 0) / tried.length;
+    const solved = tried.filter((one) => one.c).length;
+    return { name, all, rate, solved, tried: tried.length };
+  });
+  grids[part.dataset.end] = { data, tasks };
+}
+const listed = (noun, names, most = 6) => {
+  const more = names.length > most ? ` and ${names.length - most} more` : "";
+  const count = `${names.length} ${noun}${names.length === 1 ? "" : "s"}`;
+  return names.length ? `${count}: ${names.slice(0, most).join(", ")}${more}` : `no ${noun}`;
+};
+
 for (const board of document.querySelectorAll(".board")) {
   const end = board.dataset.end, rows = [...board.querySelectorAll("tbody tr")];
   const heads = [...board.querySelectorAll("thead th")];
@@ -67,6 +99,63 @@ for (const board of document.querySelectorAll(".board")) {
     return all;
   };
 
+  let chosen = 0, opened = state.get(`model${end}`), detail;
+  // What one asks next about a model: its pairs, its other metrics, and the tasks it stands alone at.
+  const facts = (row) => {
+    const own = letters(row), place = metrics[chosen].cellIndex, made = [];
+    if (own.size) {
+      const sign = "lower" in metrics[chosen].dataset ? -1 : 1, groups = [[], [], []];
+      const ahead = (other) => sign * (value(other, place) - value(row, place));
+      const rivals = rows.filter((other) => other !== row && letters(other).size)
+        .sort((a, b) => Math.abs(ahead(a)) - Math.abs(ahead(b)));
+      for (const other of rivals) {
+        const tie = [...letters(other)].some((letter) => own.has(letter));
+        groups[tie ? 1 : ahead(other) > 0 ? 0 : 2].push(name(other));
+      }
+      ["Significantly better", "Tied", "Significantly worse"].forEach((verdict, at) =>
+        made.push([verdict, listed("model", groups[at])]));
+    }
+    for (const head of metrics) made.push([head.querySelector("button").textContent, row.cells[head.cellIndex].textContent]);
+    const grid = grids[end], model = grid ? grid.data.models.indexOf(name(row)) : -1;
+    if (model >= 0) {
+      const solves = (task) => task.all[model].c > 0 && task.solved === 1;
+      const fails = (task) => task.all[model].n && !task.all[model].c && task.solved === task.tried - 1;
+      for (const [label, test] of [["Solved by it alone", solves], ["Failed by it alone", fails]])
+        made.push([label, listed("task", grid.tasks.filter((t) => t.tried > 1 && test(t)).map((t) => t.name))]);
+    }
+    return made;
+  };
+  const open = () => {
+    detail?.remove();
+    for (const row of rows) {
+      const button = row.querySelector(".task"), own = name(row) === opened;
+      button?.setAttribute("aria-expanded", own);
+      if (!button || !own || row.hidden) continue;
+      const cell = element("td"), list = element("ul", "", "facts");
+      detail = element("tr", "", "detail");
+      cell.colSpan = heads.length;
+      for (const [label, text] of facts(row)) {
+        const line = element("li");
+        line.append(element("b", label), " ", element("bdi", text));
+        list.append(line);
+      }
+      cell.append(list);
+      detail.append(cell);
+      row.after(detail);
+    }
+  };
+  if (rows.length > 1) for (const row of rows) {
+    const label = row.querySelector("bdi"), button = element("button", "", "task");
+    button.type = "button";
+    label.replaceWith(button);
+    button.append(label);
+    button.addEventListener("click", () => {
+      opened = name(row) === opened ? null : name(row);
+      keep(`model${end}`, opened);
+      open();
+    });
+  }
+
   const filter = () => {
     const other = tied?.value && letters(rows.find((row) => name(row) === tied.value));
     const left = rows.filter((row) => {
@@ -77,8 +166,8 @@ for (const board of document.querySelectorAll(".board")) {
     const count = board.querySelector("output");
     if (count) count.textContent =
       left.length < rows.length ? `${left.length} of ${rows.length} models` : `${rows.length} models`;
+    open();
   };
-  let chosen = 0;
   const choose = (place) => {
     chosen = place;
     const first = metrics[place].cellIndex;
@@ -96,7 +185,9 @@ for (const board of document.querySelectorAll(".board")) {
     filter();
   };
   const order = (head, up) => {
+    detail?.remove();
     sort(head, up);
+    open();
     const usual = head === metrics[chosen] && up === ("lower" in head.dataset);
     keep(`sort${end}`, usual ? "" : (up ? "" : "-") + head.querySelector("button").textContent);
   };
@@ -120,33 +211,13 @@ for (const board of document.querySelectorAll(".board")) {
   if (tied && tied.selectedIndex < 0) tied.value = "";
   choose(Math.max(wanted, 0));
   const asked = state.get(`sort${end}`) || "", head = named(asked.replace(/^-/, ""));
-  if (head) sort(head, !asked.startsWith("-"));
-  else if (chosen) sort(metrics[chosen], "lower" in metrics[chosen].dataset);
+  if (head) order(head, !asked.startsWith("-"));
+  else if (chosen) order(metrics[chosen], "lower" in metrics[chosen].dataset);
 }
 
 const SHOWN = 12;
-const element = (tag, text, name) => {
-  const made = document.createElement(tag);
-  if (text) made.textContent = text;
-  if (name) made.className = name;
-  return made;
-};
 for (const part of document.querySelectorAll(".tasks")) {
-  const end = part.dataset.end, data = JSON.parse(part.querySelector("script").textContent);
-  // "++-" in the order of the attempts, or "2/3" where that is not known.
-  const results = data.results.map((text) => {
-    const [c, n] = text.includes("/") ? text.split("/").map(Number)
-      : [text.split("+").length - 1, text.length];
-    return { c, n, rate: n ? c / n : null, strip: text.includes("/") ? "" : text };
-  });
-  const at = (model, task) => results[parseInt(
-    data.codes[model].slice(task * data.digits, (task + 1) * data.digits), 36)];
-  const tasks = data.tasks.map((name, place) => {
-    const all = data.models.map((_, model) => at(model, place)), tried = all.filter((one) => one.n);
-    const rate = tried.reduce((sum, one) => sum + one.rate, 0) / tried.length;
-    const solved = tried.filter((one) => one.c).length;
-    return { name, all, rate, solved, tried: tried.length };
-  });
+  const end = part.dataset.end, { data, tasks } = grids[end];
   const alone = data.models.length === 1;
   const body = part.querySelector("tbody"), more = part.querySelector(".more");
   const find = part.querySelector("[name=find]"), kind = part.querySelector("[name=class]");
