@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, Ints
+from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
 # Tasks that carry the differences: from the first number on no lump is allowed for, up to the
@@ -26,6 +26,7 @@ class DifferenceLaw:
     estimate : mean differences.  below, above : standard errors for lower and for upper limits.
     degrees : of freedom, units − 1; 0 where one unit has no spread.
     reach : largest possible difference; infinite where it is not known.
+    alike : whether all differences of a row are one number.
     """
 
     estimate: Floats
@@ -33,6 +34,7 @@ class DifferenceLaw:
     above: Floats
     degrees: Ints
     reach: float
+    alike: Bools
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
         """Two-sided p of a mean difference of `null`: P(|t| ≥ |estimate − null| / error).
@@ -118,7 +120,7 @@ def difference_law(
     mean, degrees = d.mean(axis=1), np.full(len(d), len(sizes) - 1)
     if len(sizes) == 1:
         unknown = np.full(len(d), np.inf)
-        return DifferenceLaw(mean, unknown, unknown, degrees, reach)
+        return DifferenceLaw(mean, unknown, unknown, degrees, reach, np.full(len(d), True))
     every = [d] if between is None else np.asarray(between, dtype=np.float64)
     ends = [np.atleast_2d(end) for end in every]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
@@ -137,7 +139,7 @@ def difference_law(
         np.hypot(spread, missed * np.sqrt(_MISSED * np.maximum(tail * side, both)))
         for side in (-_skew(low), _skew(high))
     )
-    return DifferenceLaw(mean, below, above, degrees, reach)
+    return DifferenceLaw(mean, below, above, degrees, reach, alike)
 
 
 def least_p(sizes: Floats) -> float:

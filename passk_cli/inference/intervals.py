@@ -112,7 +112,8 @@ class Sample:
     @property
     def one_value(self) -> bool:
         """Whether all values are one but for rounding, so that they show no spread."""
-        return bool(np.ptp(self.values) <= ROUNDING * np.abs(self.values).max())
+        low, high = float(self.values.min()), float(self.values.max())
+        return high - low <= ROUNDING * max(-low, high)
 
     @property
     def share_within(self) -> float | None:
@@ -565,20 +566,31 @@ def _clopper_pearson(sample: Sample, tail: float) -> Limits:
     return low, high
 
 
-def _tango(sample: Sample, tail: float) -> Limits:
-    """The score interval of a mean of −1, 0 and 1; see `discordance.tango`."""
-    d = sample.values
-    if sample.clusters is not None or (sample.low, sample.high) != (-1.0, 1.0):
-        raise _Undefined("needs differences of two models in passing, and no clusters")
-    if not np.isin(d, (-1.0, 0.0, 1.0)).all():
-        raise _Undefined("needs differences of −1, 0 and 1: n = 1 or k = n")
-    return tango(*_discordant(sample), 1 - 2 * tail)
+def _tango(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+    """Score intervals of means of −1, 0 and 1; see `discordance.tango`."""
+    answers: dict[int, Limits | _Undefined] = {}
+    tables: dict[int, list[tuple[int, int, int]]] = {}
+    for at, sample in enumerate(samples):
+        tasks, plus, minus = _discordant(sample)
+        size = np.abs(sample.values)
+        if sample.clusters is not None or (sample.low, sample.high) != (-1.0, 1.0):
+            answers[at] = _Undefined("needs differences of two models in passing, and no clusters")
+        # Σ (|d| − 1)² over those that are not 0 is not 0.
+        elif not size.sum() == size @ size == plus + minus:
+            answers[at] = _Undefined("needs differences of −1, 0 and 1: n = 1 or k = n")
+        else:
+            tables.setdefault(tasks, []).append((at, plus, minus))
+    for tasks, each in tables.items():
+        places, b, c = zip(*each, strict=True)
+        limits = (ends.tolist() for ends in tango(tasks, b, c, 1 - 2 * tail))
+        answers |= zip(places, zip(*limits, strict=True), strict=True)
+    return [answers[at] for at in range(len(samples))]
 
 
 def _discordant(sample: Sample) -> tuple[int, int, int]:
     """Number of tasks, and of those that only the first model passes, and only the second."""
     d = sample.values
-    return len(d), int((d > 0).sum()), int((d < 0).sum())
+    return len(d), int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
 
 def difference_laws(samples: Sequence[Sample]) -> Iterator[tuple[list[int], DifferenceLaw]]:
@@ -671,7 +683,7 @@ METHODS: dict[str, Method] = {
     "t": Method(_t, steady=False),
     "wilson": Method(_wilson),
     "clopper-pearson": Method(_clopper_pearson),
-    TANGO: Method(_tango, differences=True, binary=True),
+    TANGO: Method(_tango, together=True, differences=True, binary=True),
     "hull": Method(_hull, (THESE_TASKS,), counted=True, instead="jackknife"),
     "jackknife": Method(_jackknife, (THESE_TASKS,), steady=False),
 }  # fmt: skip

@@ -12,7 +12,14 @@ import numpy as np
 from passk_cli.errors import DataError
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.hull import Passes
-from passk_cli.inference.intervals import TANGO, Interval, Sample, equivalences, intervals
+from passk_cli.inference.intervals import (
+    GUARDED_T,
+    TANGO,
+    Interval,
+    Sample,
+    equivalences,
+    intervals,
+)
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Cell, Estimate, ranged
@@ -21,10 +28,11 @@ from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from passk_cli.inference.difference import DifferenceLaw
     from passk_cli.inference.ratio import RatioInterval
     from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
@@ -61,6 +69,7 @@ class Comparison:
         smaller difference than the one, or a larger one than the other.
     across : of an end, the other one.
     floor : the least variance of the mean difference; None before `with_floors`.
+    law : that p is of, and its row there; None where the test has none.
     ratio : of a ratio of means: the first one's, divided by the second one's, with its limits.
     """
 
@@ -86,6 +95,7 @@ class Comparison:
     ends: tuple[Comparison, ...] = ()
     across: Comparison | None = None
     floor: float | None = None
+    law: tuple[DifferenceLaw, int] | None = None
     ratio: RatioInterval | None = None
 
     def having(self, **results: Any) -> Comparison:
@@ -197,6 +207,8 @@ class Comparison:
         """The mean difference; the lowest where it is a range."""
         if self.ends:
             return self.ends[0].difference
+        if self.law is not None:
+            return float(self.law[0].estimate[self.law[1]])
         return None if self.reason else float(self.d.mean())
 
     @property
@@ -234,13 +246,26 @@ def difference_intervals(
     Each is made at the level that its family leaves the test, and so holds together with the others
     at the level asked for.  Where a difference is a range, the hull of the intervals at both ends.
     """
+    confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.ends or (c,)]
     if any(c.ends for c in comparisons):
-        confidence.for_differences().required_steady()
+        confidence.required_steady()
     alphas = [c.alpha for c in comparisons for _ in c.ends or (c,)]
     answers: dict[int, Interval] = {}
     levels = [confidence.level if math.isnan(alpha) else 1.0 - alpha for alpha in alphas]
-    for part, samples, method, level in _alike(plain, levels, confidence):
+    made: dict[tuple[int, float], list[list[float]]] = {}
+    about = confidence.level, GUARDED_T, confidence.population
+    for at, (c, level) in enumerate(zip(plain, levels, strict=True)):
+        # Differences that are one number have a remark, which their law does not know.
+        if c.law is None or c.law[0].alike[c.law[1]] or _method(c, confidence) != GUARDED_T:
+            continue
+        (law, row), key = c.law, (id(c.law[0]), level)
+        if key not in made:
+            made[key] = [ends.tolist() for ends in law.limits(1.0 - level)]
+        answers[at] = Interval(made[key][0][row], made[key][1][row], *about)
+    others = [at for at in range(len(plain)) if at not in answers]
+    for part, method, level in _alike(plain, others, levels, confidence):
+        samples = difference_samples([plain[at] for at in part], confidence)
         limits = intervals(samples, method, level, confidence.population)
         answers |= {
             at: replace(each, level=confidence.level) for at, each in zip(part, limits, strict=True)
@@ -256,32 +281,35 @@ def equivalence_tests(
 
     They have the law of the interval.  Where the difference is a range, the larger p of both ends.
     """
+    confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.ends or (c,)]
     answers: dict[int, float] = {}
-    for part, samples, method, _ in _alike(plain, [0.0] * len(plain), confidence):
+    for part, method, _ in _alike(plain, range(len(plain)), [0.0] * len(plain), confidence):
+        samples = difference_samples([plain[at] for at in part], confidence)
         tests = equivalences(samples, margin, method, confidence.population)
         answers |= zip(part, tests, strict=True)
     each = iter(answers[at] for at in range(len(plain)))
     return [max(next(each), next(each)) if c.ends else next(each) for c in comparisons]
 
 
-def _alike(
-    plain: Sequence[Comparison], levels: Sequence[float], confidence: Confidence
-) -> Iterator[tuple[list[int], list[Sample], str, float]]:
-    """Places and samples of comparisons whose intervals have one method and level."""
-    confidence, together = confidence.for_differences(), dict[tuple[str, float], list[int]]()
-    # By default `tango` where values are 0 or 1, as their test has it.
+def _method(comparison: Comparison, confidence: Confidence) -> str:
+    """Of its interval: by default `tango` where values are 0 or 1, as their test has it."""
     by_default = confidence.by_default and confidence.population == NEW_TASKS
-    for at, (comparison, level) in enumerate(zip(plain, levels, strict=True)):
-        method = TANGO if by_default and comparison.binary else confidence.method
-        together.setdefault((method, level), []).append(at)
-    for (method, level), places in together.items():
-        most = max(len(plain[at].tasks) for at in places)
-        size = max(1, _VALUES_TOGETHER // most)
-        for first in range(0, len(places), size):
-            part = places[first : first + size]
-            samples = difference_samples([plain[at] for at in part], confidence)
-            yield part, samples, method, level
+    return TANGO if by_default and comparison.binary else confidence.method
+
+
+def _alike(
+    plain: Sequence[Comparison], places: Iterable[int], levels: Sequence[float],
+    confidence: Confidence,
+) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
+    """Places of comparisons whose intervals have one method and level."""
+    together = dict[tuple[str, float], list[int]]()
+    for at in places:
+        together.setdefault((_method(plain[at], confidence), levels[at]), []).append(at)
+    for (method, level), alike in together.items():
+        size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in alike))
+        for first in range(0, len(alike), size):
+            yield alike[first : first + size], method, level
 
 
 def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence) -> list[Sample]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference.difference import least_p
+from passk_cli.inference.difference import DifferenceLaw, least_p
 from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.family import Differences
 from passk_cli.inference.intervals import difference_laws
@@ -29,11 +29,13 @@ class Answer(NamedTuple):
     """The answer of a test.
 
     test : its name.  p : NaN where there is none.  smallest : no p can be smaller.
+    law : of the mean difference, and its row there; None where the test has none.
     """
 
     test: str
     p: float
     smallest: float
+    law: tuple[DifferenceLaw, int] | None = None
 
 
 def run_tests(
@@ -125,16 +127,19 @@ def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -
     codes = group[0].clusters
     if test == GUARDED_T:
         # The test whose law the interval of the difference has.
-        p = np.empty(len(group))
+        least, tests = least_p(cluster_totals(group[0].d[:, None], codes)[1]), dict[int, Answer]()
         for places, law in difference_laws(difference_samples(group, confidence)):
-            p[places] = law.p()
-        sizes = cluster_totals(group[0].d[:, None], codes)[1]
-        return _answers(test, p, np.full(len(group), least_p(sizes)))
-    d = np.stack([comparison.d for comparison in group], axis=1)
+            for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
+                tests[at] = Answer(test, p, least, (law, row))
+        return [tests[at] for at in range(len(group))]
+    differences = [comparison.d for comparison in group]
     if test == SUISSA_SHUSTER:
-        p = suissa_shuster(len(d), (d > 0).sum(axis=0), (d < 0).sum(axis=0))
-        return _answers(test, p, np.minimum(p, 2.0 ** (1 - len(d))))
-    totals = cluster_totals(d, codes)[0]
+        tasks = len(differences[0])
+        p = suissa_shuster(
+            tasks, *([np.count_nonzero(d * sign > 0) for d in differences] for sign in (1, -1))
+        )
+        return _answers(test, p, np.minimum(p, 2.0 ** (1 - tasks)))
+    totals = cluster_totals(np.stack(differences, axis=1), codes)[0]
     if test == T:
         return _answers(test, paired_t(totals), np.zeros(len(group)))
     draws = {"resamples": confidence.resamples, "seed": confidence.seed}

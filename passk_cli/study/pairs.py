@@ -119,12 +119,9 @@ def test_pairs(
     answers = iter(_tested(means, confidence, rules))
     judged: list[Comparison] = []
     for each in estimable:
-        tested = []
-        for c in each:
-            if not c.first.metric.kind.ratio:
-                test, p, smallest = next(answers)
-                c = c.having(test=test, p=p, smallest=smallest)
-            tested.append(c)
+        tested = [
+            c if c.first.metric.kind.ratio else c.having(**next(answers)._asdict()) for c in each
+        ]
         if rules.margin:
             tests = equivalence_tests(tested, confidence, rules.margin)
             tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
