@@ -147,7 +147,7 @@ def tick_words(
 def _choices(axis: Axis) -> Iterator[Sequence[float]]:
     """Values of ticks, from many to few."""
     yield axis.own
-    if axis.log:
+    if axis.log and axis.high >= 10 * axis.low:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
         yield [f * 10.0**d for d in decades for f in (1, 2, 5)]
         for step in range(1, len(decades)):
@@ -156,10 +156,11 @@ def _choices(axis: Axis) -> Iterator[Sequence[float]]:
     for most in range(6, 1, -1):
         values = _round_ticks(axis.low, axis.high, most)
         yield [axis.own[0], *(v for v in values if v > axis.own[0])] if axis.own else values
-    # Two ticks are a scale.
+    # Two ticks are a scale; zero is one of them where it is on the axis.
     for most in (3, 6):
         values = _round_ticks(axis.low, axis.high, most)
-        yield sorted({values[0], values[-1]}) if values else ()
+        ends = sorted({*values[:1], *values[-1:]})
+        yield sorted({0.0, max(ends, key=abs)}) if 0.0 in values else ends
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.charts.axes import Axis, apart, span
 from passk_cli.charts.density import density
-from passk_cli.report.plot import Plot, Row, distinct
+from passk_cli.report.plot import Plot, Row, Rule, distinct
 
 R = TypeVar("R", bound=Row)
 
@@ -39,6 +39,13 @@ def by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
     return lines
 
 
+class WordPlace(NamedTuple):
+    """Where the word of a horizontal rule stands: over or under it, at its start or its end."""
+
+    below: bool = False
+    at_end: bool = False
+
+
 @dataclass(frozen=True)
 class Lines:
     """The layout of curves.
@@ -47,6 +54,7 @@ class Lines:
     dashes : kind → lengths of strokes and gaps in pixels.
     labels : what stands at the end of each line: a text for the point x, y, moved to the height
         `at`; none when they do not fit there.
+    words : where those of horizontal rules stand.
     """
 
     across: Axis
@@ -55,6 +63,7 @@ class Lines:
     series: list[Any]
     dashes: dict[Any, tuple[int, ...]]
     labels: list[Row]
+    words: Mapping[Rule, WordPlace]
 
     @staticmethod
     def of(plot: Plot, room: float = 20.0) -> Lines:
@@ -62,7 +71,8 @@ class Lines:
         points = (*plot.points, *_alone(plot.rows))
         rows = (*plot.rows, *points)
         places = [*values(rows, "x"), *(rule.x for rule in plot.rules)]
-        across = span(places, plot.x_title, log=plot.log_x, at_values=True)
+        margin = 0.04 * plot.scattered
+        across = span(places, plot.x_title, log=plot.log_x, at_values=not margin, margin=margin)
         share = plot.unit == "share"
         if plot.y_limits is None:
             heights = [*values(rows, "y", "low", "high"), *(rule.y for rule in plot.rules)]
@@ -81,7 +91,8 @@ class Lines:
             labels = _labels(ahead, across, up, room)
             # Where not all lines have room for a name, those of the first kind have.
             labels = labels or (_labels(first, across, up, room) if len(series) > 1 else [])
-        return Lines(across, up, points, series, dashes, labels)
+        words = _word_places(plot, up, 1 / room)
+        return Lines(across, up, points, series, dashes, labels, words)
 
 
 def _alone(rows: Iterable[Row]) -> list[Row]:
@@ -92,6 +103,24 @@ def _alone(rows: Iterable[Row]) -> list[Row]:
             first, *others = run
             alone += [first] if defined and not others else []
     return alone
+
+
+def _word_places(plot: Plot, up: Axis, line: float) -> dict[Rule, WordPlace]:
+    """The word of the highest rule over it where lines are low, others under them where these are
+    high; on the other side where a word would leave the plot.
+
+    line : the height of a word, as a share of the axis.
+    """
+    first = next(iter(by_line(plot.rows).values()), [])
+    heights = [row["y"] for row in first if row["y"] is not None]
+    rising = not heights or heights[-1] >= heights[0]
+    rules = [rule for rule in plot.rules if rule.y is not None]
+    places = {}
+    for rule in rules:
+        at, lower = up.place(rule.y or 0.0), (rule.y or 0.0) < max(r.y or 0.0 for r in rules)
+        below = at >= line if lower else at > 1 - line
+        places[rule] = WordPlace(below, lower == rising)
+    return places
 
 
 def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:

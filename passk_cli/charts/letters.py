@@ -65,5 +65,8 @@ def wrapped(
             lines.append("")
             for letter in part:
                 wide = width_of(lines[-1] + letter, size, bold) > longest
-                lines[-1:] = [lines[-1], letter] if wide and lines[-1] else [lines[-1] + letter]
+                # A name is broken after the last sign between its words.
+                kept = max(map(lines[-1].rfind, "-_/")) + 1 or len(lines[-1])
+                last = [lines[-1][:kept], lines[-1][kept:]] if wide and kept else [lines[-1]]
+                lines[-1:] = [*last[:-1], last[-1] + letter]
     return [line for line in lines if line]

@@ -120,7 +120,10 @@ def prepared(plots: Sequence[Plot], look: Look) -> tuple[Plot, ...]:
     if look.panel:
         plots = [_panelled(plot, look.panel) for plot in plots]
     plots = [_leading(plot, look.highlight) for plot in plots]
-    hues = hues_of(name for plot in plots for name in plot.leading or _models(plot))
+    # The tail of a difference is a model that other pictures of the same data show.
+    tails = {str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row}
+    named = [name for plot in plots for name in plot.leading or _models(plot)]
+    hues = hues_of(named if any(plot.leading for plot in plots) else {*named, *tails})
     return tuple(_styled(replace(plot, hues=hues), look) for plot in plots)
 
 
@@ -183,7 +186,7 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
     """
     every = _models(plot)
     if not (every and (set(named) & set(every) or len(every) > MOST_MODELS)):
-        return plot
+        return replace(plot, leading=())
     height = "y" if plot.kind == "curves" else "x"
     first = plot.rows[0]
     last = {model_of(row): row[height] for row in plot.rows if row.get(height) is not None
@@ -199,8 +202,11 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
         behind = [row for row in behind if row.get("panel") in panels]
         part = f"{len(plot.leading)} of {len(every)} models"
         plot = replace(plot, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
-    behind = [{role: None if role in _LIMITS else v for role, v in row.items()} for row in behind]
-    points = tuple(row for row in plot.points if not plot.grey(row))
+    behind = [{**row, **dict.fromkeys(_LIMITS)} for row in behind if not plot.scattered]
+    points = tuple(
+        {**row, **dict.fromkeys(_LIMITS)} if plot.grey(row) else row
+        for row in plot.points if plot.scattered or not plot.grey(row)
+    )  # fmt: skip
     return replace(plot, rows=(*behind, *ahead), points=points)
 
 

@@ -22,7 +22,6 @@ from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, span, tick_words
 from passk_cli.charts.letters import cut, width_of, wrapped
 from passk_cli.charts.look import ON_SCREEN, PictureSize
-from passk_cli.charts.placing import word_places
 from passk_cli.charts.theme import FONT, Theme, mixed, rgb
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule, distinct
@@ -227,10 +226,14 @@ class _Drawer:
         at, settings = self.plot.setting(row)
         return mixed(self.look.series[place], self.look.paper, _SHADE * at / max(settings - 1, 1))
 
-    def point(self, row: Row, place: tuple[float, float], attributes: str = "") -> str:
-        """A point in the colour and the shape of a row."""
+    def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
+        """A point in the colour and the shape of a row, filled or hollow; of grey ones a dot."""
+        paint = paint or self.paint(row)
+        if self.plot.grey(row):
+            return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
         shape = (self.plot.hue(row) or 0) + 3 * self.plot.setting(row)[0]
-        return _point(shape, *place, attributes or f' fill="{self.paint(row)}"')
+        hollow = f'{self.look.paper}" stroke="{paint}'
+        return _point(shape, *place, f' fill="{paint if row.get("told", True) else hollow}"')
 
     def say(self, row: Row, roles: Iterable[str]) -> str:
         """Words of a mark about its row, as an attribute; none in a still picture."""
@@ -329,15 +332,16 @@ class _CurveDrawer(_Drawer):
         labelled = bool(self.lines.labels)
         first: Row = self.plot.rows[0] if self.plot.rows else {}
         lone = self.look.text if self.several else self.paint(first)
-        point = self.point(first, (9, 6), f' fill="{lone}"')
+        told = all(row.get("told", True) for row in self.lines.points)
+        point = {"told": told} if self.several else first
         marks = {
             "line": f'<path d="M0 6h18" stroke-width="{_STROKE}" stroke="{lone}"/>',
             "band": f'<path d="M0 2h18v8h-18z" fill="{lone}" fill-opacity="0.25"/>',
-            "points": _point(0, 9, 6, f' fill="{lone}"') if self.several else point,
+            "points": self.point(point, (4, 6), lone),
         }
         for role, text in self.plot.keys.items():
             if role != "band" or self.plot.has("low", "high"):
-                yield self._item(marks[role], 22, text)
+                yield self._item(marks[role], 11 if role == "points" else 22, text)
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dashes(dash)}'
@@ -443,8 +447,7 @@ class _CurveDrawer(_Drawer):
             return ""
         y = height - self.up.place(rule.y)
         text = cut(rule.text, _SMALL, width - 4)
-        letter = width_of(text, _SMALL) / max(len(text), 1)
-        place = word_places(self.plot, self.lines, letter / width, _LINE / height)[rule]
+        place = self.lines.words[rule]
         at, anchor = (width - 2, "end") if place.at_end else (2, "")
         word = _words(
             at, y + (9.4 if place.below else -3), text, self.look.faint, size=_SMALL, anchor=anchor

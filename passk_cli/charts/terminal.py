@@ -11,7 +11,6 @@ from typing import Any
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, span, tick_words
-from passk_cli.charts.placing import word_places
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.report.plot import Plot, Row, Rule, distinct
 from passk_cli.text import cells_of
@@ -220,6 +219,10 @@ class _CurveDrawing(_Drawing):
             canvas.put(self._dots(line, dash), "braille", paint)
         for point in points:
             self._point(canvas, point)
+        for rule, place in self.lines.words.items():
+            start = canvas.cols - cells_of(rule.text) - 1 if place.at_end else 1
+            at = self.up.place(rule.y or 0.0) + (-1 if place.below else 1)
+            canvas.write(start, at, rule.text)
         return canvas
 
     def _mark(self, row: Row) -> str:
@@ -276,9 +279,6 @@ class _CurveDrawing(_Drawing):
         elif rule.y is not None:
             at = self.up.place(rule.y)
             canvas.put(((c + 0.5, at) for c in range(cols)), "┈")
-            place = word_places(self.plot, self.lines, 1.2 / cols, 1 / rows)[rule]
-            start = cols - cells_of(rule.text) - 1 if place.at_end else 1
-            canvas.write(start, at - 1 if place.below else at + 1, rule.text)
 
     def _labels(self) -> dict[int, tuple[str, str]]:
         """Row → the word at the end of a line and its colour; no two on one row."""

@@ -25,7 +25,6 @@ from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
 from passk_cli.render.style import Style, said, with_words
 from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report, Table
-from passk_cli.report.plot import Plot
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,8 +180,7 @@ class Findings:
         with python_spelling({}):
             asked = PictureSize.parse(size) if size else None
         look = Look(title, bands, tuple(highlight), panel, asked)
-        report = self.report if plots == self.report.plots else _drawing(self.report, plots)
-        return Chart(report, look, theme, percent)
+        return Chart(replace(self.report, draw=lambda: plots), look, theme, percent)
 
     def save(
         self,
@@ -288,11 +286,6 @@ class Findings:
 def hinting(text: str) -> str:
     """A text as it is printed, whose hints at what is left out say where Python has it."""
     return text.replace("--full", ".tables")
-
-
-def _drawing(report: Report, plots: tuple[Plot, ...]) -> Report:
-    """The report with these plots alone; their own titles say what they show."""
-    return replace(report, draw=lambda: plots, answer=())
 
 
 def _unknown(path: Path, known: Sequence[str]) -> ParameterError:

@@ -159,22 +159,18 @@ def labelled(message: Said, style: Style) -> str:
 
 
 def with_words(report: Report, style: Style) -> Report:
-    """The report with its messages as words, and the answer that its first picture shows as
-    its title, for what cannot round.
+    """The report with its messages as words, and the answer that a picture shows as its title, for
+    what cannot round.
 
     What that picture was titled begins its subtitle.
     """
 
-    def titled() -> tuple[Plot, ...]:
-        if not report.plots:
-            return ()
-        first, *others = report.plots
-        own = replace(report, answer=first.answer) if first.answer else report
-        title = answer(own, style.typeset)
+    def titled(plot: Plot) -> Plot:
+        title = answer(replace(report, answer=plot.answer), style.typeset)
         if not title:
-            return report.plots
-        subtitle = " · ".join(filter(None, (first.title, first.subtitle)))
-        return (replace(first, title=title, subtitle=subtitle), *others)
+            return plot
+        subtitle = " · ".join(filter(None, (plot.title, plot.subtitle)))
+        return replace(plot, title=title, subtitle=subtitle)
 
     words = tuple(
         Said(
@@ -182,7 +178,7 @@ def with_words(report: Report, style: Style) -> Report:
         )
         for message in report.messages
     )
-    return replace(report, messages=words, draw=titled)
+    return replace(report, messages=words, draw=lambda: tuple(map(titled, report.plots)))
 
 
 def said(sentence: Sequence[Any], style: Style) -> str:

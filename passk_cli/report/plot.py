@@ -40,19 +40,21 @@ class Plot:
         label, y (their colour) and words.  x or y always, the rest where the plot `has` it.
         Texts are printable, numbers are Python's, and undefined ones are None.
     names : role → what its values are called.
-    points : of curves, rows shown as points; they may lack some of the roles.
+    points : of curves, rows shown as points, hollow where `told` is False; they may lack some of
+        the roles.
     rules : reference lines.
     keys : of curves, "line", "band" or "points" → what they are, for the legend; what its title
         and the names of lines say needs none.
     title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
-    answer : sentences that it shows, where they are only a part of the report's.
+    answer : the sentences of the report that it shows.
     x_title, y_title : of the axes.
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
     y_limits : the ends of the y-axis; None to fit the values.
     unit : "share" for shares and differences of such, which obey --percent; else "".
     hues : model → the place of its colour and shape; in the order of the models where empty.
-    leading : the models that have colours, where the others are grey.
+    leading : the models that have colours where there are too many for all.
     groups : the columns that split a model into its series.
+    scattered : whether the points of curves are the data, and lines no more than beside them.
     """
 
     kind: str
@@ -73,10 +75,11 @@ class Plot:
     leading: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     answer: tuple[Any, ...] = ()
+    scattered: bool = False
 
     def grey(self, row: Row) -> bool:
         """Whether a row is of a model behind those that have colours."""
-        return bool(self.leading) and model_of(row) not in self.leading
+        return bool(self.leading) and model_of(row) not in (None, *self.leading)
 
     def hue(self, row: Row) -> int | None:
         """The place of the colour and the shape of a row's model; None where it is of none."""
@@ -114,6 +117,7 @@ def curves(
     dash: str = "",
     facet: str = "",
     points: Sequence[Row] = (),
+    hollow: Sequence[Row] = (),
     marked: Collection[Any] = (),
     rules: Sequence[Rule] = (),
     keys: Mapping[str, str] | None = None,
@@ -133,7 +137,7 @@ def curves(
     colour : whose line it is, as the model.  dash : which kind; pass@k is solid, pass^k dashed.
     facet : a panel for each of its values.
     points : rows shown as points under the same keys, with low and high as bars; other than x and
-        y, a key that not all of them have is left out.
+        y, a key that not all of them have is left out.  hollow : further ones, not filled.
     marked : the x at which lines have points of their own, without bars.
     subtitle : what was counted, and how certain it is; a lone series is named there too.
     log_x : None for a logarithmic axis when x spans two decades.
@@ -146,12 +150,14 @@ def curves(
     {'series': 'm', 'x': 1, 'y': 0.4}
     """
     names = _named(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
-    shared = {role: name for role, name in names.items() if all(name in row for row in points)}
+    dotted = (*points, *hollow)
+    shared = {role: name for role, name in names.items() if all(name in row for row in dotted)}
     lines, dots = _tidy(rows, names, log_y), _tidy(points, shared, log_y)
     dots += tuple(
         {role: value for role, value in row.items() if role not in ("low", "high")}
         for row in lines if row["x"] in marked
     )  # fmt: skip
+    dots += tuple({**row, "told": False} for row in _tidy(hollow, shared, log_y))
     series = distinct((*lines, *dots), "series")
     lone = str(series[0]) if len(series) == 1 else ""
     return Plot(

@@ -245,7 +245,8 @@ def view(
 ) -> Report:  # fmt: skip
     """The report of a command: its sections in reading order.
 
-    The answer is that of the sections together; pictures are those of the first that has some.
+    The answer is that of the sections together.  The first picture of a section has the section's
+    own answer, or else those before it that no picture has.
     context : parts of the line below the tables that come before the sections' own.
     messages : what is said of the data as a whole.
     decided : what else the numbers depend on, for the signature; None leaves an entry out.  It
@@ -259,11 +260,16 @@ def view(
     parts = (*context, *(part for section in sections for part in section.context()), VERSION)
 
     def plots() -> tuple[Plot, ...]:
+        every: list[Plot] = []
+        said: list[Sentence] = []
         for section in sections:
-            if drawn := section.plots():
-                answer, groups = tuple(section.answer()), study.counts.group_names
-                return tuple(replace(plot, answer=answer, groups=groups) for plot in drawn)
-        return ()
+            own, drawn = tuple(section.answer()), section.plots()
+            said += own
+            for place, plot in enumerate(drawn):
+                answer = () if place else own or tuple(said)
+                every.append(replace(plot, answer=answer, groups=study.counts.group_names))
+            said = [] if drawn else said
+        return tuple(every)
 
     def methods() -> Methods:
         from passk_cli.study.methods import methods_of

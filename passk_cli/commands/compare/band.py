@@ -170,7 +170,7 @@ class Bands(Section[Band]):
             rows, x="k", y="difference", low="low", high="high", dash="curve",
             facet="" if alone else "pair", rules=[Rule(y=0.0, dashed=False)],
             title=f"{self.title}: {pairs[0]}" if alone else self.title,
-            subtitle=" · ".join(filter(None, [*self.details(), part])), x_title="k",
+            subtitle=" · ".join(filter(None, [*self.details(), part])), x_title="k (attempts)",
             y_title=f"difference in {listed(list(dict.fromkeys(b.curve for b in self.records)))}",
             y_domain=None, shares=self.study.metrics[0].unit == "share",
         )  # fmt: skip

@@ -152,8 +152,9 @@ class Crossings(Section[Crossing]):
         return (
             curves(
                 rows, x="k", y="value", colour="model", facet="curve" if several else "",
-                points=points, keys={"points": "overtakes another"} if points else {},
-                title=title, subtitle=subtitle, x_title="k",
+                hollow=points, keys={"points": "overtakes another"} if points else {},
+                marked=[1, 10, 100, 1000, *{cross.k_max for cross in self.records}],
+                title=title, subtitle=subtitle, x_title="k (attempts)",
                 y_title="" if several else next(iter(curves_of))[0],
             ),
         )  # fmt: skip

@@ -56,8 +56,6 @@ _LEAST = {
     "tokens_out": "needs fewest output tokens per solved task",
     "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
 }  # fmt: skip
-# Of more models than these, only those on the frontier have colours in the chart.
-_MOST_COLOURS = 8
 _SHOWN = {UNDECIDED: "tied"}
 _UNITS = {"$": "US dollars", "s": "seconds"}
 _OWN_TASKS = (
@@ -228,9 +226,11 @@ class Spent(OfModels):
         if not shown:
             return ()
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
+        frontier = _frontier(shown)
         rows: list[dict[str, Any]] = [
             {"model": None, "cost": cost, "pass@1": rate, **nothing}
-            for cost, rate, _ in _frontier(shown)
+            for cost, rate, _ in frontier
+            if len(frontier) > 1
         ]
         for outlay in shown:
             cost, name = outlay.cost.estimate, series_name(outlay.series)
@@ -244,7 +244,7 @@ class Spent(OfModels):
             rows, x="cost", y="pass@1", low="low", high="high", colour="model", points=points,
             title=f"pass@1 against the {noun} of an attempt",
             subtitle=" · ".join((
-                "line: the frontier",
+                *(["line: the frontier"] if len(frontier) > 1 else []),
                 *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
                 self.study.sizes(o.rate for o in shown),
                 self.study.confidence.words(),
@@ -252,8 +252,8 @@ class Spent(OfModels):
             x_title=f"{noun} of an attempt ({_UNITS[unit]})" if unit in _UNITS else noun,
             y_title="pass@1",
         )  # fmt: skip
-        leading = dict.fromkeys(model for *_, model in _frontier(shown))
-        return (replace(chart, leading=tuple(leading)) if len(shown) > _MOST_COLOURS else chart,)
+        leading = dict.fromkeys(model for *_, model in frontier)
+        return (replace(chart, scattered=True, leading=tuple(leading)),)
 
     def context(self) -> Iterator[str]:
         # Dollars and seconds have their sign in every cell.

@@ -152,7 +152,7 @@ class Solutions(Numbers):
         chart = curves(
             rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
             title="Different solutions among k attempts", subtitle=self.study.confidence.words(),
-            x_title="k", y_title="solutions", y_domain=None,
+            x_title="k (attempts)", y_title="solutions", y_domain=None,
             marked=[k for k in (1, 10, 100, 1000, top) if k in ks],
         )  # fmt: skip
         return (chart,)

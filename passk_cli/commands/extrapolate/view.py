@@ -313,7 +313,8 @@ class Predictions(Section[Prediction]):
             facet="metric" if len(aim.curves) > 1 else "", points=points, rules=rules,
             keys={"points": "measured", "line": "prediction", "band": "its interval"},
             title=f"{names} beyond the attempts made",
-            subtitle=" · ".join(list(self.context())[:-1]), x_title="k", y_title=names, log_x=True,
+            subtitle=" · ".join(list(self.context())[:-1]), x_title="k (attempts)",
+            y_title=names, log_x=True,
         )  # fmt: skip
         return (chart,)
 

@@ -212,7 +212,7 @@ class FlippedTasks(Section[Fact]):
     def plots(self) -> tuple[Plot, ...]:
         rows = [
             {
-                "task": " · ".join([series_name(fact.series)] * self.several
+                "task": " · ".join([f"{series_name(fact.series)} − {fact.against}"] * self.several
                                    + [str(fact.more["task"])]),
                 "change": fact.estimate.value, "low": None, "high": None,
                 "told": bool(fact.verdict),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -201,13 +201,19 @@ def _report(
     """The report of two sections, the second one in full only, and the tidy rows."""
     points = sections[1].records
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
+    answer = tuple(sections[0].answer())
+
+    def plots() -> tuple[Plot, ...]:
+        first, *others = draw(points)
+        return (replace(first, answer=answer), *others)
+
     fields = [c.name for c in Regressions.columns if any(c.name in row for row in rows)]
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
         data=Table(tuple(map(Column, fields)), tuple(tuple(map(row.get, fields)) for row in rows)),
         context=f"{_CONTEXT} · {VERSION}", details="exact sums", messages=tuple(messages),
         signature={"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
-        draw=lambda: draw(points), answer=tuple(sections[0].answer()),
+        draw=plots, answer=answer,
     )  # fmt: skip
 
 
@@ -278,12 +284,12 @@ def _charts(every: Sequence[Point]) -> tuple[Plot, ...]:
     title = "toy model" if several else f"toy model, {every[0].family} tasks"
     star = curves(
         rows, x="k", y="T*", colour="tasks", marked=ks, title=f"Best temperature: {title}",
-        subtitle=absent if frozen else "", x_title="k", y_title="T*", log_x=True, log_y=True,
-        y_domain=None,
+        subtitle=absent if frozen else "", x_title="k (attempts)", y_title="T*",
+        log_x=True, log_y=True, y_domain=None,
     )  # fmt: skip
     value = curves(
         rows, x="k", y="pass@k at T*", colour="tasks", marked=ks, title=f"pass@k at T*: {title}",
-        x_title="k", y_title="pass@k at T*", log_x=True,
+        x_title="k (attempts)", y_title="pass@k at T*", log_x=True,
     )  # fmt: skip
     return star, value
 

@@ -376,12 +376,26 @@ class Courses(Section[Course]):
             for course in self.records
             for place, fact in enumerate(course.facts, 1)
         ]
-        rules = [
-            Rule(x=change.first + 1, text=f"{course.name}: " + (
-                 f"{100 * (change.size.value or 0.0):+.1f} points".replace("-", "−")
-                 if change.size.share else f"× {change.size.value:.3g}"))
-            for course in self.records for change in course.changes
-        ]  # fmt: skip
+        # Changes at one run share a line, which names their model where there is one.
+        changes: dict[int, dict[str, Estimate]] = {}
+        for course in self.records:
+            for change in course.changes:
+                changes.setdefault(change.first + 1, {})[course.name] = change.size
+        rules, sizes = list[Rule](), dict[str, float]()
+        for run, own in changes.items():
+            ordered = sorted(own.items(), key=lambda item: item[1].value or 0.0, reverse=True)
+            ends = dict.fromkeys(
+                f"{100 * (size.value or 0.0):+.1f} points".replace("-", "−")
+                if size.share else f"× {size.value:.3g}"
+                for _, size in (ordered[0], ordered[-1])
+            )  # fmt: skip
+            who = ordered[0][0] if len(own) == 1 else f"{len(own)} models"
+            rules.append(Rule(x=run, text=f"{who}: {' to '.join(ends)}"))
+            sizes |= {
+                name: abs(value if size.share else math.log(value))
+                for name, size in ordered if (value := size.value)
+            }  # fmt: skip
+        leading = sorted(sizes, key=lambda name: -sizes[name])[:5]
         shared = plural(len(self.study.counts.tasks), "task")
         chart = curves(
             rows, x="run", y=metric.name, low="low", high="high", colour="model", rules=rules,
@@ -391,7 +405,7 @@ class Courses(Section[Course]):
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
             marked=range(1, len(rows) + 1),
         )  # fmt: skip
-        return (chart,)
+        return (replace(chart, leading=tuple(leading)),)
 
 
 @dataclass(frozen=True)
