@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from passk_cli.charts.layout import Lines, ridges
+from passk_cli.charts.look import Look, prepared
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, Rule, curves, densities
@@ -169,3 +171,21 @@ def test_outlines_stand_on_their_rows_and_hold_no_draws() -> None:
     assert (len(points), len(outlines)) == (2, 2 * 97)
     assert max(v["top"] - v["row"] for v in outlines) == pytest.approx(0.85)
     assert not any("draws" in v for v in (*points, *outlines))
+
+
+@pytest.mark.parametrize(("heights", "rising"), [([0.1, 0.9], True), ([0.9, 0.1], False)])
+def test_words_of_rules_stand_where_lines_are_far(heights: list[float], rising: bool) -> None:
+    rows = [{"x": x, "y": y} for x, y in enumerate(heights)]
+    high, low, top = (Rule(y=y, text=str(y)) for y in (0.6, 0.5, 0.99))
+    lines = Lines.of(curves(rows, x="x", y="y", rules=[low, high]))
+    assert lines.words == {high: (False, not rising), low: (True, rising)}
+    assert Lines.of(curves(rows, x="x", y="y", rules=[top])).words == {top: (True, not rising)}
+
+
+def test_grey_models_keep_the_points_that_are_the_data() -> None:
+    points = [{"model": f"m{i}", "x": i + 1, "y": i / 20} for i in range(12)]
+    chart = curves(points, x="x", y="y", colour="model", points=points)
+    assert len(prepared([chart], Look())[0].points) == 5
+    [scattered] = prepared([replace(chart, scattered=True)], Look())
+    assert len(scattered.points) == 12
+    assert all(scattered.leading and row["y"] is not None for row in scattered.points)
