@@ -238,7 +238,7 @@ def spending(run: str, costs: Any, day: int = 1, **more: str) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.parametrize("place", ["h.parquet", "h/"])
+@pytest.mark.parametrize("place", ["h.parquet", pytest.param("h/", marks=pytest.mark.long)])
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 def test_recorded_costs_are_those_of_the_data(tmp_path: Path, place: str) -> None:
     """In a course, per solved task and as a median, beside a run without any."""

@@ -20,9 +20,7 @@ class RecordOptions:
 
     Example: passk record sample_data/tau_airline.csv --to history.parquet --at 1f3a9c2
 
-    Example: passk record sample_data/agents.jsonl --to history/ --at 1f3a9c2 --suite coding
-
-    Example: passk record sample_data/costs.csv --to history.parquet --at 1f3a9c2 --with cost
+    Example: passk record sample_data/costs.csv --to history/ --at 1f3a9c2 --with cost
     """
 
     # fmt: off
