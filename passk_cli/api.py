@@ -151,7 +151,12 @@ def python_function(name: str) -> Callable[..., Findings]:
             there = ", ".join((*options, "frame_as"))
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
         with python_spelling(options):
-            _require_frames(frame_as)
+            if frame_as not in FRAMES:
+                raise ParameterError(f'frame_as="{frame_as}": choose one of {", ".join(FRAMES)}')
+            if find_spec(frame_as) is None:
+                raise ParameterError(
+                    f'frame_as="{frame_as}": it is not installed; pip install {frame_as}'
+                )
             findings = replace(_findings(declaration, data, given), frame_as=frame_as)
         for message in findings.report.warnings:
             # At the line that called the command.
@@ -165,18 +170,16 @@ def python_function(name: str) -> Callable[..., Findings]:
     return call
 
 
-def _require_frames(kind: str) -> None:
-    """ParameterError where frames of this kind are not known, or not installed."""
-    if kind not in FRAMES:
-        raise ParameterError(f'frame_as="{kind}": choose one of {", ".join(FRAMES)}')
-    if find_spec(kind) is None:
-        raise ParameterError(f'frame_as="{kind}": it is not installed; pip install {kind}')
-
-
 def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, its messages as Python spells them."""
     if isinstance(data, Counts):
-        _refuse_reading(data, given)
+        # Options of reading say nothing beside counts, which are read.
+        for field in (*declared(Request), "cluster"):
+            if given.get(field) is not None:
+                raise ParameterError(
+                    f"{field}= is for reading, and these counts are read; see read(…)",
+                    name="wrong-data",
+                )
         given = {**given, "cluster": data.cluster}
     question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
     numeric: set[str] = set()
@@ -188,16 +191,6 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
     )
     spelled = replace(report, messages=messages, context=in_python(report.context, options))
     return Findings(spelled, frozenset(numeric))
-
-
-def _refuse_reading(counts: Counts, given: Mapping[str, Any]) -> None:
-    """ParameterError for options of reading beside counts, which are read."""
-    for field in (*declared(Request), "cluster"):
-        if given.get(field) is not None:
-            raise ParameterError(
-                f"{field}= is for reading, and these counts are read; see read(…)",
-                name="wrong-data",
-            )
 
 
 def _reader(data: Any, question: Question, numeric: set[str]) -> Read:

@@ -32,7 +32,7 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(_code(c) if unsafe(c) else c for c in text)
+    return "".join(c.encode("unicode_escape").decode() if unsafe(c) else c for c in text)
 
 
 def cut(text: str) -> str:
@@ -97,10 +97,6 @@ def strict_json(value: Any, indent: int | None = None) -> str:
 
 def _ends(text: str, first: int, last: int) -> str:
     return f"{text[:first]}…{text[-last:]}"
-
-
-def _code(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 def plural(count: int, noun: str) -> str:

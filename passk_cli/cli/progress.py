@@ -28,26 +28,19 @@ def working(what: str) -> Iterator[None]:
         return
     outermost = not activity()
     with doing(lambda: what):
-        if outermost:
-            with _watched():
-                yield
-        else:
+        if not outermost:
             yield
+            return
+        done = threading.Event()
+        watcher = threading.Thread(target=_watch, args=(done,), daemon=True)
+        watcher.start()
 
+        def stop() -> None:
+            done.set()
+            watcher.join(_SECONDS_TO_STOP)
 
-@contextmanager
-def _watched() -> Iterator[None]:
-    """A thread shows what is done as long as the block lasts."""
-    done = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(done,), daemon=True)
-    watcher.start()
-
-    def stop() -> None:
-        done.set()
-        watcher.join(_SECONDS_TO_STOP)
-
-    with undone(stop):
-        yield
+        with undone(stop):
+            yield
 
 
 def _watch(done: threading.Event) -> None:

@@ -40,7 +40,14 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     conversion = request.conversion
     assert conversion is not None
     statement = statement.exact.having(carried=_carried(batches, request))
-    _require_names(request, statement.carried)
+    own = {name.lower(): name for name in CANONICAL}
+    for name in (*request.by, *statement.carried):
+        if name in _GIVEN_BY_OTHERS or own.setdefault(name.lower(), name) != name:
+            option = "--by" if name in request.by else "--with"
+            raise ParameterError(
+                f"{option} {name}: the output has a column of that name; rename it in the data",
+                name="reserved-column",
+            )
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
@@ -163,18 +170,6 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
             )
         names[name] = None
     return tuple(name for name in names if name not in (*_GIVEN_BY_OTHERS, "model"))
-
-
-def _require_names(request: Request, carried: Sequence[str]) -> None:
-    """ParameterError for a column whose name is another one's."""
-    own = {name.lower(): name for name in CANONICAL}
-    for name in (*request.by, *carried):
-        if name in _GIVEN_BY_OTHERS or own.setdefault(name.lower(), name) != name:
-            option = "--by" if name in request.by else "--with"
-            raise ParameterError(
-                f"{option} {name}: the output has a column of that name; rename it in the data",
-                name="reserved-column",
-            )
 
 
 def _require_writable(form: str, place: str, request: Request, tally: Tally) -> None:

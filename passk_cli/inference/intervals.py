@@ -386,25 +386,20 @@ def distances(totals: Floats, sizes: Floats, near: Floats | float, far: Floats |
 
 def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
     """Guarded quantiles of values with bounds; limits of their own for amounts."""
+    from scipy.special import stdtrit
+
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
     answers: dict[int, Limits | _Undefined]
     answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
     for at, sample in enumerate(samples):
-        if sample.is_amount:
-            answers[at] = _amount_limits(sample, tail)
+        units = len(sample.totals[1])
+        if sample.is_amount and units < 2:
+            answers[at] = _too_few(sample)
+        elif sample.is_amount:
+            quantile = float(-stdtrit(units - 1, tail))
+            below, above = amount_reach(sample.values, quantile, sample.clusters)
+            answers[at] = sample.mean - below, sample.mean + above
     return [answers[at] for at in range(len(samples))]
-
-
-def _amount_limits(sample: Sample, tail: float) -> Limits | _Undefined:
-    from scipy.special import stdtrit
-
-    units = len(sample.totals[1])
-    if units < 2:
-        return _Undefined("needs at least 2 tasks" if sample.clusters is None else
-                          "needs at least 2 clusters")  # fmt: skip
-    quantile = float(-stdtrit(units - 1, tail))
-    below, above = amount_reach(sample.values, quantile, sample.clusters)
-    return sample.mean - below, sample.mean + above
 
 
 def _guarded(

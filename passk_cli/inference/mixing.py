@@ -111,7 +111,17 @@ def mixture(tasks: Histogram) -> Mixture:
     from scipy.special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    tasks = _coarser(tasks)
+    # Pairs that know more than is made use of, with n alike and logits nearly the same, are one.
+    many = _pairs(tasks) > _INFORMATION
+    key = np.full(len(tasks.n), -1.0)
+    logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
+    sizes = np.floor(np.log(tasks.n[many]) / math.log(_ALIKE))
+    key[many] = 1e4 * sizes + np.round(logit / _NEARLY)
+    key[~many] = -1.0 - np.arange(np.count_nonzero(~many))
+    _, first, index = np.unique(key, return_index=True, return_inverse=True)
+    tasks = Histogram(
+        tasks.n[first], tasks.c[first], np.bincount(index, tasks.times).astype(np.float64)
+    )
     passes, failures = tasks.c.astype(np.float64), (tasks.n - tasks.c).astype(np.float64)
     logits = np.linspace(-reach, reach, 2 * round(reach / _STEP) + 1)
     rates = np.concatenate([[0.0], expit(logits), [1.0]])
@@ -123,20 +133,6 @@ def mixture(tasks: Histogram) -> Mixture:
 def _pairs(tasks: Histogram) -> Floats:
     """c (n − c) / n, what counts know of their logit."""
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
-
-
-def _coarser(tasks: Histogram) -> Histogram:
-    """Pairs that know more than is made use of, with n alike and logits nearly the same, as one."""
-    many = _pairs(tasks) > _INFORMATION
-    key = np.full(len(tasks.n), -1.0)
-    logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))
-    sizes = np.floor(np.log(tasks.n[many]) / math.log(_ALIKE))
-    key[many] = 1e4 * sizes + np.round(logit / _NEARLY)
-    key[~many] = -1.0 - np.arange(np.count_nonzero(~many))
-    _, first, index = np.unique(key, return_index=True, return_inverse=True)
-    return Histogram(
-        tasks.n[first], tasks.c[first], np.bincount(index, tasks.times).astype(np.float64)
-    )
 
 
 def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[Floats, Floats]:

@@ -316,13 +316,6 @@ def largest_deviate(history: Floats) -> float:
 
 def _largest(means: Floats, floor: float = 0.0) -> tuple[int, float]:
     """The split of a stretch of runs with the largest |t|, on the normal scale."""
-    z = _normal_scale(*_t_of_splits(means, floor))
-    split = int(np.argmax(z))
-    return split + 1, float(z[split])
-
-
-def _t_of_splits(means: Floats, floor: float) -> tuple[Floats, int]:
-    """|t| of each split, its variance at least the floor, and its degrees of freedom."""
     runs = len(means)
     before = np.arange(1, runs)
     centred = means - means.mean()
@@ -331,12 +324,10 @@ def _t_of_splits(means: Floats, floor: float) -> tuple[Floats, int]:
     rest = np.maximum((centred**2).sum() - between, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.sqrt(between / np.maximum(rest / (runs - 2), floor))
-    return np.where(between > 1e-24, t, 0.0), runs - 2
-
-
-def _normal_scale(t: Floats, degrees: int) -> Floats:
-    """The normal deviate with the tail of t, for t ≥ 0, without loss far out."""
-    # Wallace's approximation: within 0.02 of the exact deviate for 3 degrees or more.
+    t, degrees = np.where(between > 1e-24, t, 0.0), runs - 2
+    # The normal deviate with the tail of t, without loss far out: Wallace's approximation, within
+    # 0.02 of the exact deviate for 3 degrees or more.
     share = (8 * degrees + 1) / (8 * degrees + 3)
-    deviates: Floats = share * np.sqrt(degrees * np.log1p(t**2 / degrees))
-    return deviates
+    z = share * np.sqrt(degrees * np.log1p(t**2 / degrees))
+    split = int(np.argmax(z))
+    return split + 1, float(z[split])

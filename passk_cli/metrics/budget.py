@@ -225,7 +225,11 @@ class _Cell(NamedTuple):
             moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / made)
             table[: deep + 1] *= np.maximum(made - size[: deep + 1, None], 0) / made
             table[1 : deep + 1, place:] += moved
-        share = np.cumsum(table, axis=1) * _weights(self.n, len(costs), fit)[:, None]
+        j = np.arange(fit)
+        # C(failures, j) / (n C(n−1, j)) for j = 0 … fit: P(the first j failed, a given one next).
+        odds = (len(costs) - j) / np.maximum(self.n - 1 - j, 1)
+        weights = np.concatenate([[1.0], np.cumprod(odds)]) / self.n
+        share = np.cumsum(table, axis=1) * weights[:, None]
         least = np.concatenate([[0], np.cumsum(remainders)])[: fit + 1]
         most = np.concatenate([[0], np.cumsum(remainders[::-1])])[: fit + 1]
         ends = []
@@ -281,24 +285,14 @@ def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
         total, size, share = sums[fits], sizes[fits], (share * joined)[fits]
         made += copies
         if len(total) > _UNMERGED:
-            total, size, share = _merged(total, size, share)
+            order = np.lexsort((size, total))
+            total, size = total[order], size[order]
+            first = np.ones(len(total), dtype=bool)
+            first[1:] = (np.diff(total) != 0) | (np.diff(size) != 0)
+            at = np.flatnonzero(first)
+            total, size, share = total[at], size[at], np.add.reduceat(share[order], at)
     order = np.argsort(total, kind="stable")
     return _Sums(total[order], size[order], share[order])
-
-
-def _merged(total: Ints, size: Ints, share: Floats) -> _Sums:
-    order = np.lexsort((size, total))
-    total, size = total[order], size[order]
-    first = np.ones(len(total), dtype=bool)
-    first[1:] = (np.diff(total) != 0) | (np.diff(size) != 0)
-    at = np.flatnonzero(first)
-    return _Sums(total[at], size[at], np.add.reduceat(share[order], at))
-
-
-def _weights(n: int, failures: int, most: int) -> Floats:
-    """C(failures, j) / (n C(n−1, j)) for j = 0 … most: P(the first j failed, a given one next)."""
-    j = np.arange(most)
-    return np.concatenate([[1.0], np.cumprod((failures - j) / np.maximum(n - 1 - j, 1))]) / n
 
 
 @lru_cache(maxsize=1 << 10)

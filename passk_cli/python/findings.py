@@ -242,8 +242,8 @@ class Findings:
             else:
                 raise _unknown(path, (*SUFFIXES, ".parquet", *PICTURES))
 
-    def _columns(self, table: Table) -> dict[str, list[Any]]:
-        """Header → cells of a table, numbers where the data have numbers."""
+    def _frame(self, table: Table) -> Any:
+        # Numbers where the data have numbers.
         rows = [[_value(cell) for cell in row] for row in table.rows]
         names = [column.header for column in table.columns]
         columns: dict[str, list[Any]] = {
@@ -254,10 +254,6 @@ class Findings:
             texts = ["" if cell is None else cell for cell in cells]
             if named and all(isinstance(text, str) for text in texts):
                 columns[name] = numbers_of(map(str, texts)) or cells
-        return columns
-
-    def _frame(self, table: Table) -> Any:
-        columns = self._columns(table)
         if self.frame_as == "polars":
             import polars
 

@@ -142,7 +142,16 @@ def html(report: Report, style: Style) -> str:
     style = style.typeset
     chosen = shown(report, style)
     blocks = [f"<p>{_html(text)}</p>"] if (text := chosen.answer) else []
-    blocks += [_html_table(table, style) for table in chosen.tables]
+    for table in chosen.tables:
+        ends = ["right" if column.numeric else "left" for column in table.columns]
+        title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
+        names = [_html(name) for name in _headings(table, style)]
+        blocks += [f"<table>{title}", _html_row("th", names, ends)]
+        for row in table.rows:
+            cells = zip(row, table.columns, strict=True)
+            texts = [_text_of(cell, column, style, _html) for cell, column in cells]
+            blocks.append(_html_row("td", texts, ends))
+        blocks.append("</table>")
     messages = [labelled(message, style) for message in report.messages]
     below = [chosen.context, *messages, chosen.signature]
     blocks += [f"<p>{_html(text)}</p>" for text in below if text]
@@ -203,17 +212,6 @@ def markdown_table(table: Table, style: Style) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def _html_table(table: Table, style: Style) -> str:
-    ends = ["right" if column.numeric else "left" for column in table.columns]
-    title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
-    names = [_html(name) for name in _headings(table, style)]
-    lines = [f"<table>{title}", _html_row("th", names, ends)]
-    for row in table.rows:
-        cells = [_text_of(c, col, style, _html) for c, col in zip(row, table.columns, strict=True)]
-        lines.append(_html_row("td", cells, ends))
-    return "\n".join([*lines, "</table>"])
 
 
 def _headings(table: Table, style: Style) -> list[str]:

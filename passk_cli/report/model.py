@@ -440,9 +440,8 @@ class Report:
 def signature_line(report: Report) -> str:
     """`passk=0.1.0 metrics=pass@1,10 …`: pairs in the order of the signature, quoted as in JSON
     where a value has blanks or quotes, so that programs can take the line apart."""
-    return " ".join(f"{name}={_value(value)}" for name, value in report.signature.items())
-
-
-def _value(value: object) -> str:
-    text = str(value)
-    return strict_json(text) if any(c.isspace() or c in '"\\' for c in text) else printable(text)
+    pairs = []
+    for name, text in ((name, str(value)) for name, value in report.signature.items()):
+        needs = any(c.isspace() or c in '"\\' for c in text)
+        pairs.append(f"{name}={strict_json(text) if needs else printable(text)}")
+    return " ".join(pairs)

@@ -99,9 +99,11 @@ def methods_of(
 
     entries : of the signature, what the command decided: test, adjust, fit, …
     """
+    resamples, seed = entries.get("resamples"), entries.get("seed")
+    draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (
         _law(counts, entries) or _estimates(counts, facts), _intervals(confidence, facts, entries),
-        _tests(entries), _software(entries),
+        _tests(entries), f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}.",
     )  # fmt: skip
     text = " ".join(filter(None, sentences))
     keys = dict.fromkeys(re.findall(r"@([a-z]+\d{4}|passk)\b(?=[;\]])", text))
@@ -214,9 +216,3 @@ def _tests(entries: Mapping[str, object]) -> str:
     if margin := entries.get("margin"):
         text += f"; equivalence within ±{margin} by two one-sided tests{_cited('schuirmann1987')}"
     return text + "."
-
-
-def _software(entries: Mapping[str, object]) -> str:
-    resamples, seed = entries.get("resamples"), entries.get("seed")
-    draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
-    return f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}."

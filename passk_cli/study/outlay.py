@@ -359,7 +359,14 @@ def _leads(
         if not together:
             solved = {}
         if not solved:
-            budgets = _grid([rival.on(tasks) for rival in (rivals if together else pair)])
+            # From the least cost of an attempt to the most that all attempts at a task cost.
+            every = [rival.on(tasks) for rival in (rivals if together else pair)]
+            least = min(each.value[each.value > 0].min() for each in every)
+            most = max(
+                np.bincount(each.cell, each.count * np.nan_to_num(each.value)).max()
+                for each in every
+            )
+            budgets = np.geomspace(least, most, _BUDGETS)
         for rival in pair:
             if rival.series not in solved:
                 solved[rival.series] = pass_within(*_columns(rival.on(tasks)), budgets)
@@ -368,15 +375,6 @@ def _leads(
             budgets, first, second, confidence.level, cluster_codes(study.counts, tasks),
             highest=(most, other), resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
-
-
-def _grid(attempts: Sequence[Attempts]) -> Floats:
-    """Budgets from the least cost of an attempt to the most that all attempts at a task cost."""
-    costs = np.concatenate([each.value[each.value > 0] for each in attempts])
-    totals = [
-        np.bincount(each.cell, each.count * np.nan_to_num(each.value)).max() for each in attempts
-    ]
-    return np.geomspace(costs.min(), max(totals), _BUDGETS)
 
 
 def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:

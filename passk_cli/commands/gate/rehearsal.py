@@ -119,10 +119,19 @@ class Stage:
 
     def _power(self, line: Line, lost: float, *, whole: bool = False) -> float:
         """Share of the planted runs in which the line fails; of as few as tell, unless whole."""
-        runs = self.planted if whole else _LEAST
+        place, runs = line[0], self.planted if whole else _LEAST
         while True:
-            verdicts = self._verdicts(line[0], lost, runs)
-            share = sum(self._fails(lines[line]) for lines in verdicts) / runs
+            # Kept per rule and share, as other lines of the rule are judged on the same runs.
+            judged = self._cache.setdefault((place, lost), [])
+            if len(judged) < runs:
+                wanted = self.rules[place].asked_of(self.trial)
+                metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
+                study = replace(self.trial.study, metrics=metrics)
+                trials = [
+                    replace(self._run(lost, run), study=study) for run in range(len(judged), runs)
+                ]
+                judged += self.verdicts(trials, [place])
+            share = sum(self._fails(lines[line]) for lines in judged[:runs]) / runs
             unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
             if runs == self.planted or abs(share - POWER) > unsure:
                 return share
@@ -141,19 +150,6 @@ class Stage:
     def _fails(self, verdict: str) -> bool:
         undecided_fails = self.on_undecided == FAIL
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
-
-    def _verdicts(self, place: int, lost: float, runs: int) -> list[dict[Line, str]]:
-        """The verdicts of a rule on the first runs that lost this share of their passes."""
-        judged = self._cache.setdefault((place, lost), [])
-        if len(judged) < runs:
-            wanted = self.rules[place].asked_of(self.trial)
-            metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
-            study = replace(self.trial.study, metrics=metrics)
-            trials = [
-                replace(self._run(lost, run), study=study) for run in range(len(judged), runs)
-            ]
-            judged += self.verdicts(trials, [place])
-        return judged[:runs]
 
     def verdicts(
         self, trials: Sequence[Trial], places: Iterable[int] | None = None

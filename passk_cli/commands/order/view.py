@@ -180,7 +180,15 @@ class Verdicts(Section[Evidence]):
             yield from model.rates
             for beside in model.beside:
                 yield from beside
-            yield from _survival(model)
+            size, shares = model.order.size, model.order.survival.tolist()
+            numbers: list[tuple[str, int | None, float | None]]
+            numbers = [(f"attempts to solve {s:g}", None, attempts_needed(model.order.survival, s))
+                       for s in SHARES]  # fmt: skip
+            numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
+            numbers.append(("never solved", None, model.never / len(model.order.n)))
+            for name, k, value in numbers:
+                reason = f"more than {len(shares) - 1}" if value is None else ""
+                yield Fact(model.series, name, k, Estimate(value, reason=reason), size=size)
 
     def answer(self) -> Iterator[Sentence]:
         dependent, untested, rest = (
@@ -235,7 +243,17 @@ class Verdicts(Section[Evidence]):
         facts = study.counts.facts
         if facts.missing and facts.missing_policy == "drop":
             yield MOVED_ATTEMPTS(attempts=facts.missing)
-        yield from self._promises()
+        # How far pass@k of dependent attempts is from what the first k attempts give.
+        dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
+        limits = [b.difference.estimate for model in dependent for b in model.beside
+                  if b.any.k in self.middle]  # fmt: skip
+        errors = {
+            "too high": sum(e.high is not None and e.high < 0 for e in limits),
+            "too low": sum(e.low is not None and e.low > 0 for e in limits),
+        }
+        if not any(errors.values()):
+            errors["uncertain"] = len(dependent)
+        yield from (DEPENDENT_ATTEMPTS(models=n, error=e) for e, n in errors.items() if n)
         for message, models in (
             (CONSTANT_OUTCOMES, [model for model in self.records if model.constant]),
             (ATTEMPTS_UNTIL_PASS, [model for model in self.records if model.order.stopped]),
@@ -251,19 +269,6 @@ class Verdicts(Section[Evidence]):
             yield UNEQUAL_ATTEMPTS()
         if any(int(model.order.n.max()) > MOST_POSITIONS for model in self.records):
             yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
-
-    def _promises(self) -> Iterator[Said]:
-        """How far pass@k of dependent attempts is from what the first k attempts give."""
-        dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
-        limits = [b.difference.estimate for model in dependent for b in model.beside
-                  if b.any.k in self.middle]  # fmt: skip
-        errors = {
-            "too high": sum(e.high is not None and e.high < 0 for e in limits),
-            "too low": sum(e.low is not None and e.low > 0 for e in limits),
-        }
-        if not any(errors.values()):
-            errors["uncertain"] = len(dependent)
-        yield from (DEPENDENT_ATTEMPTS(models=n, error=e) for e, n in errors.items() if n)
 
     def _agreement(self) -> Iterator[Said]:
         """The most striking pair of attempts, of copies and of others; where neighbours are
@@ -403,19 +408,6 @@ def _tests(model: Evidence) -> Iterator[Fact]:
             fact, p=None if adjusted is None else p, p_adjusted=adjusted, verdict=verdict,
             size=size, flaw=fact.flaw or flaw,
         )  # fmt: skip
-
-
-def _survival(model: Evidence) -> Iterator[Fact]:
-    """The attempts to the first success as tidy rows."""
-    size, shares = model.order.size, model.order.survival.tolist()
-    numbers: list[tuple[str, int | None, float | None]]
-    numbers = [(f"attempts to solve {s:g}", None, attempts_needed(model.order.survival, s))
-               for s in SHARES]  # fmt: skip
-    numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
-    numbers.append(("never solved", None, model.never / len(model.order.n)))
-    for name, k, value in numbers:
-        reason = f"more than {len(shares) - 1}" if value is None else ""
-        yield Fact(model.series, name, k, Estimate(value, reason=reason), size=size)
 
 
 class Order(Question, OrderOptions):

@@ -313,7 +313,19 @@ class Choices(Section[Choice]):
         if low == high:
             low, high = max(low // 4, 2), 4 * high
         between = np.geomspace(low, high, _CURVE_POINTS).round().astype(int).tolist()
-        rows = self._points(sorted({*between, *aims.tasks}))
+        sizes = sorted({*between, *aims.tasks})
+        # Only where there is a standard error.
+        rows = [
+            {
+                "tasks": tasks, "width": width, "attempts": plural(n, "attempt"),
+                "difference": self.designs.smallest_difference(outlook, tasks, n)[0],
+                "metric": outlook.metric.name,
+            }
+            for outlook in self.designs.outlooks
+            for n in aims.attempts
+            for tasks, width in zip(sizes, outlook.widths(n, sizes, aims.level), strict=True)
+            if width is not None
+        ]  # fmt: skip
         lone = f"{outlooks[0].metric.name}: " if len(outlooks) == 1 else ""
         return tuple(
             curves(
@@ -330,21 +342,6 @@ class Choices(Section[Choice]):
                  f" · correlation {self.designs.correlations}"),
             )
         )  # fmt: skip
-
-    def _points(self, sizes: Sequence[int]) -> list[dict[str, Any]]:
-        """A point per metric, number of attempts and of tasks, where there is a standard error."""
-        aims = self.designs.aims
-        return [
-            {
-                "tasks": tasks, "width": width, "attempts": plural(n, "attempt"),
-                "difference": self.designs.smallest_difference(outlook, tasks, n)[0],
-                "metric": outlook.metric.name,
-            }
-            for outlook in self.designs.outlooks
-            for n in aims.attempts
-            for tasks, width in zip(sizes, outlook.widths(n, sizes, aims.level), strict=True)
-            if width is not None
-        ]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -38,7 +37,13 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     place_of_task = np.argsort(order, kind="stable")
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))
-    results, at = np.unique(_results(counts), return_inverse=True)
+    # Of each cell "++-" or "2/3".
+    strips = strips_of(counts)
+    if sum(map(len, set(strips.tolist()))) > _MOST_SIGNS:
+        strips = np.full(len(strips), "", dtype=object)
+    sizes, at = np.unique(np.stack([counts.c, counts.n], axis=1), axis=0, return_inverse=True)
+    plain = np.array([f"{c}/{n}" for c, n in sizes.tolist()], dtype=object)[at.ravel()]
+    results, at = np.unique(np.where(strips == "", plain, strips).astype(str), return_inverse=True)
     codes = np.zeros((len(models), len(counts.tasks)), dtype=np.int64)
     codes[np.array(place_of_model)[counts.series_codes], place_of_task[counts.task_codes]] = at + 1
     first = _first_attempt(counts) if "{attempt}" in link else 1
@@ -46,16 +51,6 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
         tuple(models[at] for at in present.tolist()), tuple(counts.tasks[task] for task in order),
         ("", *results.tolist()), codes[present].tolist(), link, first,
     )  # fmt: skip
-
-
-def _results(counts: Counts) -> Any:
-    """Of each cell "++-" or "2/3"."""
-    strips = strips_of(counts)
-    if sum(map(len, set(strips.tolist()))) > _MOST_SIGNS:
-        strips = np.full(len(strips), "", dtype=object)
-    sizes, at = np.unique(np.stack([counts.c, counts.n], axis=1), axis=0, return_inverse=True)
-    plain = np.array([f"{c}/{n}" for c, n in sizes.tolist()], dtype=object)[at.ravel()]
-    return np.where(strips == "", plain, strips).astype(str)
 
 
 def _first_attempt(counts: Counts) -> int:

@@ -53,20 +53,18 @@ class Part:
         counts : or why there are none.
         """
         try:
-            reason = counts if isinstance(counts, str) else self._lacking(page, counts)
-            if not isinstance(counts, str) and not reason:
-                return self._filled(page, counts)
+            if isinstance(counts, str):
+                reason = counts
+            elif (models := len({model for model, *_ in counts.series})) < self.fewest:
+                reason = f"the data has {plural(models, 'model')}"
+            elif not (reason := self.lacks(page, counts)):
+                if not self.repeated or int(counts.n.max()) > 1:
+                    return self._filled(page, counts)
+                reason = "no task has a second attempt"
         except PasskError as error:
             reason = self.refusal or str(error)
         page.absent.setdefault((self.title, reason), []).append(section)
         return None
-
-    def _lacking(self, page: Page, counts: Counts) -> str:
-        models = len({model for model, *_ in counts.series})
-        if models < self.fewest:
-            return f"the data has {plural(models, 'model')}"
-        once = self.repeated and int(counts.n.max()) < 2
-        return self.lacks(page, counts) or ("no task has a second attempt" if once else "")
 
     def _filled(self, page: Page, counts: Counts) -> Panel:
         """The panel, about the first models alone where there are many."""

@@ -102,7 +102,13 @@ class OnePage(Question, ReportOptions):
         if self.board:
             boards = [replace(each, panels=each.panels[:1]) for each in sections]
             return self._report(page, whole, boards, len(groups))
-        overall = _overall(page, whole, len(groups))
+        temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
+        quality = QUALITY.panel(page, page.counts)
+        if quality is not None:
+            messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
+            quality = replace(quality, report=replace(quality.report, messages=tuple(messages)))
+        macro = macro_panel(page, whole) if len(groups) > 1 else None
+        overall = tuple(panel for panel in (macro, temperature, quality) if panel is not None)
         if page.counts.group_names:
             sections.append(Chapter("All groups", overall))
         else:
@@ -199,17 +205,6 @@ def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Co
         except (DataError, ParameterError) as error:
             further[name] = str(error)
     return further
-
-
-def _overall(page: Page, whole: Report, groups: int) -> tuple[Panel, ...]:
-    """The panels about all groups together."""
-    temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
-    quality = QUALITY.panel(page, page.counts)
-    if quality is not None:
-        messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
-        quality = replace(quality, report=replace(quality.report, messages=tuple(messages)))
-    macro = macro_panel(page, whole) if groups > 1 else None
-    return tuple(panel for panel in (macro, temperature, quality) if panel is not None)
 
 
 def _method(estimates: Report, compared: Report | None) -> str:

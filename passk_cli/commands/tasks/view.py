@@ -321,7 +321,12 @@ def classes_report(study: Study, rows: int, rate: float | None, *, brief: bool) 
     """How many tasks are flaky, and each of them unless brief; or which pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
-    sections: list[Section[Any]] = [] if rate else [_by_class(study)]
+    sections: list[Section[Any]] = []
+    if not rate and len(study.counts.series) > 1:
+        sections.append(FlakyModels(study, classes_of_models(study)))
+    elif not rate:
+        facts = sorted(facts_by_task(study), key=lambda fact: natural(str(fact.more["task"])))
+        sections.append(PassesOfTasks(study, passes_of(facts)))
     if not brief:
         first = rows or (_ROWS if rate else 0)
         sections.append(TaskList(study, facts_by_task(study, rate), rate, first=first))
@@ -329,16 +334,6 @@ def classes_report(study: Study, rows: int, rate: float | None, *, brief: bool) 
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
     )  # fmt: skip
-
-
-def _by_class(study: Study) -> Section[Any]:
-    """The tasks of each model by their class; of one model by their passes."""
-    if len(study.counts.series) > 1:
-        return FlakyModels(study, classes_of_models(study))
-    facts = facts_by_task(study)
-    return PassesOfTasks(
-        study, passes_of(sorted(facts, key=lambda fact: natural(str(fact.more["task"]))))
-    )
 
 
 def classes_of_models(study: Study) -> list[ClassesOfModel]:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.request import Request
 from passk_cli.laws.toy_model import FAMILIES
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
@@ -443,27 +442,26 @@ class Temperature(Question, TemperatureOptions):
         """The data by temperature; all pairs are one family of tests."""
         confidence = options.confidence.required()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
-        counts, column = self._read(self.request(options), read, options.once)
+        request, column = self.request(options), None
+        columns = COLUMNS if self.temperature is None else (self.temperature,)
+        others = tuple(name for name in request.by if name not in columns)
+        for name in columns:
+            try:
+                counts, column = read(replace(request, by=(*others, name))), name
+                break
+            except DataError as error:
+                # What comes through a pipe cannot be read a second time.
+                last = self.temperature is not None or options.once
+                if last or error.problem != f"no column {name!r}":
+                    raise
+        else:
+            counts = read(replace(request, by=others))
         counts = by_temperature(counts, column)
         return Study(
             counts, self.metrics(options, counts), confidence, replace(options.rules, family=ALL),
             options.metrics.short_tasks,
             decided={} if column == TEMPERATURE else {"temperature": column or "names"},
         )  # fmt: skip
-
-    def _read(self, request: Request, read: Read, once: bool) -> tuple[Counts, str | None]:
-        """The counts by the column of temperatures, and its name; None where there is none."""
-        columns = COLUMNS if self.temperature is None else (self.temperature,)
-        others = tuple(name for name in request.by if name not in columns)
-        for name in columns:
-            try:
-                return read(replace(request, by=(*others, name))), name
-            except DataError as error:
-                # What comes through a pipe cannot be read a second time.
-                last = self.temperature is not None or once
-                if last or error.problem != f"no column {name!r}":
-                    raise
-        return read(replace(request, by=others)), None
 
     def report(self, study: Study) -> Report:
         """Estimates by temperature, the best ones, which model is better where, the power law."""

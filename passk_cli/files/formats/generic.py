@@ -413,7 +413,14 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
     def table(file: File) -> Contents:
         if key == ITSELF:
             return RECORD.table(file)
-        keys = _way(file, key)
+        # A dotted name means itself where there is such a key.
+        if file.form not in ("object", "array", "lines"):
+            problem = f"--records {key} looks inside JSON"
+            raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
+        whole = (
+            key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
+        )
+        keys = (key,) if whole else tuple(key.split("."))
         fixed = len(list(takewhile(lambda name: not _NAMED.fullmatch(name), keys)))
         if file.form != "object":
             return Contents(lambda wanted: _of_each(file, keys, wanted))
@@ -497,15 +504,6 @@ def _rows(
         else:
             for name, inner in value.items():
                 yield from _below(inner, (), {**columns, "task": name}, place)
-
-
-def _way(file: File, key: str) -> tuple[str, ...]:
-    """The keys that a dotted name means: itself where there is such a key."""
-    if file.form not in ("object", "array", "lines"):
-        problem = f"--records {key} looks inside JSON"
-        raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
-    whole = key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))
-    return (key,) if whole else tuple(key.split("."))
 
 
 def _aligned(file: File) -> Contents:

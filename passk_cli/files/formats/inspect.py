@@ -67,15 +67,21 @@ def _table(file: File) -> Contents:
     header, samples = _header(file), _samples(file)
     if not samples:
         raise NoResults(file.source.name, "the log holds no samples", "was it cut short?")
-    names = _names(samples)
+    # A scorer that gives several values gives NAME.KEY.
+    scores: dict[str, None] = {}
+    for sample in samples:
+        for name, (value, _) in sample.scores.items():
+            keys = [f"{name}.{key}" for key in value] if isinstance(value, dict) else [name]
+            scores.update(dict.fromkeys(keys))
+    names = tuple(scores)
     if not names and not any(sample.failed for sample in samples):
         raise NoResults(file.source.name, "no sample has a score", "was the log scored?")
     run = header.get("eval") or {}
     temperature = at(run, "model_generate_config", "temperature")
     if temperature is None:
         temperature = at(header, "plan", "config", "temperature")
-    model, name = run.get("model"), run.get("task_id") or run.get("run_id")
-    facts = {"model": model, "suite": run.get("task"), "run": name, "temperature": temperature}
+    model, number = run.get("model"), run.get("task_id") or run.get("run_id")
+    facts = {"model": model, "suite": run.get("task"), "run": number, "temperature": temperature}
     messages = tuple(_messages(file, header, len(samples)))
     return Contents(
         lambda wanted: _rows(file, samples, model, wanted), names or None, facts, messages
@@ -129,16 +135,6 @@ def _records(file: File) -> Iterator[Any]:
         yield from map(archive.json, filter(_SAMPLE.fullmatch, archive.names))
     for records in archive.documents(names):
         yield from records if isinstance(records, list) else ()
-
-
-def _names(samples: Sequence[_Epoch]) -> tuple[str, ...]:
-    """The scores there are; a scorer that gives several values gives NAME.KEY."""
-    names: dict[str, None] = {}
-    for sample in samples:
-        for name, (value, _) in sample.scores.items():
-            keys = [f"{name}.{key}" for key in value] if isinstance(value, dict) else [name]
-            names.update(dict.fromkeys(keys))
-    return tuple(names)
 
 
 def _rows(file: File, samples: Sequence[_Epoch], model: Any, wanted: Wanted) -> Iterator[Row]:

@@ -19,12 +19,6 @@ _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
 _SERVICES = {"playwright_webarena": "playwright"}
 
 
-def _recognises(file: File) -> bool:
-    alone = file.has("task_name", "model_name", "mcp", "execution_result.success")
-    merged = file.has("model", "service") and any(map(_MERGED.fullmatch, file.keys))
-    return file.form == "object" and (alone or merged)
-
-
 def _table(file: File) -> Contents:
     result = file.document()
     service = result.get("mcp") or result.get("service")
@@ -54,7 +48,13 @@ MCPMARK = Format(
     "mcpmark",
     "execution_result.success",
     "github.com/eval-sys/mcpmark: src/results_reporter.py, src/aggregators/aggregate_results.py",
-    _recognises,
+    lambda file: (
+        file.form == "object"
+        and (
+            file.has("task_name", "model_name", "mcp", "execution_result.success")
+            or (file.has("model", "service") and any(map(_MERGED.fullmatch, file.keys)))
+        )
+    ),
     _table,
     covers=("messages.json", "../summary.json"),
     spent=amounts(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded, listed
 
@@ -42,12 +41,6 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
         )
 
 
-def _spent(run: Any) -> dict[str, object]:
-    """Tokens and milliseconds of the run; evaluators' are apart."""
-    names = ("prompt_token_count", "completion_token_count", "latency_ms")
-    return {name: at(run, name) for name in names}
-
-
 PHOENIX = Format(
     "phoenix",
     "an annotation's score of 1; a run with an error is no outcome; other numbers need --threshold",
@@ -55,6 +48,10 @@ PHOENIX = Format(
     lambda file: file.has("[].example_id", "[].repetition_number", "[].annotations"),
     _table,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
-    _spent,
+    # Of the run; what evaluators take is apart.
+    lambda run: {
+        name: at(run, name)
+        for name in ("prompt_token_count", "completion_token_count", "latency_ms")
+    },
     "evaluators that ask a model",
 )

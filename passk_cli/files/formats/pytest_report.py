@@ -40,11 +40,6 @@ _OUTCOMES: dict[Any, tuple[bool | None, str]] = {
 _REPORT = ("created", "duration", "exitcode", "root", "summary")
 
 
-def _recognises(file: File) -> bool:
-    tests = file.has("summary", "tests[].nodeid", "tests[].outcome")
-    return file.form == "object" and (tests or file.has(*_REPORT))
-
-
 def _table(file: File) -> Contents:
     report = file.document("tests", "collectors", "warnings")
     if not file.has("tests[].nodeid"):
@@ -120,7 +115,10 @@ PYTEST_REPORT = Format(
     " what was skipped are no outcome",
     "github.com/numirias/pytest-json-report: pytest_jsonreport/plugin.py;"
     " github.com/pytest-dev/pytest-repeat: pytest_repeat.py",
-    _recognises,
+    lambda file: (
+        file.form == "object"
+        and (file.has("summary", "tests[].nodeid", "tests[].outcome") or file.has(*_REPORT))
+    ),
     _table,
     # Seconds of the test itself, without what sets it up.
     spent=amounts(duration="call.duration"),

@@ -26,13 +26,6 @@ UNNAMED_MODEL = Message(
 )  # fmt: skip
 
 
-def _recognises(file: File) -> bool:
-    run = file.has("results[].is_resolved", "results[].trial_name")
-    empty = file.has("results", "n_resolved", "unresolved_ids", "pass_at_k")
-    trial = file.has("is_resolved", "trial_name", "failure_mode")
-    return file.form == "object" and (run or empty or trial)
-
-
 def _table(file: File) -> Contents:
     alone = file.has("is_resolved")
     run = file.document_beside(f"../../{_METADATA}" if alone else _METADATA)
@@ -66,15 +59,6 @@ def _rows(file: File, alone: bool) -> Iterator[Row]:
         yield Row(task, resolved, None, attempt, why, settings=settings, record=trial)
 
 
-def _spent(trial: Any) -> dict[str, object]:
-    """Tokens, which agents that count none leave at 0, and seconds of the whole trial."""
-    return {
-        "tokens_in": at(trial, "total_input_tokens"),
-        "tokens_out": at(trial, "total_output_tokens"),
-        "duration": seconds_between(at(trial, "trial_started_at"), at(trial, "trial_ended_at")),
-    }
-
-
 def _numbered(trial: Any) -> re.Match[str] | None:
     """Number after the task in a trial's name."""
     return _TRIAL.match(str(at(trial, "trial_name")).removeprefix(str(at(trial, "task_id"))))
@@ -92,8 +76,21 @@ TERMINAL_BENCH = Format(
     "terminal-bench",
     "is_resolved; null, as after a parse error, is no outcome (its own board counts it as failed)",
     "github.com/laude-institute/terminal-bench: terminal_bench/harness/models.py (in a copy)",
-    _recognises,
+    lambda file: (
+        file.form == "object"
+        and (
+            file.has("results[].is_resolved", "results[].trial_name")
+            # A run without trials.
+            or file.has("results", "n_resolved", "unresolved_ids", "pass_at_k")
+            or file.has("is_resolved", "trial_name", "failure_mode")
+        )
+    ),
     _table,
     covers=_besides,
-    spent=_spent,
+    # Agents that count no tokens leave them at 0.
+    spent=lambda trial: {
+        "tokens_in": at(trial, "total_input_tokens"),
+        "tokens_out": at(trial, "total_output_tokens"),
+        "duration": seconds_between(at(trial, "trial_started_at"), at(trial, "trial_ended_at")),
+    },
 )

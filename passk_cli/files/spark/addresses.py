@@ -190,7 +190,12 @@ def _with_heads(spark: Any, sources: Sequence[Source], spool: Path) -> Iterator[
         some = texts[place : place + _FILES]
         heads |= {source.path: source for source in _begun(spark, some)}
     for group in tables.values():
-        _write_schema(spark, group)
+        # Tables of Parquet without rows, with the columns that all files of a folder have together.
+        uris = [literal(s.shared.uri) for s in group if s.shared is not None]
+        with explained(group):
+            table = spark.read.options(**READ, mergeSchema="true").parquet(*uris).limit(0).toArrow()
+        for source in group:
+            _write_parquet(table, source.path)
         heads |= {source.path: source for source in group}
     return iter(sorted(heads.values(), key=lambda source: source.position))
 
@@ -247,15 +252,6 @@ def _one_task(spark: Any) -> Iterator[None]:
     finally:
         for name, old in before.items():
             spark.conf.unset(name) if old is None else spark.conf.set(name, old)
-
-
-def _write_schema(spark: Any, sources: Sequence[Source]) -> None:
-    """Tables of Parquet without rows, with the columns that all files of a folder have together."""
-    uris = [literal(s.shared.uri) for s in sources if s.shared is not None]
-    with explained(sources):
-        table = spark.read.options(**READ, mergeSchema="true").parquet(*uris).limit(0).toArrow()
-    for source in sources:
-        _write_parquet(table, source.path)
 
 
 def _write_parquet(table: Any, path: str) -> None:

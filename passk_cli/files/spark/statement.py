@@ -130,24 +130,21 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
                 for c, column in zip(key, roles, strict=True)
             ]
             frame = self._read(batch, counted=False).frame(self.spark).where(f"{FAULT} IS NULL")
-            frames.append(frame.selectExpr(f"{self._model(batch)} AS name", *columns))
+            column = batch.roles.model
+            model = "CAST(NULL AS STRING)" if column is None else f"CAST({name(column)} AS STRING)"
+            cases = " ".join(
+                f"WHEN {text(self.uris[s.path])} THEN {text(self.names[s.path])}"
+                for s in batch.sources
+                if s.path in self.names and s.path in self.uris
+            )
+            model = f"coalesce(CASE {FILE} {cases} END, {model})" if cases else model
+            frames.append(frame.selectExpr(f"{model} AS name", *columns))
         every = frames[0]
         for frame in frames[1:]:
             every = every.unionAll(frame)
         named = every.where("attempt IS NOT NULL AND task IS NOT NULL")
         counted = named.groupBy("name", *key).count()
         return self._home(counted.where("count > 1").withColumnRenamed("count", "times"))
-
-    def _model(self, batch: Batch) -> str:
-        """Spark's SQL for what the model of a row is called."""
-        column = batch.roles.model
-        model = "CAST(NULL AS STRING)" if column is None else f"CAST({name(column)} AS STRING)"
-        cases = " ".join(
-            f"WHEN {text(self.uris[s.path])} THEN {text(self.names[s.path])}"
-            for s in batch.sources
-            if s.path in self.names and s.path in self.uris
-        )
-        return f"coalesce(CASE {FILE} {cases} END, {model})" if cases else model
 
     def _batch(self, batch: Batch, truths: bool = False) -> str:
         place = next(i for i, each in enumerate(self.batches) if each is batch)
