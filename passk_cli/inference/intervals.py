@@ -386,8 +386,6 @@ def distances(totals: Floats, sizes: Floats, near: Floats | float, far: Floats |
 
 def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
     """Guarded quantiles of values with bounds; limits of their own for amounts."""
-    from scipy.special import stdtrit
-
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
     answers: dict[int, Limits | _Undefined]
     answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
@@ -396,6 +394,8 @@ def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
         if sample.is_amount and units < 2:
             answers[at] = _too_few(sample)
         elif sample.is_amount:
+            from scipy.special import stdtrit
+
             quantile = float(-stdtrit(units - 1, tail))
             below, above = amount_reach(sample.values, quantile, sample.clusters)
             answers[at] = sample.mean - below, sample.mean + above

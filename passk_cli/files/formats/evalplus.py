@@ -29,7 +29,24 @@ def _table(file: File) -> Contents:
     outcomes = ("base", "plus") if any(plus is not None for _, plus, _ in first) else ("base",)
     named = _TEMPERATURE.search(file.name) or _TEMPERATURE.search(file.path.parent.name)
     facts = {"temperature": float(named[1])} if named else {}
-    return Contents(lambda wanted: _rows(file, wanted), outcomes, facts)
+
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for task, value in file.members("eval"):
+            attempts = _attempts(value)
+            if not attempts:
+                yield Row(task, None, None, 0, "not attempted", place=f"eval.{task}")
+            for attempt, (base, plus, solution) in enumerate(attempts):
+                statuses = (base,) if wanted.outcome == "base" else (base, plus)
+                strange = [status for status in statuses if status not in _PASSES + _FAILURES]
+                failure = next((str(status) for status in statuses if status in _FAILURES), "")
+                # Every status has to pass; one that is none of those known is the outcome.
+                outcome = None if None in statuses else strange[0] if strange else failure == ""
+                late = outcome is False and failure.startswith("time")
+                place = f"eval.{task}[{attempt}]"
+                reason = "timeout" if late else ""
+                yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
+
+    return Contents(rows, outcomes, facts)
 
 
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
@@ -40,23 +57,6 @@ def _attempts(value: Any) -> list[tuple[object, object, object]]:
     if not isinstance(base, list):
         return [] if base is None else [(base, plus, None)]
     return [(at(status, 0), at(plus, place, 0), None) for place, status in enumerate(base)]
-
-
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    for task, value in file.members("eval"):
-        attempts = _attempts(value)
-        if not attempts:
-            yield Row(task, None, None, 0, "not attempted", place=f"eval.{task}")
-        for attempt, (base, plus, solution) in enumerate(attempts):
-            statuses = (base,) if wanted.outcome == "base" else (base, plus)
-            strange = [status for status in statuses if status not in _PASSES + _FAILURES]
-            failure = next((str(status) for status in statuses if status in _FAILURES), "")
-            # Every status has to pass; one that is none of those known is the outcome.
-            outcome = None if None in statuses else strange[0] if strange else failure == ""
-            late = outcome is False and failure.startswith("time")
-            place = f"eval.{task}[{attempt}]"
-            reason = "timeout" if late else ""
-            yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
 
 
 EVALPLUS = Format(

@@ -20,21 +20,21 @@ def _table(file: File) -> Contents:
     if above.parent.name == "reviews":
         suite, run = file.name.removesuffix(".jsonl"), above.parent.parent.name
         facts = {"model": above.name, "suite": suite, "run": run}
-    return Contents(lambda wanted: _rows(file, wanted), tuple(outcomes), facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for line, review in file.lines(wanted):
+            sample = review.get("sample_score")
+            group, own, score = (at(sample, key) for key in ("group_id", "sample_id", "score"))
+            yield Row(
+                own if group is None else group,
+                *graded(at(score, "value", wanted.outcome)),
+                0 if group is None else own,
+                answer=at(score, "extracted_prediction"),
+                solution=at(score, "prediction"),
+                place=f"line {line}",
+            )
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    for line, review in file.lines(wanted):
-        sample = review.get("sample_score")
-        group, own, score = (at(sample, key) for key in ("group_id", "sample_id", "score"))
-        yield Row(
-            own if group is None else group,
-            *graded(at(score, "value", wanted.outcome)),
-            0 if group is None else own,
-            answer=at(score, "extracted_prediction"),
-            solution=at(score, "prediction"),
-            place=f"line {line}",
-        )
+    return Contents(rows, tuple(outcomes), facts)
 
 
 EVALSCOPE = Format(

@@ -34,7 +34,15 @@ def _table(file: File) -> Contents:
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max((answers or 1 for (answers,) in file.rows(("doc", "num_samples"))), default=1)
     _refuse_several(file, most, outcomes)
-    return Contents(lambda wanted: _rows(file, wanted), outcomes, _facts(file))
+
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        columns = ("doc", "id"), ("doc", "task_name"), ("metric", wanted.outcome)
+        values = file.rows(*columns, ("model_response", "text"))
+        for number, (task, suite, value, texts) in enumerate(values, 1):
+            text = texts[0] if texts else None
+            yield Row(task, *graded(value), 0, suite=suite, solution=text, place=f"row {number}")
+
+    return Contents(rows, outcomes, _facts(file))
 
 
 def _refuse_several(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
@@ -53,14 +61,6 @@ def _facts(file: File) -> dict[str, object]:
         named = above[above.index("details") + 1 :] if "details" in above else above[-1:]
         return {"model": "/".join(named), "run": time.name}
     return {}
-
-
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    columns = ("doc", "id"), ("doc", "task_name"), ("metric", wanted.outcome)
-    rows = file.rows(*columns, ("model_response", "text"))
-    for number, (task, suite, value, texts) in enumerate(rows, 1):
-        text = texts[0] if texts else None
-        yield Row(task, *graded(value), 0, suite=suite, solution=text, place=f"row {number}")
 
 
 def _old(file: File) -> Contents:

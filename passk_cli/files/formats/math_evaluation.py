@@ -30,23 +30,23 @@ def _table(file: File) -> Contents:
             "prompt": name["prompt"],
             "temperature": float(name["temperature"]),
         }
-    return Contents(lambda wanted: _rows(file, wanted), facts=facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for line, record in file.lines(wanted):
+            scores = record.get("score")
+            settings = {name: record.get(key) for name, key in _SETTINGS.items()}
+            for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
+                yield Row(
+                    record.get("idx"),
+                    *graded(value),
+                    attempt,
+                    settings=settings,
+                    answer=at(record, "pred", attempt),
+                    solution=at(record, "code", attempt),
+                    place=f"line {line}",
+                )
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    for line, record in file.lines(wanted):
-        scores = record.get("score")
-        settings = {name: record.get(key) for name, key in _SETTINGS.items()}
-        for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
-            yield Row(
-                record.get("idx"),
-                *graded(value),
-                attempt,
-                settings=settings,
-                answer=at(record, "pred", attempt),
-                solution=at(record, "code", attempt),
-                place=f"line {line}",
-            )
+    return Contents(rows, facts=facts)
 
 
 MATH_EVALUATION = Format(

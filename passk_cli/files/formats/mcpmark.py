@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, amounts, at
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, amounts, at
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
@@ -31,17 +30,17 @@ def _table(file: File) -> Contents:
     if not isinstance(runs, dict):
         above = [part for part in file.path.parts if _RUN.fullmatch(part)]
         runs = {above[-1] if above else "": result}
-    return Contents(lambda wanted: _rows(task, runs), facts=facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for name, run in runs.items():
+            number, result = _RUN.fullmatch(name), at(run, "execution_result") or run
+            attempt = int(number[1]) if number else name or None
+            reason = "" if at(result, "error_message") is None else "error"
+            settings = {"started_at": at(run, "time", "start")}
+            success = at(result, "success")
+            yield Row(task, success, None, attempt, reason, settings=settings, record=run)
 
-def _rows(task: Any, runs: dict[str, Any]) -> Iterator[Row]:
-    for name, run in runs.items():
-        number, result = _RUN.fullmatch(name), at(run, "execution_result") or run
-        attempt = int(number[1]) if number else name or None
-        reason = "" if at(result, "error_message") is None else "error"
-        settings = {"started_at": at(run, "time", "start")}
-        success = at(result, "success")
-        yield Row(task, success, None, attempt, reason, settings=settings, record=run)
+    return Contents(rows, facts=facts)
 
 
 MCPMARK = Format(

@@ -31,23 +31,24 @@ def _table(file: File) -> Contents:
         facts |= {"prompt": named["variation"]} if named["variation"] else {}
         if facts["temperature"] is None:
             facts["temperature"] = float(named["temperature"])
-    return Contents(lambda wanted: _rows(file, wanted), facts=facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        document = file.document()
+        results = listed(file, "results", document.get("results")) or [None]
+        for attempt, result in enumerate(results):
+            status, code = at(result, "status"), at(result, "exit_code")
+            unknown = "not attempted" if result is None else "unscored"
+            yield Row(
+                document.get("name"),
+                None if status is None or code is None else status == "OK" and code == 0,
+                attempt=attempt,
+                reason=unknown if status is None else "timeout" if status == "Timeout" else "",
+                unjudged="",
+                solution=at(result, "program"),
+                place=f"results[{attempt}]",
+            )
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    document = file.document()
-    for attempt, result in enumerate(listed(file, "results", document.get("results")) or [None]):
-        status, code = at(result, "status"), at(result, "exit_code")
-        unknown = "not attempted" if result is None else "unscored"
-        yield Row(
-            document.get("name"),
-            None if status is None or code is None else status == "OK" and code == 0,
-            attempt=attempt,
-            reason=unknown if status is None else "timeout" if status == "Timeout" else "",
-            unjudged="",
-            solution=at(result, "program"),
-            place=f"results[{attempt}]",
-        )
+    return Contents(rows, facts=facts)
 
 
 MULTIPL_E = Format(

@@ -44,24 +44,24 @@ def _table(file: File) -> Contents:
         "temperature": at(bundle, "config", "temperature"),
         "run": at(bundle, "run_id"),
     }
-    return Contents(lambda wanted: _rows(file, wanted), facts=facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for line, record in file.lines(wanted):
+            category = at(record, "scoring_details", "error_category")
+            reason = _UNJUDGED.get(category)
+            yield Row(
+                record.get("problem_idx"),
+                *graded(None if reason else record.get("reward")),
+                record.get("repeat"),
+                reason or category or "",
+                settings={"category": at(record, "metadata", "category")},
+                answer=record.get("extracted_answer"),
+                solution=record.get("model_response"),
+                place=f"line {line}",
+                record=record,
+            )
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    for line, record in file.lines(wanted):
-        category = at(record, "scoring_details", "error_category")
-        reason = _UNJUDGED.get(category)
-        yield Row(
-            record.get("problem_idx"),
-            *graded(None if reason else record.get("reward")),
-            record.get("repeat"),
-            reason or category or "",
-            settings={"category": at(record, "metadata", "category")},
-            answer=record.get("extracted_answer"),
-            solution=record.get("model_response"),
-            place=f"line {line}",
-            record=record,
-        )
+    return Contents(rows, facts=facts)
 
 
 NEMO_EVALUATOR = Format(

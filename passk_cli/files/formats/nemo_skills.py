@@ -69,25 +69,25 @@ def _table(file: File) -> Contents:
             benchmark.parent.parent if benchmark.parent.name == "eval-results" else benchmark.parent
         )
         facts = {"model": run.name or None, "suite": benchmark.name, "run": name["seed"] or "-"}
-    return Contents(lambda wanted: _rows(file, wanted), _outcomes(file), facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        outcome = _OUTCOMES[wanted.outcome]
+        for line, record in file.lines(wanted):
+            verdict = outcome(record)
+            late = wanted.outcome == "proof_status" and record.get("proof_status") == "timeout"
+            yield Row(
+                line,
+                verdict,
+                attempt=0,
+                reason="timeout" if late else "",
+                settings={"subset": record.get("subset_for_metrics")},
+                answer=record.get("predicted_answer"),
+                solution=record.get("generation"),
+                place=f"line {line}",
+                record=record,
+            )
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    outcome = _OUTCOMES[wanted.outcome]
-    for line, record in file.lines(wanted):
-        verdict = outcome(record)
-        late = wanted.outcome == "proof_status" and record.get("proof_status") == "timeout"
-        yield Row(
-            line,
-            verdict,
-            attempt=0,
-            reason="timeout" if late else "",
-            settings={"subset": record.get("subset_for_metrics")},
-            answer=record.get("predicted_answer"),
-            solution=record.get("generation"),
-            place=f"line {line}",
-            record=record,
-        )
+    return Contents(rows, _outcomes(file), facts)
 
 
 def _spent(record: Any) -> dict[str, object]:

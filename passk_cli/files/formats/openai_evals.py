@@ -23,23 +23,23 @@ def _table(file: File) -> Contents:
         "run": at(spec, "run_id"),
         "temperature": at(spec, "run_config", "completion_args", "temperature"),
     }
-    return Contents(lambda wanted: _rows(file, wanted), ("correct",) if matched else (), facts)
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        judged: set[str] = set()
+        errors: dict[str, int] = {}
+        for line, event in file.lines(wanted):
+            sample = event.get("sample_id")
+            if event.get("type") == "match":
+                judged.add(str(sample))
+                outcome, answer = at(event, "data", "correct"), at(event, "data", "picked")
+                yield Row(sample, outcome, None, 0, answer=answer, place=f"line {line}")
+            elif event.get("type") == "error":
+                errors.setdefault(str(sample), line)
+        for sample, line in errors.items():
+            if sample not in judged:
+                yield Row(sample, None, None, 0, "error", place=f"line {line}")
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    judged: set[str] = set()
-    errors: dict[str, int] = {}
-    for line, event in file.lines(wanted):
-        sample = event.get("sample_id")
-        if event.get("type") == "match":
-            judged.add(str(sample))
-            outcome, answer = at(event, "data", "correct"), at(event, "data", "picked")
-            yield Row(sample, outcome, None, 0, answer=answer, place=f"line {line}")
-        elif event.get("type") == "error":
-            errors.setdefault(str(sample), line)
-    for sample, line in errors.items():
-        if sample not in judged:
-            yield Row(sample, None, None, 0, "error", place=f"line {line}")
+    return Contents(rows, ("correct",) if matched else (), facts)
 
 
 OPENAI_EVALS = Format(

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, at, graded
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
 
 _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
@@ -49,7 +49,22 @@ def _table(file: File) -> Contents:
     facts: dict[str, object] = {"suite": suite}
     if above.parent.name == "results":
         facts |= {"model": above.name, "run": above.parent.parent.name}
-    return Contents(lambda wanted: _rows(file, suite), facts=facts)
+
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for task, detail in _details(file):
+            said = next((detail[name] for name in _OUTCOMES if detail.get(name) is not None), None)
+            listed = isinstance(said, list)
+            for attempt, outcome in enumerate(said if isinstance(said, list) else [said]):
+                yield Row(
+                    # The name of an example begins with that of the dataset.
+                    task.removeprefix(f"{suite}_"),
+                    *graded(outcome),
+                    attempt,
+                    answer=at(detail, "pred", attempt) if listed else detail.get("predictions"),
+                    place=f"details: {task}[{attempt}]" if listed else f"details: {task}",
+                )
+
+    return Contents(rows, facts=facts)
 
 
 def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -60,21 +75,6 @@ def _details(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     for place, detail in enumerate(file.records("details")):
         yield str(at(detail, "example_abbr") or place), detail if isinstance(detail, dict) else {}
-
-
-def _rows(file: File, suite: str) -> Iterator[Row]:
-    for task, detail in _details(file):
-        said = next((detail[name] for name in _OUTCOMES if detail.get(name) is not None), None)
-        listed = isinstance(said, list)
-        for attempt, outcome in enumerate(said if isinstance(said, list) else [said]):
-            yield Row(
-                # The name of an example begins with that of the dataset.
-                task.removeprefix(f"{suite}_"),
-                *graded(outcome),
-                attempt,
-                answer=at(detail, "pred", attempt) if listed else detail.get("predictions"),
-                place=f"details: {task}[{attempt}]" if listed else f"details: {task}",
-            )
 
 
 OPENCOMPASS = Format(

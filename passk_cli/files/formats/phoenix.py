@@ -19,26 +19,26 @@ def _table(file: File) -> Contents:
     for run in file.records():
         annotations = listed(file, "annotations", at(run, "annotations"))
         names.update(dict.fromkeys(str(at(each, "name")) for each in annotations))
-    return Contents(lambda wanted: _rows(file, wanted), tuple(names))
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for number, run in enumerate(file.records(), 1):
+            annotations = listed(file, "annotations", at(run, "annotations"))
+            judged = (each for each in annotations if str(at(each, "name")) == wanted.outcome)
+            annotation = next(judged, None)
+            score, failed = at(annotation, "score"), at(run, "error") is not None
+            value = at(annotation, "label") if score is None else score
+            said = at(run, "output")
+            yield Row(
+                at(run, "example_id"),
+                *graded(None if failed else value),
+                at(run, "repetition_number"),
+                "error" if failed else "",
+                answer=said if isinstance(said, str) else json.dumps(said),
+                place=f"record {number}",
+                record=run,
+            )
 
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    for number, run in enumerate(file.records(), 1):
-        annotations = listed(file, "annotations", at(run, "annotations"))
-        judged = (each for each in annotations if str(at(each, "name")) == wanted.outcome)
-        annotation = next(judged, None)
-        score, failed = at(annotation, "score"), at(run, "error") is not None
-        value = at(annotation, "label") if score is None else score
-        said = at(run, "output")
-        yield Row(
-            at(run, "example_id"),
-            *graded(None if failed else value),
-            at(run, "repetition_number"),
-            "error" if failed else "",
-            answer=said if isinstance(said, str) else json.dumps(said),
-            place=f"record {number}",
-            record=run,
-        )
+    return Contents(rows, tuple(names))
 
 
 PHOENIX = Format(

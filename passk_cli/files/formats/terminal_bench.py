@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, at, seconds_between
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, seconds_between
 from passk_cli.message import WARNING, Message
 
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
@@ -39,24 +39,24 @@ def _table(file: File) -> Contents:
     }
     unnamed = model is None and file.source.label is None
     messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
-    return Contents(lambda wanted: _rows(file, alone), facts=facts, messages=messages)
+
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for trial in _trials(file, alone=alone):
+            mode, name, match = at(trial, "failure_mode"), at(trial, "trial_name"), _numbered(trial)
+            failed = mode not in (None, "unset", "none")
+            reason = "timeout" if "timeout" in str(mode) else "error"
+            # The number in task.2-of-3.run; the trial's whole name where there is none.
+            attempt = int(match[1]) if match else name if isinstance(name, str) else None
+            settings = {"started_at": at(trial, "trial_started_at")}
+            task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
+            why = reason if failed else ""
+            yield Row(task, resolved, None, attempt, why, settings=settings, record=trial)
+
+    return Contents(rows, facts=facts, messages=messages)
 
 
 def _trials(file: File, *, alone: bool) -> Iterator[Any]:
     return iter([file.document()]) if alone else file.records("results")
-
-
-def _rows(file: File, alone: bool) -> Iterator[Row]:
-    for trial in _trials(file, alone=alone):
-        mode, name, match = at(trial, "failure_mode"), at(trial, "trial_name"), _numbered(trial)
-        failed = mode not in (None, "unset", "none")
-        reason = "timeout" if "timeout" in str(mode) else "error"
-        # The number in task.2-of-3.run; the trial's whole name where there is none.
-        attempt = int(match[1]) if match else name if isinstance(name, str) else None
-        settings = {"started_at": at(trial, "trial_started_at")}
-        task, resolved = at(trial, "task_id"), at(trial, "is_resolved")
-        why = reason if failed else ""
-        yield Row(task, resolved, None, attempt, why, settings=settings, record=trial)
 
 
 def _numbered(trial: Any) -> re.Match[str] | None:
