@@ -333,7 +333,7 @@ def trend(
     seed: int = 0,
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
-    """pass@1 or costs over the runs of a history: changes, and noise."""
+    """pass@1 or costs over runs: changes, and noise."""
 
 def order(
     data: Any,

@@ -13,7 +13,7 @@ from passk_cli.study.confidence import Confidence
 
 @dataclass(frozen=True)
 class TrendOptions:
-    """pass@1 or costs over the runs of a history: changes, and noise.
+    """pass@1 or costs over runs: changes, and noise.
 
     Three answers: when pass@1 changed, with one false-alarm rate for the whole history; whether
     runs differ by more than chance within tasks explains, and by how much; and how far apart two
