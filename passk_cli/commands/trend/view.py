@@ -430,8 +430,8 @@ class RunTable(Section[OneRun]):
         Column("at", meaning="When it was run, in UTC.", cell=lambda row: row.run.at[:16]),
         Column("revision", meaning="The revision that was run.", cell=lambda row: row.run.revision),
         _NUMBER,
-        Column("change", "share", meaning="Change from this run on; of what attempts took, a ratio.",
-               cell=lambda row: row.changed),
+        Column("change", "share", cell=lambda row: row.changed,
+               meaning="Change from this run on; of what attempts took, a ratio."),
     )  # fmt: skip
 
 
