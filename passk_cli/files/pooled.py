@@ -8,7 +8,7 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, pairwise
 
 import duckdb
@@ -27,6 +27,8 @@ _LOOKED_AT, _MOST_VALUES, _MOST_COLUMNS, _BLOCK = 500, 1000, 8, 1 << 14
 # Of the pairs of a task and a value, how many have the same number of rows in an even split; of
 # tasks, how many have the numbers of their attempts.
 _EVEN = 0.9
+# What is asked of each model and task.
+_OF_CELLS = ("attempts", "numbered", "unrepeated")
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,14 @@ def unread_column(
 
     tallied_by : the answer where a column holds the attempts' numbers.
     The files are read once more for it, only where attempts have no numbers or repeat, tasks
-    repeat, and there is such a column.  Not looked for on a cluster.
+    repeat, and there is such a column; a cluster, once for each such column.
     """
-    request, every = statement.request, tally.every
+    request = statement.request
+    # A row without a task is no attempt, as a summary or a line that is passed over.
+    every = {c: tally.every[c][~tally.every["task"].absent] for c in _OF_CELLS}
     several = int(every["attempts"].max(initial=0))
     fewest = int(every["attempts"].min(initial=several))
-    if several < 2 or request.engine != "duckdb":
+    if several < 2:
         return None
     named = any(batch.roles.model for batch in statement.batches)
     # Attempts of a label are one model's, whatever columns there are.
@@ -191,6 +195,11 @@ def _candidates(
         return []
     # The first are neighbours, which may be all of a task; the others may be of other attempts.
     first = [record for _, record in islice(records(batches[0]), _LOOKED_AT)]
+    beginning = batches[0].sources[0]
+    if not first and beginning.partial:
+        from passk_cli.files.spark.addresses import first_rows
+
+        first = first_rows(beginning, request.spark_master, _LOOKED_AT)
     further = list(_scattered(batches[-1]))
     roles = batches[0].roles
     names = (roles.model, roles.task, *request.by)
@@ -248,7 +257,7 @@ def _scattered(batch: Batch) -> Iterator[Mapping[str, object]]:
     """
     layout, source = batch.layout, batch.sources[-1]
     kind = "jsonl" if layout.spool else layout.kind
-    if kind not in ("jsonl", "csv") or source.packing != "none":
+    if kind not in ("jsonl", "csv") or source.packing != "none" or source.partial:
         return
     names = [name for name, _ in layout.columns]
     with open(layout.spool or source.path, "rb") as file:
@@ -276,12 +285,12 @@ def _splits(
     """
     if not columns:
         return []
-    # Of files, whichever engine has counted them.
-    own = Statement(statement.batches, statement.names, statement.request, statement.where)
-    care = replace(statement.care, careful=True, numeric=False)
-    own = own.having(care=care, carried=tuple(columns))
+    if statement.apart and len(columns) > 1:
+        # Of all together, a cluster would return nearly every row.
+        return [s for column in columns for s in _splits(con, statement, [column], nameless)]
+    own = statement.carrying(columns)
     cell = ", ".join(["name", *own.groups, "task"])
-    carried = [f"carried{i}" for i in range(len(columns))]
+    carried = [f"carried{i}" for i in range(len(own.carried) - len(columns), len(own.carried))]
     sets = ", ".join(f"({cell}, {column})" for column in carried)
     grouping = ", ".join(f"grouping({column}) = 0 AS of_{column}" for column in carried)
     labels = {source.label for batch in nameless for source in batch.sources} - {None}
@@ -293,15 +302,14 @@ CREATE OR REPLACE TEMP TABLE splits_ AS
 WITH {own.rows(None)},
 named AS (SELECT rows.*, coalesce(names.name, model) AS name
           FROM rows LEFT JOIN names ON names.file = rows.file)
-SELECT {cell}, {", ".join(carried)}, {grouping}, hash({cell}) AS cell, count(*) AS times
+SELECT {cell}, {", ".join(carried)}, {grouping}, hash({cell}) AS cell, {own.times} AS times
 FROM named WHERE task IS NOT NULL {unlabelled} GROUP BY GROUPING SETS ({sets})""")
-    splits = (_split(con, place, column) for place, column in enumerate(columns))
+    splits = (_split(con, value, column) for value, column in zip(carried, columns, strict=True))
     return [split for split in splits if split is not None]
 
 
-def _split(con: duckdb.DuckDBPyConnection, place: int, column: str) -> _Split | None:
-    """How a column, at its place in splits_, tells attempts of each task apart; None if not."""
-    value = f"carried{place}"
+def _split(con: duckdb.DuckDBPyConnection, value: str, column: str) -> _Split | None:
+    """How a column, called value in splits_, tells attempts of each task apart; None if not."""
     own = (
         f"(SELECT cell, times, {value} AS value, TRY_CAST({value} AS DOUBLE) AS number"
         f" FROM splits_ WHERE of_{value})"

@@ -118,7 +118,10 @@ class Statement:
     tallies : what is counted of equal rows.  times : of rows, how many they are.
     weight : of a row, how many it stands for; "" where it is one.
     unrepeated : whether the numbers of a cell's attempts are 0 … n−1 or 1 … n.
+    apart : whether rows are elsewhere, so that only groups of them are here.
     """
+
+    apart = False
 
     tallies = "count(*) AS rows, count(attempt) AS numbered, bit_xor(hash(attempt)) AS fingerprint"
     times, weight = "count(*)", ""
@@ -198,6 +201,15 @@ class Statement:
     def exact(self) -> Self:
         """The statement with attempt numbers as they are written."""
         return self.having(care=replace(self.care, numeric=False))
+
+    def carrying(self, columns: Sequence[str]) -> Statement:
+        """The statement whose rows have these columns as well, the last of those it carries.
+
+        It reads files, whatever has counted them.
+        """
+        own = Statement(self.batches, self.names, self.request, self.where)
+        care = replace(self.care, careful=True, numeric=False)
+        return own.having(care=care, carried=tuple(columns))
 
     def require_numbers(self) -> None:
         """Make sure that rows have the numbers of the attempts, as those of files always have."""

@@ -93,6 +93,14 @@ def with_all_keys(source: Source, master: str | None) -> None:
             copy.write(b"\n" + line.encode())
 
 
+def first_rows(source: Source, master: str | None, most: int) -> list[dict[str, Any]]:
+    """The first rows of a table of Parquet, whose copy has none."""
+    with explained([source]):
+        table = session(master).read.options(**READ).parquet(given(source)).limit(most).toArrow()
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
 def whole(sources: Sequence[Source], master: str | None) -> list[Source] | None:
     """Sources with all of each file in its copy; None where that is too much, or nothing new."""
     far = [s for s in sources if s.partial]

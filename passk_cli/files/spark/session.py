@@ -102,7 +102,8 @@ def _session(sessions: Any, master: str | None) -> Any:
                 if started.conf.get(f"spark.hadoop.{name}", None) is None:
                     started.conf.set(name, value)
             return started
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            # In a script of `python -c` pyspark leaves where packages of Spark Connect are missing.
             raise _silent(master, error, log()) from None
 
 
@@ -122,7 +123,7 @@ def _require_answer(connected: Any) -> None:
     connected.client.set_retry_policies(patient)
 
 
-def _silent(master: str | None, error: Exception, log: str) -> ParameterError:
+def _silent(master: str | None, error: BaseException, log: str) -> ParameterError:
     """Why no session came about."""
     text = str(error)
     if ("JAVA_GATEWAY_EXITED" in text and master is None) or "JAVA_HOME" in log:
@@ -130,7 +131,7 @@ def _silent(master: str | None, error: Exception, log: str) -> ParameterError:
         return ParameterError(problem, name="missing-package")
     # Without a token.
     shown = "local[*]" if master is None else name_of(master) if is_remote(master) else master
-    if "PACKAGE_NOT_INSTALLED" in text or isinstance(error, ImportError):
+    if "PACKAGE_NOT_INSTALLED" in text or isinstance(error, ImportError | SystemExit):
         problem = f"packages of Spark Connect are missing; {INSTALL}"
         return ParameterError(f"--spark-master {shown}: {problem}", name="missing-package")
     silent = "StatusCode.UNAVAILABLE" in text

@@ -42,6 +42,8 @@ from passk_cli.files.spark.rows import (
 from passk_cli.files.spark.session import NotOnSpark, explained, session
 from passk_cli.files.statement import Care, Statement
 
+# What is counted of each group.
+_COUNTED = (WEIGHT, NUMBERED, FINGERPRINT)
 # Groups of a batch that may come home.
 MOST_GROUPS = 50_000_000
 # Numbers 0 … n−1 are recognised up to this n, as in files.
@@ -56,7 +58,7 @@ _ENDS = ("min", "max")
 class SparkStatement(Statement):
     """A statement over tables of groups that the cluster returned."""
 
-    weight = "carried0::BIGINT"
+    apart, weight = True, "carried0::BIGINT"
     times = f"sum({weight})::BIGINT"
     tallies = (
         f"{times} AS rows,"
@@ -81,12 +83,18 @@ class SparkStatement(Statement):
         super().__init__(batches, names, request, where)
         _require_possible(batches, request)
         self.con, self.spark = con, session(request.spark_master)
-        self.carried = (WEIGHT, NUMBERED, FINGERPRINT)
+        self.carried = _COUNTED
         self.care, self.open = Care(careful=True), False
         self.numbers_here = "attempt" in request.attempts or request.order
         self.tables: list[Layout] = []
         self.uris: dict[str, str] = {}
         self._gather()
+
+    def carrying(self, columns: Sequence[str]) -> SparkStatement:
+        """The statement over groups of these columns as well."""
+        other = self.having(carried=(*self.carried, *columns))
+        other._gather()
+        return other
 
     def require_numbers(self) -> None:
         """Gather once more, with the number of each attempt."""
@@ -155,7 +163,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
     def _counted(self, batch: Batch) -> bool:
         """Whether the numbers of attempts stay on the cluster, where they are only counted."""
         column, layout = batch.roles.attempt, batch.layout
-        others = (*self.request.by, self.request.cluster, *self.where)
+        others = (*self.request.by, self.request.cluster, *self.where, *self.carried)
         if self.numbers_here or column is None or column in others or column in layout.constants:
             return False
         return batch.roles.shape == "attempts"
@@ -194,7 +202,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             problem = f"over {MOST_GROUPS:,} different rows would have to leave the cluster"
             remedy = "name fewer columns in --where and --by"
             raise NotOnSpark(batch.sources[0].name, problem, remedy)
-        layout = self._kept(f"gathered_{place}", groups, read)
+        layout = self._kept(f"gathered_{place}_{len(self.carried)}", groups, read)
         if not layout.typed:
             self._respell(layout, read)
         return layout
@@ -253,6 +261,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         self._types(batch)
         of_roles = roles.columns()
         uses = [*of_roles.values(), *request.by, *self.where, *filter(None, [request.cluster])]
+        uses += [column for column in self.carried if column in layout.kinds]
         alone = {column for column in uses if uses.count(column) == 1}
         lists = [c for c in uses if roles.shape == "lists" and "list" in layout.kinds.get(c, ())]
         parts = {
@@ -317,7 +326,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         kinds = layout.kinds
         columns_ = [(p.name, frozenset(kinds.get(p.name, {"text"}))) for p in read.parts]
         columns_ += [(c, frozenset(kinds[c])) for c in read.spanned]
-        columns_ += [(c, frozenset({"number"})) for c in self.carried]
+        columns_ += [(c, frozenset({"number"})) for c in _COUNTED]
         kind = layout.kind if layout.typed or layout.kind == "csv" else "jsonl"
         return Layout(
             kind, layout.description, tuple(columns_), constants=layout.constants, table=table
