@@ -51,7 +51,7 @@ _MOST_EMPTY = 64
 
 def is_empty(source: Source) -> bool:
     """Whether a file holds nothing: no byte but blanks, or a JSON object or array of nothing."""
-    if source.shared is not None or os.path.getsize(source.path) > _MOST_EMPTY:
+    if source.partial or os.path.getsize(source.path) > _MOST_EMPTY:
         return False
     with open_bytes(source) as stream:
         return b"".join(stream.read(_MOST_EMPTY).split()) in (b"", b"{}", b"[]")

@@ -28,6 +28,10 @@ pytestmark = [
     pytest.mark.filterwarnings("default"),
     pytest.mark.long,
 ]
+needs_connect = pytest.mark.skipif(
+    importlib.util.find_spec("grpc_status") is None,
+    reason="grpcio-status, which pyspark[connect] brings, is not installed",
+)
 CLASS = "org.apache.spark.deploy.{0}.{1}"
 Both = Callable[..., Done]
 
@@ -210,6 +214,64 @@ def test_errors(both: Both, tmp_path: Path, more: str) -> None:
         assert both("estimate", path, "--skip-bad").code == 0
 
 
+def _without(*columns: str, name: str = "idx") -> list[dict[str, Any]]:
+    """Eight attempts at each of three tasks, without some columns.  name : what idx is called."""
+    rows = [
+        {"model": "m", "task": task, "idx": i, "part": i % 4 * 3, "maker": "xy"[i % 2],
+         "passed": (i * i + len(task)) % 3 == 0}
+        for task in ("a", "bb", "ccc") for i in range(8)
+    ]  # fmt: skip
+    return [{name if k == "idx" else k: v for k, v in row.items() if k not in columns}
+            for row in rows]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "rows", "code", "words"),
+    [
+        ("jsonl", _without("model", "idx", "part"), 3, "error[pooled-models]: {path}: 2 values of"),
+        ("parquet", _without("model", "idx"), 3, "error[pooled-models]: {path}: 2 values of"),
+        ("csv", _without("idx"), 3, "'part' is not read and splits each task evenly (0, 3, 6"),
+        ("parquet", _without("idx", "maker"), 3, "'part' is not read and splits each task evenly"),
+        ("jsonl", _without("maker", name="nr"), 3, "'nr' is not read and numbers the attempts"),
+        ("parquet", _without("maker", "part"), 0, ""),
+        ("jsonl", 2 * _without("maker", "part", name="attempt"), 3, "error[duplicate-attempts]"),
+    ],
+)  # fmt: skip
+def test_columns_that_are_not_read(
+    shared: Path, master: str, passk: Passk, form: str, rows: list[dict[str, Any]], code: int,
+    words: str,
+) -> None:  # fmt: skip
+    path = _jsonl(shared / "unread" / "rows.jsonl", rows)
+    if form != "jsonl":
+        table = path.with_suffix(f".{form}")
+        duckdb.sql(f"COPY (FROM read_json('{path}')) TO '{table}'")
+        path = table
+    address = f"hdfs://cluster/runs/unread/{path.name}"
+    here = passk("estimate", path, "-f", "csv")
+    there = passk("estimate", address, "-f", "csv", *_spark(master))
+    assert there == Done(here.code, here.out, here.err.replace(str(path), address))
+    assert here.code == code
+    assert words.format(path=path) in here.err
+
+
+def test_amounts(both: Both, tmp_path: Path) -> None:
+    costs = SAMPLES / "costs.csv"
+    assert both("estimate", costs, "-m", "cost").code == 0
+    assert both("cost", costs, "--of", "duration").code == 0
+    rows: list[dict[str, Any]] = [
+        {"model": model, "task": task, "attempt": i, "passed": i % 3 == 0, "cost": 0.25 * i + 1}
+        for model in "ab" for task in "xyz" for i in range(4)
+    ]  # fmt: skip
+    rows[2]["cost"] = None
+    lines, table = _jsonl(tmp_path / "rows.jsonl", rows), tmp_path / "rows.parquet"
+    duckdb.sql(f"COPY (FROM read_json('{lines}')) TO '{table}'")
+    refused = both("estimate", lines, "-m", "cost")
+    assert refused.code == 3
+    assert "error[missing-cost]" in refused.err
+    for path, policy in ((lines, "mean"), (table, "drop")):
+        assert both("cost", path, "--missing-cost", policy).code == 0
+
+
 @pytest.mark.parametrize(
     "rows", ["a,1,q\na,0\n", "a,1,q\na,0,,\n", 'a,1,q\na,0,"a\nb,1,\n', "a,1,q\na,2,q\n", "a,,q\n"]
 )
@@ -292,14 +354,16 @@ def test_addresses(shared: Path, master: str, passk: Passk) -> None:
         )
     for options, *paths in (
         ([], "hdfs://cluster/runs/new"),
+        (["--skip-bad"], "hdfs://cluster/runs/new"),
         (["--by", "lang"], "one=s3a://bucket/runs/*.csv"),
         ([], "hdfs://cluster/runs/tables", f"{shared.as_uri()}/new/old run.jsonl.gz"),
     ):
         place = re.compile(r"hdfs://cluster/runs|s3a://bucket/runs|file://" + str(shared))
         here = passk("estimate", *(place.sub(str(shared), p) for p in paths), *options, "-f", "csv")
         there = passk("estimate", *paths, *options, "-f", "csv", *_spark(master))
-        assert here.code == 0
-        assert there == Done(0, here.out, place.sub(str(shared), here.err))
+        # Among others, an empty file is refused, or said to be skipped.
+        assert here.code == (3 if not options and len(paths) == 1 else 0)
+        assert Done(there.code, there.out, place.sub(str(shared), there.err)) == here
 
 
 def test_what_appears_or_fails_further_down_at_an_address(
@@ -371,6 +435,7 @@ for near, far in zip(files[::2], files[1::2]):
 """
 
 
+@needs_connect
 def test_spark_connect(shared: Path, server: str) -> None:
     rows, broken = _jsonl(shared / "x" / "c.jsonl", _rows()), shared / "x" / "broken.jsonl"
     _jsonl(broken, _rows(), "{bad\n")
@@ -390,6 +455,18 @@ def test_spark_connect(shared: Path, server: str) -> None:
     assert f"error[no-such-file]: {far[1]}: no such file; check the address\n" in lines
 
 
+def test_spark_connect_without_its_packages() -> None:
+    script = "import sys; sys.modules['grpc'] = None" + IN_TURN
+    command = [sys.executable, "-c", script, "sc://127.0.0.1:1", str(SAMPLES / "counts.csv")]
+    lines = subprocess.run([*command, command[-1]], capture_output=True, text=True, check=True)
+    assert lines.stdout.startswith("False 0 2 ")
+    assert (
+        "error[missing-package]: --spark-master sc://127.0.0.1:1: packages of Spark Connect are"
+        " missing; pip install pyarrow 'pyspark[connect]'\n" in lines.stdout
+    )
+
+
+@needs_connect
 def test_no_server_of_spark_connect() -> None:
     master = "sc://127.0.0.1:1/;token=secret"
     command = [sys.executable, "-c", IN_TURN, master, *[str(SAMPLES / "counts.csv")] * 2]

@@ -355,3 +355,11 @@ def test_equal_outcomes_by_chance_are_no_copy(passk: Passk, tmp_path: Path) -> N
         lines(tmp_path / f"{model}.jsonl", rows)
     # 3 of 18 tasks fail: in 816 ways.
     assert "identical" not in passk("estimate", tmp_path / "a.jsonl", tmp_path / "b.jsonl").err
+
+
+def test_what_has_no_task_leaves_no_attempt_without_a_number(tmp_path: Path) -> None:
+    rows = attempts(attempt=lambda _, a: a, part=lambda _, a: "xy"[a % 2])
+    path = lines(tmp_path / "model.jsonl", [*rows, {"accuracy": 0.5}])
+    with pytest.raises(DataError, match=r"no task in .*; a summary line"):
+        read(path)
+    assert read(path, skip_bad=True).n.tolist() == [4] * 6

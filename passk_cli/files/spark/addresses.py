@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
@@ -93,11 +93,11 @@ def with_all_keys(source: Source, master: str | None) -> None:
             copy.write(b"\n" + line.encode())
 
 
-def first_rows(source: Source, master: str | None, most: int) -> list[dict[str, Any]]:
+def first_rows(source: Source, master: str | None, most: int) -> list[Mapping[str, Any]]:
     """The first rows of a table of Parquet, whose copy has none."""
     with explained([source]):
         table = session(master).read.options(**READ).parquet(given(source)).limit(most).toArrow()
-    rows: list[dict[str, Any]] = table.to_pylist()
+    rows: list[Mapping[str, Any]] = table.to_pylist()
     return rows
 
 
