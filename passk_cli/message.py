@@ -62,7 +62,15 @@ class Message:
     def pattern(self) -> str:
         """Its words with the names of its fields: "<lines> lines were skipped[ in <file>]"."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
-        return _FIELD.sub(_named_field, _OPTIONAL.sub(r"[\2]", text))
+
+        def name_of(field: re.Match[str]) -> str:
+            name, form = field[1], field[2] or ""
+            if "|" in form:
+                return form.split("|")[1]
+            noun = f" {form}s" if form and form != "and" and not form.startswith("=") else ""
+            return f"<{name}>{noun}"
+
+        return _FIELD.sub(name_of, _OPTIONAL.sub(r"[\2]", text))
 
     def __call__(self, **fields: Any) -> Said:
         """The message with its fields."""
@@ -139,14 +147,6 @@ class Said:
         return replace(
             self, template="{whose}: " + self.template, fields={"whose": whose, **self.fields}
         )
-
-
-def _named_field(field: re.Match[str]) -> str:
-    name, form = field[1], field[2] or ""
-    if "|" in form:
-        return form.split("|")[1]
-    noun = f" {form}s" if form and form != "and" and not form.startswith("=") else ""
-    return f"<{name}>{noun}"
 
 
 def refused(error: Any) -> Said:

@@ -60,14 +60,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _options(
-    version: Annotated[
-        bool, typer.Option("-V", "--version", callback=_version, is_eager=True, help="The version.")
-    ] = False,
-) -> None:
-    pass
-
-
 def _topics(incomplete: str) -> list[str]:
     """Topics of `passk help` that begin with a text."""
     from passk_cli.commands.catalogue import messages
@@ -109,7 +101,16 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
     names : of commands, or HELP.  completing : whether a shell asks for completions.
     """
     app = typer.Typer(name="passk", cls=DeclaredGroup, no_args_is_help=True, **_SETTINGS)
-    app.callback()(_options)
+
+    @app.callback()
+    def options(
+        version: Annotated[
+            bool,
+            typer.Option("-V", "--version", callback=_version, is_eager=True, help="The version."),
+        ] = False,
+    ) -> None:
+        pass
+
     for name in (*COMMANDS, HELP):
         made = _help if name == HELP else _function(name, completing) if name in names else None
         app.command(name, cls=DeclaredCommand)(made or _named(name, completing))

@@ -27,16 +27,15 @@ def completion_of(option: Option) -> Complete | None:
         return complete
     if option.choices:
         return lambda incomplete: [v for v in option.values if v.startswith(incomplete)]
-    if option.of_models:
-        return _models
-    return None
+    if not option.of_models:
+        return None
 
+    def models(incomplete: str) -> list[str]:
+        # typer does not know the files while a value is missing.
+        files = [word for word in words_so_far()[1:] if os.path.isfile(word)]
+        return [name for name in models_of(files) if name.startswith(incomplete)]
 
-def _models(incomplete: str) -> list[str]:
-    """The models of the files that were named so far, where reading them takes no time."""
-    # typer does not know the files while a value is missing.
-    files = [word for word in words_so_far()[1:] if os.path.isfile(word)]
-    return [name for name in models_of(files) if name.startswith(incomplete)]
+    return models
 
 
 def models_of(files: Sequence[str]) -> list[str]:

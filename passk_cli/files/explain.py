@@ -151,7 +151,22 @@ def mixed_ends(source: Source) -> DataError | None:
 def first_fault(source: Source, layout: Layout) -> DataError | None:
     """Error for the first record of a file that is none."""
     if layout.kind == "json":
-        return _not_json(source)
+        # The place in a document where it is no JSON.
+        with open_bytes(source) as stream:
+            try:
+                json.loads(stream.read())
+            except UnicodeDecodeError as error:
+                problem = f"byte {error.start + 1} is not UTF-8"
+                return DataError(source.name, problem, "save it as UTF-8", name="bad-encoding")
+            except RecursionError:
+                remedy = "is it an evaluation's result?"
+                return BadRecord(source.name, "nested too deeply", remedy)
+            except json.JSONDecodeError as error:
+                place = f"{source.name}:{error.lineno}"
+                cut = error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg
+                remedy = "is the file cut off?" if cut else "correct it"
+                return BadRecord(place, f"not JSON ({error.msg})", remedy)
+        return None
     if layout.kind not in ("jsonl", "csv"):
         return None
     return next((r for _, r in _replayed(source, layout) if isinstance(r, DataError)), None)
@@ -200,25 +215,6 @@ def _line(line: bytes, place: str, *, first: bool) -> Record | DataError:
         problem = "nested too deeply"
     text = shortened(line.decode(errors="replace").strip())
     return BadRecord(place, f"{problem} in {text}", SKIP)
-
-
-def _not_json(source: Source) -> DataError | None:
-    """Error for the place in a document where it is no JSON."""
-    with open_bytes(source) as stream:
-        try:
-            json.loads(stream.read())
-        except UnicodeDecodeError as error:
-            problem = f"byte {error.start + 1} is not UTF-8"
-            return DataError(source.name, problem, "save it as UTF-8", name="bad-encoding")
-        except RecursionError:
-            remedy = "is it an evaluation's result?"
-            return BadRecord(source.name, "nested too deeply", remedy)
-        except json.JSONDecodeError as error:
-            place = f"{source.name}:{error.lineno}"
-            cut = error.pos >= len(error.doc.rstrip()) or "Unterminated" in error.msg
-            remedy = "is the file cut off?" if cut else "correct it"
-            return BadRecord(place, f"not JSON ({error.msg})", remedy)
-    return None
 
 
 def bad_value(batches: Sequence[Batch], request: Request, tally: Tally) -> DataError:

@@ -180,6 +180,11 @@ class Confidence:
         others = {TANGO: ("all",)} if everywhere else {**self.others, TANGO: names}
         return replace(self, others=others)
 
+    @property
+    def draws(self) -> dict[str, int]:
+        """How many resamples, and from which seed, as functions that draw take them."""
+        return {"resamples": self.resamples, "seed": self.seed}
+
     def signature(self) -> dict[str, object]:
         """The entries of a signature; resamples and seed where the method needs draws."""
         from passk_cli.inference.intervals import METHODS
@@ -195,7 +200,7 @@ class Confidence:
         }
         fixed = self.cluster is None and self.population == NEW_TASKS
         if METHODS[self.method].resampled and not fixed:
-            entries |= {"resamples": self.resamples, "seed": self.seed}
+            entries |= self.draws
         return entries
 
     def words(self, differences: Confidence | None = None) -> str:

@@ -285,7 +285,7 @@ class Measurement:
     def _banded(self, alone: Sequence[Stretch]) -> list[Stretch]:
         """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
         confidence = self.study.confidence
-        draws: dict[str, Any] = {"resamples": confidence.resamples, "seed": confidence.seed}
+        draws: dict[str, Any] = {**confidence.draws}
         cells = [(each.rates.n, each.rates.c, spread_out(each.ks)) for each in alone]
         if not self._new:
             return [

@@ -112,13 +112,12 @@ def _within(comparison: Comparison, confidence: Confidence) -> Answer:
             " looks at their order; use --population new-tasks, or pass@k",
             name="invalid-method",
         )
-    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
     if metric.kind.needs:
         bag, other_bag = comparison.attempts
-        permutation = permutation_of_attempts(metric, bag, other_bag, **draws)
+        permutation = permutation_of_attempts(metric, bag, other_bag, **confidence.draws)
     else:
         first, second = zip(comparison.n, comparison.c, strict=True)
-        permutation = permutation_within_tasks(metric, first, second, **draws)
+        permutation = permutation_within_tasks(metric, first, second, **confidence.draws)
     return Answer(WITHIN, permutation.p, permutation.smallest)
 
 
@@ -142,8 +141,7 @@ def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -
     totals = cluster_totals(np.stack(differences, axis=1), codes)[0]
     if test == T:
         return _answers(test, paired_t(totals), np.zeros(len(group)))
-    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
-    flips = sign_flip(totals, **draws, mid=test == MID_P)
+    flips = sign_flip(totals, **confidence.draws, mid=test == MID_P)
     answers = _answers(test, flips.p, flips.smallest)
     if test == SIGN_FLIP and codes is None:
         answers = [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]

@@ -210,18 +210,17 @@ def _law(
     different = clusters is not None and not same
     if not tested or different or any(c.ends for c in comparisons):
         return SmallestP(len(tested), np.empty(0))
-    draws = {"resamples": confidence.resamples, "seed": confidence.seed}
     alpha = 1.0 - confidence.level
     if same:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
-        return law_of(differences_of(tested), sizes=sizes, p=p, alpha=alpha, **draws)
+        return law_of(differences_of(tested), sizes=sizes, p=p, alpha=alpha, **confidence.draws)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     differences = np.zeros((len(tasks), len(tested)))
     shared = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], shared[at, column] = c.d, True
-    return law_of(differences, shared=shared, p=p, alpha=alpha, **draws)
+    return law_of(differences, shared=shared, p=p, alpha=alpha, **confidence.draws)
 
 
 def _tested(

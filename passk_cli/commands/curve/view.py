@@ -647,7 +647,7 @@ class Curve(Question, CurveOptions):
         if confidence.method != "none":
             decided["band"] = self.band
             if together or (self.delta and confidence.population != THESE_TASKS):
-                decided |= {"resamples": confidence.resamples, "seed": confidence.seed}
+                decided |= confidence.draws
         if self.delta:
             decided["delta"] = EVEN_FROM[confidence.population]
         messages = study.messages([p for model in every for p in model.own], short=())

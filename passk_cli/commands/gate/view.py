@@ -386,7 +386,10 @@ class RuleTable(Section[Judgement]):
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
         a row per rule and model.  In a comment those that do not pass, and what was measured."""
-        every = sorted(self.records, key=_rank)
+        every = sorted(self.records, key=lambda line: (
+            # Rows that shut the gate first, then by the verdict; the whole gate last.
+            not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
+        ))  # fmt: skip
         brief = _merged(every, _ROWS, self.noun)
         evidence = [str(line.counted) if line.counted else " " * _NUMBER for line in brief]
         texts = [evidence, [line.rule for line in brief]]
@@ -820,13 +823,6 @@ def rehearsed(
         words, blank, verdict, finding, limit=most, failing=verdict == FAIL, rehearsed=both
     )
     return [*every, whole], setting
-
-
-def _rank(line: Judgement) -> tuple[bool, int]:
-    """Rows that shut the gate first, then by the verdict; the whole gate last."""
-    if not line.name:
-        return True, len(_ORDER)
-    return not line.failing, _ORDER.index(line.verdict)
 
 
 def _with_reason(line: Judgement, room: int) -> str:

@@ -37,35 +37,35 @@ def _table(file: File) -> Contents:
         runs[str(record.get("evaluation_id"))] = None
         results[str(record.get("evaluation_result_id"))] = None
     outcomes = tuple(results) if len(results) > 1 else (_ONLY,)
-    facts = {"run": next(iter(runs))} if len(runs) == 1 else {}
-    return Contents(lambda wanted: _rows(file, wanted, several=len(runs) > 1), outcomes, facts)
+    facts, several = {"run": next(iter(runs))} if len(runs) == 1 else {}, len(runs) > 1
 
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        """The attempts; those of several runs in one file are named by their run."""
+        times: Counter[tuple[str, ...]] = Counter()
+        for line, record in file.lines(wanted):
+            if wanted.outcome not in (_ONLY, str(record.get("evaluation_result_id"))):
+                continue
+            ids = ("evaluation_id", "evaluation_name", "sample_id")
+            key = tuple(str(record.get(name)) for name in ids)
+            epoch = at(record, "metadata", "epoch")
+            attempt = times[key] if epoch is None else epoch
+            # Metadata are texts, numbers too.
+            attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
+            times[key] += 1
+            yield Row(
+                record.get("sample_id"),
+                at(record, "evaluation", "is_correct"),
+                number(at(record, "evaluation", "score")),
+                f"{key[0]} {attempt}" if several else attempt,
+                model=record.get("model_id"),
+                suite=record.get("evaluation_name"),
+                answer=at(record, "answer_attribution", -1, "extracted_value"),
+                solution=at(record, "output", "raw", 0),
+                place=f"line {line}",
+                record=record,
+            )
 
-def _rows(file: File, wanted: Wanted, *, several: bool) -> Iterator[Row]:
-    """The attempts; those of several runs in one file are named by their run."""
-    times: Counter[tuple[str, ...]] = Counter()
-    for line, record in file.lines(wanted):
-        if wanted.outcome not in (_ONLY, str(record.get("evaluation_result_id"))):
-            continue
-        ids = ("evaluation_id", "evaluation_name", "sample_id")
-        key = tuple(str(record.get(name)) for name in ids)
-        epoch = at(record, "metadata", "epoch")
-        attempt = times[key] if epoch is None else epoch
-        # Metadata are texts, numbers too.
-        attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
-        times[key] += 1
-        yield Row(
-            record.get("sample_id"),
-            at(record, "evaluation", "is_correct"),
-            number(at(record, "evaluation", "score")),
-            f"{key[0]} {attempt}" if several else attempt,
-            model=record.get("model_id"),
-            suite=record.get("evaluation_name"),
-            answer=at(record, "answer_attribution", -1, "extracted_value"),
-            solution=at(record, "output", "raw", 0),
-            place=f"line {line}",
-            record=record,
-        )
+    return Contents(rows, outcomes, facts)
 
 
 def _spent(record: Any) -> dict[str, object]:

@@ -23,7 +23,36 @@ def _table(file: File) -> Contents:
     facts: dict[str, object] = {}
     if file.has("results"):
         facts["run"] = file.document("results", "config").get("evalId")
-    return Contents(lambda wanted: _rows(file, wanted), ("success",), facts)
+
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        tests: dict[str, set[str]] = {}
+        for _, result in _results(file, Wanted("", skip_bad=True)):
+            tests.setdefault(_vars(result), set()).add(_test(result))
+        for place, result in _results(file, wanted):
+            task = _vars(result)
+            if len(tests[task]) > 1:
+                task += f" #{_test(result)}"
+            failed = at(result, "failureReason") == _ERROR
+            provider = at(result, "provider")
+            success, output = at(result, "success"), at(result, "response", "output")
+            yield Row(
+                task,
+                None if failed else success,
+                None if failed else at(result, "score"),
+                at(result, "testIdx"),
+                "error" if failed else "",
+                model=at(provider, "label") or at(provider, "id") or provider,
+                settings={
+                    "prompt": at(result, "prompt", "label") or at(result, "prompt", "raw"),
+                    "temperature": at(provider, "config", "temperature"),
+                },
+                answer=output,
+                solution=output,
+                place=place,
+                record=result,
+            )
+
+    return Contents(rows, ("success",), facts)
 
 
 def _results(file: File, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -33,35 +62,6 @@ def _results(file: File, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]
         return
     for place, result in enumerate(file.records("results", "results")):
         yield f"results.results[{place}]", result
-
-
-def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
-    tests: dict[str, set[str]] = {}
-    for _, result in _results(file, Wanted("", skip_bad=True)):
-        tests.setdefault(_vars(result), set()).add(_test(result))
-    for place, result in _results(file, wanted):
-        task = _vars(result)
-        if len(tests[task]) > 1:
-            task += f" #{_test(result)}"
-        failed = at(result, "failureReason") == _ERROR
-        provider = at(result, "provider")
-        success, output = at(result, "success"), at(result, "response", "output")
-        yield Row(
-            task,
-            None if failed else success,
-            None if failed else at(result, "score"),
-            at(result, "testIdx"),
-            "error" if failed else "",
-            model=at(provider, "label") or at(provider, "id") or provider,
-            settings={
-                "prompt": at(result, "prompt", "label") or at(result, "prompt", "raw"),
-                "temperature": at(provider, "config", "temperature"),
-            },
-            answer=output,
-            solution=output,
-            place=place,
-            record=result,
-        )
 
 
 def _spent(result: Any) -> dict[str, object]:
