@@ -17,7 +17,7 @@ from passk_cli.files.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMA
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import BRIEF, FULL, Cell, Column, Estimate, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, p_relation, series_name
 from passk_cli.study.extremes import named
@@ -108,13 +108,32 @@ _SOLVED = Column(
 
 
 @dataclass(frozen=True)
-class OfModels(Section[Outlay]):
-    """A row per model, the cheapest solved task first.
+class Spent(Section[Outlay]):
+    """Cost of an attempt and of a solved task, and pass@$b of each budget, the cheapest solved task
+    first.
 
-    amount : what is counted.
+    amount : what is counted.  chosen : whether the budgets were chosen from the data.
+    pairs : of models that have a price.  frontiers : by model.
     """
 
+    columns = (
+        MODEL, GROUPS, _RATE, _COST, _PER_SUCCESS, _SOLVED,
+        Column("frontier", shown=FULL, meaning="Of cost per attempt and pass@1. on: no model is"
+               " both cheaper and better; behind: one is, significantly after adjusting for the number"
+               " of pairs; undecided: one is, not significantly.",
+               across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
+               cell=lambda outlay, facts: _of_frontier(outlay, facts, "verdict")),
+        Column("in resamples", "share", joined=True, shown=FULL, meaning="Share of the resamples of"
+               " the tasks in which the model is on the frontier. It is no test.",
+               across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
+               cell=lambda outlay, facts: _of_frontier(outlay, facts, "estimate")),
+        data_field("budget", "Budget of pass@$b, in the unit of the amount."),
+    )  # fmt: skip
+
     amount: str = "cost"
+    chosen: bool = False
+    pairs: Sequence[Rivalry] = ()
+    frontiers: Mapping[Series, Fact] = field(default_factory=dict)
 
     @property
     def numbers(self) -> list[Number]:
@@ -125,32 +144,13 @@ class OfModels(Section[Outlay]):
             for place, name in enumerate(names)
         ]
 
-
-@dataclass(frozen=True)
-class Spent(OfModels):
-    """Cost of an attempt and of a solved task, and pass@$b of each budget.
-
-    chosen : whether the budgets were chosen from the data.  pairs : of models that have a price.
-    """
-
-    shown = BRIEF
-    columns = (
-        MODEL, GROUPS,
-        replace(_RATE, cell=lambda outlay: _alone(outlay.rate.estimate)),
-        replace(_COST, cell=lambda outlay, _: at_least(_alone(outlay.cost.estimate))),
-        _PER_SUCCESS,
-        replace(_SOLVED, cell=lambda outlay, number: _alone(_within(outlay, number))),
-    )  # fmt: skip
-
-    chosen: bool = False
-    pairs: Sequence[Rivalry] = ()
-
     def facts(self) -> Iterator[Fact]:
         for outlay in self.records:
             yield outlay.rate
             yield outlay.cost
             yield outlay.per_success
             yield from outlay.within
+        yield from self.frontiers.values()
 
     def answer(self) -> Iterator[Sentence]:
         groups = self.study.counts.group_names
@@ -306,41 +306,19 @@ def _nothing(records: Sequence[Outlay]) -> str:
     return "No model that solved a task has a cost of every attempt: costs have only a lower limit."
 
 
-@dataclass(frozen=True)
-class SpentInFull(OfModels):
-    """Every number with its interval."""
-
-    shown = FULL
-    columns = (
-        MODEL, GROUPS, _RATE, _COST, _PER_SUCCESS, _SOLVED,
-        Column("frontier", meaning="Of cost per attempt and pass@1. on: no model is both cheaper"
-               " and better; behind: one is, significantly after adjusting for the number of"
-               " pairs; undecided: one is, not significantly.",
-               across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
-               cell=lambda outlay, facts: _of_frontier(outlay, facts, "verdict")),
-        Column("in resamples", "share", joined=True, meaning="Share of the resamples of the tasks"
-               " in which the model is on the frontier. It is no test.",
-               across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
-               cell=lambda outlay, facts: _of_frontier(outlay, facts, "estimate")),
-        data_field("budget", "Budget of pass@$b, in the unit of the amount."),
-    )  # fmt: skip
-
-    frontiers: Mapping[Series, Fact] = field(default_factory=dict)
-
-    def facts(self) -> Iterator[Fact]:
-        yield from self.frontiers.values()
-
-
 def _of_frontier(outlay: Outlay, facts: Mapping[Series, Fact], part: str) -> Cell:
     fact = facts.get(outlay.series)
     return None if fact is None else getattr(fact, part)
 
 
-def _ahead(pair: Rivalry, *, first: bool) -> str:
-    """The budgets at which one of two models solves significantly more: "$0.05–$0.30"."""
-    ends = pair.ahead(first)
-    unit = pair.difference.estimate.unit
-    return "" if ends is None else "–".join(amount_text(float(f"{end:.3g}"), unit) for end in ends)
+def _ahead(pair: Rivalry, *, first: bool) -> str | None:
+    """The budgets at which one of two models solves significantly more: "$0.05–$0.30";
+    None for none."""
+    texts = (
+        amount_text(float(f"{end:.3g}"), pair.difference.estimate.unit)
+        for end in pair.ahead(first) or ()
+    )
+    return "–".join(dict.fromkeys(texts)) or None
 
 
 @dataclass(frozen=True)
@@ -405,7 +383,7 @@ class Cascades(Section[CascadeOutlay]):
 class CostQuestion(Question, CostOptions):
     """The question of `passk cost`."""
 
-    sections = (Spent, SpentInFull, Cascades, CostPairs)
+    sections = (Spent, Cascades, CostPairs)
 
     unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
 
@@ -441,8 +419,8 @@ class CostQuestion(Question, CostOptions):
         pairs, chosen = rivalries(study, each), not self.at
         return view(
             study, [
-                Spent(study, each, amount=self.of, chosen=chosen, pairs=pairs),
-                SpentInFull(study, each, amount=self.of, frontiers=frontiers(study, each)),
+                Spent(study, each, amount=self.of, chosen=chosen, pairs=pairs,
+                      frontiers=frontiers(study, each)),
                 Cascades(study, cascades(study, self.of, self.cascade, each), amount=self.of),
                 CostPairs(study, pairs),
             ],
