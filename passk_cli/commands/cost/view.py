@@ -119,8 +119,8 @@ class Spent(Section[Outlay]):
     columns = (
         MODEL, GROUPS, _RATE, _COST, _PER_SUCCESS, _SOLVED,
         Column("frontier", shown=FULL, meaning="Of cost per attempt and pass@1. on: no model is"
-               " both cheaper and better; behind: one is, significantly after adjusting for the number"
-               " of pairs; undecided: one is, not significantly.",
+               " both cheaper and better; behind: one is, significantly after adjusting for the"
+               " number of pairs; undecided: one is, not significantly.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
                cell=lambda outlay, facts: _of_frontier(outlay, facts, "verdict")),
         Column("in resamples", "share", joined=True, shown=FULL, meaning="Share of the resamples of"
