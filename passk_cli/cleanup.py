@@ -107,7 +107,7 @@ def whole(path: Path, *, new: bool = False) -> Iterator[Path]:
         except OSError as error:
             if error.filename != str(file):
                 raise
-            raise _unwritten(path, error) from None
+            raise unwritten(path, error) from None
         with _writing(path):
             if plain:
                 os.chmod(file, mode)
@@ -128,7 +128,7 @@ def _writing(path: Path) -> Iterator[None]:
         # A pipe by its name, as /dev/stdout: its reader has gone.
         return
     except OSError as error:
-        raise _unwritten(path, error) from None
+        raise unwritten(path, error) from None
 
 
 def _moved_where_nothing_is(file: Path, place: Path) -> None:
@@ -146,7 +146,8 @@ def _moved_where_nothing_is(file: Path, place: Path) -> None:
         os.replace(file, place)
 
 
-def _unwritten(path: Path, error: OSError) -> ParameterError:
+def unwritten(path: str | Path, error: OSError) -> ParameterError:
+    """The error of a file or a folder that the system does not let one write."""
     return ParameterError(f"{path}: cannot be written ({error.strerror})", name="unwritable-output")
 
 

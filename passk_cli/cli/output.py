@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import passk_cli.pages as pages
 from passk_cli.charts import PICTURES
-from passk_cli.cleanup import mode_of, write_whole, written
+from passk_cli.cleanup import mode_of, unwritten, write_whole, written
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
 from passk_cli.errors import MessageError, ParameterError, PasskError
@@ -412,6 +412,4 @@ def _append(path: str, text: str) -> None:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
-        raise ParameterError(
-            f"{path}: cannot be written ({error.strerror})", name="unwritable-output"
-        ) from None
+        raise unwritten(path, error) from None

@@ -10,7 +10,7 @@ from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cleanup import whole
+from passk_cli.cleanup import unwritten, whole
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.text import decoded
@@ -82,9 +82,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ParameterError(
-            f"{path}: cannot be written ({error.strerror})", name="unwritable-output"
-        ) from None
+        raise unwritten(path, error) from None
 
 
 @contextmanager
