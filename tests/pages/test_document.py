@@ -292,6 +292,9 @@ addEventListener("load", () => {
   document.querySelector("#tasks .task").click();
   document.body.dataset.attempts = document.querySelector(".attempts").textContent;
   document.body.dataset.address = decodeURIComponent(location.hash);
+  board.querySelector(".task").click();
+  document.body.dataset.facts = JSON.stringify([...document.querySelectorAll(".facts li")].map(
+    (line) => [...line.children].map((part) => part.textContent)));
   const mark = document.querySelector("svg [data-say]");
   mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true }));
   document.body.dataset.tip = document.getElementById("tip").textContent;
@@ -317,3 +320,10 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     assert "of 3" in (body["data-attempts"] or "")
     assert (body["data-address"] or "").startswith("#tasks=A|B&C&task=a|b&c")
     assert "model: " in (body["data-tip"] or "")
+    facts = dict(json.loads(body["data-facts"] or ""))
+    # Every other model stands under one verdict, and every metric has its interval.
+    verdicts = [facts[f] for f in ("Significantly better", "Tied", "Significantly worse")]
+    assert sum(int(re.sub(r"\D.*", "", v, flags=re.DOTALL) or 0) for v in verdicts) == 2
+    assert re.fullmatch(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", facts["pass@1"])
+    assert "task" in facts["Solved by it alone"]
+    assert "task" in facts["Failed by it alone"]
