@@ -233,7 +233,7 @@ def _refused(
     problem = f"no {noun} ({plural(lost, 'attempt')} in all: {first_few(models)})"
     remedy = (
         "a missing amount is not 0: leave such attempts out with --missing-cost drop, take the mean"
-        " of the task's others with --missing-cost mean, or get ranges with --missing-cost bounds"
+        " of the task's others with --missing-cost mean; passk cost gives ranges with bounds"
     )
     if request.missing_cost == "drop":
         remedy = "no attempt has one; is it the right column?"
@@ -297,7 +297,7 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
         series, task = counts.cells[int(empty.argmax())]
         more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
         problem = f"no attempt of {' '.join(series)} at task {task} has a {NOUNS[role]}{more}"
-        remedy = "there is no mean to take: use --missing-cost drop or bounds"
+        remedy = "there is no mean to take: use --missing-cost drop"
         raise DataError("--missing-cost mean", problem, remedy, name="missing-cost")
     mean = total / np.maximum(known, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
