@@ -288,6 +288,9 @@ def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path
     assert " before, $" in str(findings)
     (plot,) = findings.report.plots
     assert ([rule.x for rule in plot.rules], plot.y_title, plot.unit) == ([8], "cost ($)", "")
+    ratio = passk_cli.trend(to, metric="cost-per-success")
+    assert set(ratio.frame["metric"]) == {"cost-per-success"}, "changes are those of the parts"
+    assert [m.name for m in ratio.report.messages][-1:] == ["changes-of-parts"]
 
 
 def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(

@@ -99,6 +99,13 @@ EFFECT_OF_PASSES = Message(
     "The effect of the run is tested by dealing the passes of each task anew to the runs. A change"
     " of what attempts take is sought all the same.",
 )  # fmt: skip
+CHANGES_OF_PARTS = Message(
+    "changes-of-parts", NOTE,
+    "changes of {metric} are not sought; those of its parts are: passk trend -m {amount}, and passk"
+    " trend for pass@1", "",
+    "A ratio of means moves with the amount or with the pass rate: a change is sought in each, with"
+    " its own rate of false alarms.",
+)  # fmt: skip
 OLD_RUNS = Message(
     "old-runs", NOTE, "changes are sought in the last {runs} runs of {models:and}", "",
     "The false-alarm rate is stated for a history of so many runs.",
@@ -218,6 +225,10 @@ def _is_of_passes(section: Section[Any]) -> bool:
     return section.study.metrics == (_PASSES,)
 
 
+def _has_changes(section: Section[Any]) -> bool:
+    return not section.study.metrics[0].kind.ratio
+
+
 @dataclass(frozen=True)
 class Courses(Section[Course]):
     """A row per suite and model: the last run, the effect of the run, and the last change."""
@@ -237,7 +248,7 @@ class Courses(Section[Course]):
         Column("p", "p", cell=lambda course: course.p, where=_is_of_passes,
                meaning="p-value of no effect of the run: attempts permuted over runs within"
                " tasks."),
-        Column("change", "share", cell=_change_of,
+        Column("change", "share", cell=_change_of, where=_has_changes,
                meaning="Last change: its size, of what attempts took the ratio of geometric means,"
                " and the first run after it."),
         data_field("suite", "The suite."),
@@ -288,8 +299,15 @@ class Courses(Section[Course]):
                 before, after = (
                     Estimate(each, unit=metric.unit) for each in (change.before, change.after)
                 )
-                yield (f"{moved}a factor of ", factor, f"{when}: ", before,
+                yield (f"{moved}a factor of ", factor, f" (geometric mean){when}: ", before,
                        " before, ", after, f" since{others}.")  # fmt: skip
+        elif metric.kind.ratio:
+            last = max(self.records, key=lambda course: course.setup.runs[-1].at)
+            number = last.facts[-1].estimate
+            is_there = number.value is not None
+            yield (f"{metric.name} of {last.name} is ", number if is_there else "not known",
+                   f" in the last of {plural(len(last.facts), 'run')}"
+                   f"{'' if is_there else ': no attempt passed'}.")  # fmt: skip
         else:
             most = max(len(course.setup.runs) for course in self.records)
             whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
@@ -315,17 +333,17 @@ class Courses(Section[Course]):
         yield f"last run: {self.study.sizes(sizes)}"
         if used := [len(course.stretch.runs) for course in self.records if course.effect]:
             yield f"run effect from {span(min(used), max(used))} runs"
-        if any(len(course.setup.runs) >= 5 for course in self.records):
+        if _has_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
             alpha = 1 - self.study.confidence.level
             whose = " of a model" if len(self.records) > 1 else ""
             yield f"false alarm in {HORIZON} runs{whose}: {100 * alpha:g} %"
         yield f"{100 * self.study.confidence.level:g} %"
 
     def details(self) -> Iterator[str]:
-        yield (
-            "run effect: permutation within tasks, Paule–Mandel, Q-profile"
-            if _is_of_passes(self) else "changes: of mean logarithms"
-        )  # fmt: skip
+        if _is_of_passes(self):
+            yield "run effect: permutation within tasks, Paule–Mandel, Q-profile"
+        elif _has_changes(self):
+            yield "changes: of mean logarithms"
         yield self.study.confidence.words()
 
     def messages(self) -> Iterator[Said]:
@@ -337,7 +355,10 @@ class Courses(Section[Course]):
         if mixed:
             options = dict.fromkeys(name for names in mixed.values() for name in names)
             yield MIXED_SETTINGS(models=[*mixed], options=[*options])
-        if not passes:
+        metric = self.study.metrics[0]
+        if metric.kind.ratio:
+            yield CHANGES_OF_PARTS(metric=metric.name, amount=metric.kind.needs)
+        elif not passes:
             yield EFFECT_OF_PASSES()
         several = [course for course in self.records if course.effect is not None]
         flips = [c for c in several if c.effect is not None and not math.isnan(c.effect.between)]
@@ -361,9 +382,11 @@ class Courses(Section[Course]):
             yield from course.setup.messages
         since = {course.name: len(course.stretch.runs) for course in self.records}
         runs = {course.name: len(course.setup.runs) for course in self.records}
-        for least, what, numbers in ((2, "effect of the run", since), (5, "change", runs))[
-            0 if passes else 1 :
-        ]:
+        asked = (
+            *[(2, "effect of the run", since)] * passes,
+            *[(5, "change", runs)] * _has_changes(self),
+        )
+        for least, what, numbers in asked:
             if few := [name for name, number in numbers.items() if number < least]:
                 yield FEW_RUNS(models=few, runs=least, what=what)
         if old := [c.name for c in self.records if len(c.setup.runs) > HORIZON]:
@@ -430,7 +453,7 @@ class RunTable(Section[OneRun]):
         Column("at", meaning="When it was run, in UTC.", cell=lambda row: row.run.at[:16]),
         Column("revision", meaning="The revision that was run.", cell=lambda row: row.run.revision),
         _NUMBER,
-        Column("change", "share", cell=lambda row: row.changed,
+        Column("change", "share", cell=lambda row: row.changed, where=_has_changes,
                meaning="Change from this run on; of what attempts took, a ratio."),
     )  # fmt: skip
 
@@ -533,7 +556,7 @@ def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], study: Study) -
     means, floors = values, chance(setup.n, setup.c)
     if metric.kind.quantity:
         means, floors = _on_logs(study.counts.attempts[metric.kind.needs], setup)
-    points = changes(means, floors, alpha=_LEVELS[confidence.level])
+    points = [] if metric.kind.ratio else changes(means, floors, alpha=_LEVELS[confidence.level])
     edges = [max(len(means) - HORIZON, 0), *(point.first for point in points), len(means)]
     steps = []
     for point, left, right in zip(points, edges, edges[2:], strict=False):
