@@ -121,7 +121,9 @@ def prepared(plots: Sequence[Plot], look: Look) -> tuple[Plot, ...]:
         plots = [_panelled(plot, look.panel) for plot in plots]
     plots = [_leading(plot, look.highlight) for plot in plots]
     # The tail of a difference is a model that other pictures of the same data show.
-    tails = {str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row}
+    tails = {
+        str(row["tail"]) for plot in plots for row in plot.rows if {"series", "tail"} <= row.keys()
+    }
     named = [name for plot in plots for name in plot.leading or _models(plot)]
     hues = hues_of(named if any(plot.leading for plot in plots) else {*named, *tails})
     return tuple(_styled(replace(plot, hues=hues), look) for plot in plots)

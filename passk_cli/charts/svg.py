@@ -29,7 +29,7 @@ from passk_cli.report.plot import Plot, Row, Rule, distinct
 # Sizes of text: of numbers at an axis, of names, of titles: 7, 7.5 and 8 points.
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 # A line of text; room around a drawing; a tick; between panels, and between what stands in a line.
-_LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 10.0, 14.0
+_LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Names beside rows take this share of the width at most, those at the ends of lines a little less.
 _MOST_NAMES, _MOST_ENDS = 0.45, 0.48
 # Height of a row: where they are few, where they are many, of densities.
@@ -326,7 +326,7 @@ class _CurveDrawer(_Drawer):
             level = next((i for i, end in enumerate(taken) if end <= start), len(taken))
             taken[level : level + 1] = [start + wide + 4]
             self.above[rule] = (x, text, -level - 1 if turned else level + 1)
-        self.top = 4 + _LINE * len(taken) + (_LINE + 1) * bool(self.up.title)
+        self.top = 7 + _LINE * len(taken) + (_LINE + 1) * bool(self.up.title)
 
     def legend(self) -> Iterator[Fragment]:
         labelled = bool(self.lines.labels)
@@ -439,10 +439,10 @@ class _CurveDrawer(_Drawer):
             x, text, level = self.above[rule]
             top = -_LINE * (abs(level) - 1)
             word = _words(
-                x + (2 if level > 0 else -2), top - 3, text, self.look.faint, size=_SMALL,
+                x + (2 if level > 0 else -2), top - 6, text, self.look.faint, size=_SMALL,
                 anchor="" if level > 0 else "end",
             )  # fmt: skip
-            return _reference(x, min(top - 2, 0), x, height, rule, self.look) + word
+            return _reference(x, top - 5, x, height, rule, self.look) + word
         if rule.y is None:
             return ""
         y = height - self.up.place(rule.y)

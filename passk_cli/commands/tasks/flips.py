@@ -210,14 +210,20 @@ class FlippedTasks(Section[Fact]):
             yield replace(self.table(changes, self.title), shown=shown)
 
     def plots(self) -> tuple[Plot, ...]:
+        largest = self.changes[: max(self.first, DRAWN)]
+        if self.several:
+            # A picture has the tasks of a pair side by side.
+            largest = sorted(largest, key=lambda fact: (series_name(fact.series), fact.against))
         rows = [
             {
-                "task": " · ".join([f"{series_name(fact.series)} − {fact.against}"] * self.several
-                                   + [str(fact.more["task"])]),
+                "task": f"{series_name(fact.series)} − {fact.against} · {task}"
+                if self.several else task,
+                "head": series_name(fact.series), "tail": f"{fact.against} · {task}",
                 "change": fact.estimate.value, "low": None, "high": None,
                 "told": bool(fact.verdict),
             }
-            for fact in self.changes[: max(self.first, DRAWN)]
+            for fact in largest
+            for task in [str(fact.more["task"])]
         ]  # fmt: skip
         names = "" if self.several else " − ".join(self.sides)
         return (
@@ -225,6 +231,7 @@ class FlippedTasks(Section[Fact]):
                 rows, label="task", value="change", low="low", high="high", told="told",
                 title="Change of the pass rate at each task",
                 subtitle=" · ".join(filter(None, (names, "○ not significant"))), x_title="change",
+                head="head" * self.several, tail="tail" * self.several,
             ),
         )  # fmt: skip
 

@@ -46,6 +46,8 @@ from passk_cli.study.values import Series
 
 # Runs that the effect is estimated from, the last ones: more would add time and little else.
 _MOST = 60
+# Runs have points of their own where those of all lines in colour are about this many.
+_MOST_POINTS = 50
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _POINTS = Column("points", "share")
 _PASSES = Metric("pass@", 1)
@@ -419,6 +421,7 @@ class Courses(Section[Course]):
                 for name, size in ordered if (value := size.value)
             }  # fmt: skip
         leading = sorted(sizes, key=lambda name: -sizes[name])[:5]
+        runs = max((len(course.facts) for course in self.records), default=0)
         shared = plural(len(self.study.counts.tasks), "task")
         chart = curves(
             rows, x="run", y=metric.name, low="low", high="high", colour="model", rules=rules,
@@ -426,7 +429,7 @@ class Courses(Section[Course]):
             subtitle=f"{shared} · {self.study.confidence.words()}", x_title="run",
             y_title=metric.name + {"$": " ($)", "s": " (s)"}.get(unit, ""), log_x=False,
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
-            marked=range(1, len(rows) + 1),
+            marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MOST_POINTS)),
         )  # fmt: skip
         return (replace(chart, leading=tuple(leading)),)
 
