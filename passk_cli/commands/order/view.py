@@ -205,7 +205,7 @@ class Verdicts(Section[Evidence]):
         elif rest:
             whose = rest[0].order.name if len(rest) == 1 else plural(len(rest), "model")
             yield (f"No dependence found between attempts of {whose}: no significant trend,"
-                   " correlation of neighbours or agreement of pairs.",)  # fmt: skip
+                   " correlation of successive attempts or agreement of pairs.",)  # fmt: skip
         else:
             yield ("Independence cannot be tested: no task has both passes and failures.",)
             return
@@ -217,7 +217,6 @@ class Verdicts(Section[Evidence]):
         yield f"{self.study.sizes(facts)} by {self.order}"
         adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
         yield f"{ADJUSTED[adjust]} over {tests}" if adjust in ADJUSTED else f"{tests}, unadjusted"
-        yield "neighbours: correlation of successive attempts"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "independent: no test rejects"
 
@@ -227,6 +226,7 @@ class Verdicts(Section[Evidence]):
         return sum(p is not None for model in self.records for p in model.p)
 
     def details(self) -> Iterator[str]:
+        yield "neighbours: correlation of successive attempts"
         yield "p: permutation of the attempts within tasks"
         yield self.study.confidence.words(self.study.confidence.for_differences())
 
