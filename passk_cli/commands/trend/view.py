@@ -305,9 +305,9 @@ class Courses(Section[Course]):
                        " before, ", after, f" since{others}.")  # fmt: skip
         elif metric.kind.ratio:
             last = max(self.records, key=lambda course: course.setup.runs[-1].at)
-            number = last.facts[-1].estimate
-            is_there = number.value is not None
-            yield (f"{metric.name} of {last.name} is ", number if is_there else "not known",
+            latest = last.facts[-1].estimate
+            is_there = latest.value is not None
+            yield (f"{metric.name} of {last.name} is ", latest if is_there else "not known",
                    f" in the last of {plural(len(last.facts), 'run')}"
                    f"{'' if is_there else ': no attempt passed'}.")  # fmt: skip
         else:
