@@ -148,13 +148,19 @@ def _sizes(counts: Counts) -> tuple[str, str]:
 
 def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
     ks: dict[str, list[str]] = {}
+    ratios, (tasks, attempts) = "", _sizes(counts)
     for name in dict.fromkeys(fact.name for fact in facts):
         # A change or an effect is of other numbers.
         with suppress(ParameterError):
             metric = parse(name)
-            ks.setdefault(metric.family, []).append(metric.argument)
+            if metric.kind.ratio:
+                ratios += (
+                    f" {name} is the mean {metric.kind.needs} of an attempt divided by pass@1."
+                )
+            else:
+                ks.setdefault(metric.family, []).append(metric.argument)
     if not ks:
-        return ""
+        return f"{ratios.strip()} There are {tasks}, {attempts}." if ratios else ""
     names = [
         name
         for family, each in ks.items()
@@ -166,8 +172,8 @@ def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
     ]
     cited = _cited(" ".join(ESTIMATORS.get(family, "") for family in ks))
     means = "is the mean" if len(names) == 1 else "are means"
-    tasks, attempts = _sizes(counts)
-    return f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
+    of_means = f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
+    return of_means + ratios
 
 
 def _law(counts: Counts, entries: Mapping[str, object]) -> str:

@@ -59,6 +59,9 @@ def test_every_reference_can_be_resolved() -> None:
          "(95 %, simultaneous over all k (Davison and Hinkley 1997))"]),
         (["extrapolate", SAMPLES / "counts.csv", "--fit", "beta", "--resamples", "100"],
          ["a beta-binomial law (Kazdan et al. 2025)", "100 refits to resampled tasks"]),
+        (["compare", SAMPLES / "costs.csv", "-m", "cost-per-success"],
+         ["cost-per-success is the mean cost of an attempt divided by pass@1. There are 8 tasks",
+          "Fieller's test of equal ratios of means"]),
     ],
 )  # fmt: skip
 def test_sentences_are_about_what_was_computed(
