@@ -155,12 +155,13 @@ def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
             metric = parse(name)
             if metric.kind.ratio:
                 ratios += (
-                    f" {name} is the mean {metric.kind.needs} of an attempt divided by pass@1."
+                    f" {name} is the mean {metric.kind.needs} of an attempt divided by pass@1,"
+                    f" from {tasks} and {attempts}."
                 )
             else:
                 ks.setdefault(metric.family, []).append(metric.argument)
     if not ks:
-        return f"{ratios.strip()} There are {tasks}, {attempts}." if ratios else ""
+        return ratios.strip()
     names = [
         name
         for family, each in ks.items()

@@ -99,7 +99,7 @@ def test_every_published_number(key: tuple[str, ...], tmp_path: Path) -> None:
                 found = found[found["suite"] == model.split()[1]]
             row = found.set_index("metric").loc
             per_success = expected[POLICIES[policy]]
-            assert row["cost-per-success"].estimate == pytest.approx(
+            assert row[f"{amount}-per-success"].estimate == pytest.approx(
                 math.nan if per_success is None else per_success, rel=1e-9, nan_ok=True
             )
             if policy == "error":

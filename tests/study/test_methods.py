@@ -60,7 +60,7 @@ def test_every_reference_can_be_resolved() -> None:
         (["extrapolate", SAMPLES / "counts.csv", "--fit", "beta", "--resamples", "100"],
          ["a beta-binomial law (Kazdan et al. 2025)", "100 refits to resampled tasks"]),
         (["compare", SAMPLES / "costs.csv", "-m", "cost-per-success"],
-         ["cost-per-success is the mean cost of an attempt divided by pass@1. There are 8 tasks",
+         ["cost-per-success is the mean cost of an attempt divided by pass@1, from 8 tasks",
           "Fieller's test of equal ratios of means"]),
     ],
 )  # fmt: skip
