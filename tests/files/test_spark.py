@@ -36,7 +36,7 @@ CLASS = "org.apache.spark.deploy.{0}.{1}"
 Both = Callable[..., Done]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a master with two workers, which end with the tests."""
     import pyspark
@@ -71,7 +71,7 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process.wait()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server of Spark Connect, which ends with the tests."""
     import pyspark
@@ -105,9 +105,12 @@ def _wait(log: Path, pattern: str) -> str:
     raise TimeoutError(log.read_text())
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that Hadoop calls hdfs://cluster/runs and s3a://bucket/runs."""
+    """A folder that Hadoop calls hdfs://cluster/runs and s3a://bucket/runs.
+
+    One for all tests of a process, whose Java machine reads its settings once.
+    """
     folder = tmp_path_factory.mktemp("shared")
     views = "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme"
     settings = {
