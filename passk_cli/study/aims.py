@@ -201,7 +201,7 @@ class Aims:
         return math.floor(self.amount / unit * (1.0 + 1e-12))
 
     def left(self, attempts: int) -> float:
-        """What so many attempts leave of the budget, in its unit."""
+        """Rest of the budget after so many attempts, in its unit."""
         if self.in_money:
             return max(self.amount - attempts * (self.unit_cost or 0.0), 0.0)
         return self.spend - attempts

@@ -226,7 +226,7 @@ class Choices(Section[Choice]):
         yield ("To detect ", wanted, f"{of}: {_words(needed)} per model{more}.")
 
     def _price(self) -> Sentence:
-        """What an attempt costs, and that it was measured; nothing where the budget is attempts."""
+        """Cost of an attempt, and that it was measured; nothing where the budget is attempts."""
         designs, aims = self.designs, self.designs.aims
         if not aims.in_money:
             return ()

@@ -41,7 +41,7 @@ def parse_date(text: Any) -> str:
 
 
 def parse_amounts(value: Any) -> tuple[str, ...]:
-    """What attempts took, from "cost,tokens"; ParameterError for what is none of it.
+    """Amounts to record, from "cost,tokens"; ParameterError for a name that is no amount.
 
     >>> parse_amounts(["cost,tokens"])
     ('cost', 'tokens')

@@ -359,7 +359,7 @@ def outcomes_alone(rows: Callable[[File, Wanted], Iterable[Row]]) -> Callable[[F
 
 
 def amounts(**paths: str) -> Callable[[Any], Mapping[str, object]]:
-    """What an attempt took: amount → the dotted path to it in the record of a row.
+    """Amounts of an attempt: amount → the dotted path to it in the record of a row.
 
     >>> amounts(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}

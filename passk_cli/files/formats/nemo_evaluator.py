@@ -22,7 +22,7 @@ _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
 
 
 def _averages(file: File) -> tuple[str, str] | None:
-    """What a file with averages is, and what to give instead; None of one with results."""
+    """Refusal of a file with averages, naming what to give instead; None of one with results."""
     if file.form == "object" and file.has("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl beside it"
     if file.form == "other" and _AVERAGES.search(file.text):
