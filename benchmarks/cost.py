@@ -1,6 +1,6 @@
 """Cost per solved task: do its limits cover, alone and between two models, where costs are skewed?
 
-Run: nice python benchmarks/cost.py [single|held-out|pairs …] [--runs 250]
+Run: nice python benchmarks/cost.py [single|held-out|pairs|unlike|lumps|missing …] [--runs 250]
 All three take five minutes of one core.  Writes the tables of benchmarks/cost.md.
 """
 
@@ -15,10 +15,12 @@ from itertools import product
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+import pandas as pd
 from measure import keep, table
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+import passk_cli
 from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success
 
 Floats = NDArray[np.float64]
@@ -232,6 +234,115 @@ def pairs(runs: int) -> str:
     return f"{errors(runs)}\n\n{table(head, rows)}"
 
 
+def unlike(runs: int) -> str:
+    """Equal cost per success of two models that fail at unlike prices: size of the test."""
+    rows = []
+    for (dear, cheap), spread, rates, (tasks, n) in product(
+        ((8.0, 0.2), (3.0, 0.5)), (0.0, 1.0), (HALF, (9.0, 1.0)),
+        ((3, 5), (20, 1), (60, 1), (60, 4), (200, 1)),
+    ):  # fmt: skip
+        rng = np.random.default_rng([tasks, n, int(10 * cheap), int(10 * spread), int(rates[0])])
+        rejects, covers = [], []
+        for _ in range(runs):
+            both = []
+            for failing in (dear, cheap):
+                task, start = np.repeat(np.arange(tasks), n), np.arange(tasks + 1) * n
+                passed = rng.random(tasks * n) < rng.beta(*rates, tasks)[task]
+                cost = np.where(passed, 1.0, failing) * np.exp(spread * rng.normal(size=tasks * n))
+                p = rates[0] / sum(rates)
+                true = (p + (1 - p) * failing) / p
+                ones = np.ones(tasks * n, np.int64)
+                both.append(Spending.of(start, cost / true, ones, passed.astype(np.int64)))
+            answer = compare_costs(both, adjust=False)[0]
+            rejects.append(answer.p <= 0.05)
+            low, high = answer.ratio.low, answer.ratio.high
+            covers.append((low or 0.0) <= 1.0 <= (np.inf if high is None else high))
+        rows.append([f"× {dear:g} and × {cheap:g}", f"{spread:g}", f"Beta{rates}", tasks, n,
+                     f"{100 * np.mean(rejects):.1f}", f"{100 * np.mean(covers):.1f}"])  # fmt: skip
+    head = ["failures cost", "σ", "rates", "tasks", "n", "rejects %", "ratio covered %"]
+    return f"{errors(runs)}\n\n{table(head, rows)}"
+
+
+def lumps(runs: int) -> str:
+    """A share of the tasks costs many times as much: coverage, and how often it is said."""
+    rows = []
+    for (share, times), tasks, n in product(
+        ((0.05, 50.0), (0.1, 20.0), (0.02, 100.0)), (20, 60, 100, 200, 500), (1, 4)
+    ):
+        rng = np.random.default_rng([tasks, n, int(times)])
+        true, covers, said = 2 * (1 + share * (times - 1)), [], []
+        for _ in range(runs):
+            task, start = np.repeat(np.arange(tasks), n), np.arange(tasks + 1) * n
+            passed = rng.random(tasks * n) < rng.beta(1, 1, tasks)[task]
+            cost = np.where(rng.random(tasks) < share, times, 1.0)[task]
+            ones = np.ones(tasks * n, np.int64)
+            one = Spending.of(start, cost, ones, passed.astype(np.int64))
+            answer = cost_per_success(one)
+            high = np.inf if answer.high is None else answer.high
+            covers.append((answer.low or 0.0) <= true <= high)
+            said.append(bool(one.few_carry))
+        kept = [c for c, few in zip(covers, said, strict=True) if not few]
+        rows.append([f"{100 * share:g} % × {times:g}", tasks, n, f"{100 * np.mean(covers):.1f}",
+                     f"{100 * np.mean(said):.0f}",
+                     f"{100 * np.mean(kept):.0f}" if len(kept) >= 20 else "–"])  # fmt: skip
+    for law, tasks in product(("σ 0.5", "σ 1", "σ 2"), (20, 60, 200)):
+        cell = Cell(law, tasks, 1)
+        rng = np.random.default_rng([tasks, len(law)])
+        said = [bool(cell.drawn(rng).few_carry) for _ in range(runs)]
+        rows.append([f"no lumps, {law}", tasks, 1, "", f"{100 * np.mean(said):.0f}", ""])
+    head = ["dear tasks", "tasks", "n", "covers %", "warned %", "covers % where not warned"]
+    return f"{errors(runs)}\n\n{table(head, rows)}"
+
+
+# Which costs are missing.
+MISSING: dict[str, Callable[[Rng, Floats, NDArray[np.bool_]], NDArray[np.bool_]]] = {
+    "any, 10 %": lambda rng, cost, passed: rng.random(len(cost)) < 0.1,
+    "of failures, 30 %": lambda rng, cost, passed: ~passed & (rng.random(len(cost)) < 0.3),
+    "of the dearest fifth, half": lambda rng, cost, passed: (
+        (cost > np.quantile(cost, 0.8)) & (rng.random(len(cost)) < 0.5)
+    ),
+    "held out: of passes, 20 %": lambda rng, cost, passed: passed & (rng.random(len(cost)) < 0.2),
+}
+
+
+def missing(runs: int) -> str:
+    """Coverage of the cost per success where costs are missing, by --missing-cost."""
+    rows = []
+    for (name, lacks), (tasks, n) in product(MISSING.items(), ((20, 4), (80, 6))):
+        rng = np.random.default_rng([tasks, n, len(name)])
+        covers: dict[str, list[bool]] = {policy: [] for policy in ("drop", "mean", "bounds")}
+        values: dict[str, list[float]] = {policy: [] for policy in covers}
+        true = 2 * 1.5 * np.exp(0.5)
+        for _ in range(runs):
+            task = np.repeat(np.arange(tasks), n)
+            passed = rng.random(tasks * n) < rng.beta(1, 1, tasks)[task]
+            cost = np.where(passed, 1.0, 2.0) * np.exp(
+                np.sqrt(0.5) * (rng.normal(size=tasks)[task] + rng.normal(size=tasks * n))
+            )
+            cost = np.where(lacks(rng, cost, passed), np.nan, cost)
+            data = pd.DataFrame({"model": "m", "task": task.astype(str), "passed": passed,
+                                 "cost": cost})  # fmt: skip
+            for policy, held in covers.items():
+                try:
+                    found = passk_cli.cost(data, missing_cost=policy).frame
+                except passk_cli.DataError:  # a task without any cost has no mean
+                    continue
+                row = found[found["metric"] == "cost-per-success"].iloc[0]
+                low = 0.0 if pd.isna(row["low"]) else row["low"]
+                high = np.inf if pd.isna(row["high"]) else row["high"]
+                held.append(low <= true <= high)
+                values[policy].append(row["estimate"] / true)
+        for policy, held in covers.items():
+            shown = ("–", "–") if len(held) < runs / 4 else (
+                f"{100 * np.mean(held):.0f}", f"{np.nanmedian(values[policy]):.2f}"
+            )  # fmt: skip
+            rows.append([name, f"{tasks} × {n}", policy, *shown,
+                         f"{100 * (1 - len(held) / runs):.0f}"])  # fmt: skip
+    head = ["missing costs", "tasks × attempts", "--missing-cost", "covers %",
+            "estimate / truth, median", "refused %"]  # fmt: skip
+    return f"{errors(runs)}\n\n{table(head, rows)}"
+
+
 def plain_t(a: Spending, b: Spending) -> float:
     """Two-sided p of the same statistic by Student's t alone."""
     means = [each.mean() for each in (a.cost, a.rate, b.cost, b.rate)]
@@ -250,13 +361,18 @@ def errors(runs: int) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sections", nargs="*", choices=["single", "held-out", "pairs", []])
+    parser.add_argument("sections", nargs="*", choices=[
+        "single", "held-out", "pairs", "unlike", "lumps", "missing", [],
+    ])  # fmt: skip
     parser.add_argument("--runs", type=int, default=250)
     arguments = parser.parse_args()
     sections = {
         "single": lambda runs: single(SITUATIONS, runs),
         "held-out": lambda runs: single(HELD_OUT, runs),
         "pairs": pairs,
+        "unlike": unlike,
+        "lumps": lumps,
+        "missing": missing,
     }
     for name in arguments.sections or sections:
         keep(name, sections[name](arguments.runs), "cost.md")

@@ -4,14 +4,15 @@ Run: python benchmarks/difference.py [SECTION …] [--runs 1000]
 SECTION is tuned, held-out (situations that no constant was chosen on), small (3 to 8 tasks),
 audited (cells of an
 audit of the law before), rare (few tasks change much), few (how often
-few tasks decide), family or many (all pairs of 134 models); all but many when none is
-named.  Writes its tables into benchmarks/difference.md.
+few tasks decide), family, halves and halves-held (half of ten models worse) or many (all pairs of
+134 models); all but many when none is named.  Writes its tables into benchmarks/difference.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,11 @@ from passk_cli.inference.difference import difference_law
 from passk_cli.inference.family import Differences, family
 from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.metrics.registry import parse
+from passk_cli.outcomes.counts import Counts
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.pairs import choose_pairs, compare_pairs
+from passk_cli.study.rules import Rules
+from passk_cli.study.study import Study
 
 PAGE = Path(__file__).with_suffix(".md")
 Floats = NDArray[np.float64]
@@ -372,6 +378,91 @@ def families(runs: int) -> str:
     return f"{errors(runs)}\n\n{table(head, rows)}"
 
 
+@dataclass(frozen=True)
+class Half:
+    """Ten models of which some are worse, n attempts each: the audit's kind of family."""
+
+    law: str
+    tasks: int
+    n: int | tuple[int, int]
+    worse: int = 5
+    models: int = 10
+    step: float = 1.0
+
+    def draw(self, rng: np.random.Generator, runs: int) -> tuple[Floats, Floats]:
+        """Rates (runs × tasks) of the better and the worse models."""
+        better = HALVES[self.law](rng, (runs, self.tasks))
+        with np.errstate(divide="ignore"):
+            return better, 1 / (1 + np.exp(self.step - np.log(better / (1 - better))))
+
+
+HALVES: dict[str, Rates] = {
+    "rare passes": lambda rng, shape: rng.beta(0.3, 6, shape),
+    "three kinds": lambda rng, shape: rng.choice([0.02, 0.5, 0.98], shape),
+    "Beta(9, 1)": lambda rng, shape: rng.beta(9, 1, shape),
+    "Beta(5, .5)": lambda rng, shape: rng.beta(5, 0.5, shape),
+    "5 % at .5, rest .01": lambda rng, shape: np.where(rng.random(shape) < 0.05, 0.5, 0.01),
+    "Beta(2, 2)": lambda rng, shape: rng.beta(2, 2, shape),
+    "Beta(.5, .5)": lambda rng, shape: rng.beta(0.5, 0.5, shape),
+    "all .5": lambda rng, shape: np.full(shape, 0.5),
+    "10 % at .9, rest .999": lambda rng, shape: np.where(rng.random(shape) < 0.1, 0.9, 0.999),
+}
+AUDITED_HALVES = (
+    Half("rare passes", 50, 5), Half("three kinds", 30, 10), Half("three kinds", 50, 4),
+    Half("Beta(9, 1)", 30, 10), Half("Beta(5, .5)", 50, 4), Half("5 % at .5, rest .01", 100, 10),
+)  # fmt: skip
+HELD_OUT_HALVES = (
+    Half("Beta(2, 2)", 50, 4), Half("Beta(.5, .5)", 20, 6), Half("all .5", 40, 5),
+    Half("10 % at .9, rest .999", 80, 6), Half("rare passes", 200, 3),
+    Half("three kinds", 40, (12, 3)), Half("rare passes", 100, 1), Half("Beta(5, .5)", 3, 5),
+    Half("Beta(2, 2)", 100, 4, worse=1, models=5), Half("three kinds", 60, 8, worse=0),
+    Half("Beta(9, 1)", 50, 5, worse=0, models=25),
+)  # fmt: skip
+
+
+def halves(cells_: Sequence[Half], runs: int) -> str:
+    """How often all intervals of `passk compare` hold together, and what its tests find."""
+    rows = []
+    for cell in cells_:
+        rng = np.random.default_rng([cell.tasks, *(ord(sign) for sign in cell.law)])
+        big = cell.draw(np.random.default_rng(7), 2_000_000 // cell.tasks)
+        worse = np.arange(cell.models) >= cell.models - cell.worse
+        mean = np.where(worse, big[1].mean(), big[0].mean())
+        sizes = np.resize(cell.n, cell.models)
+        names = [f"m{model:02d}" for model in range(cell.models)]
+        seen: list[tuple[float, ...]] = []
+        better, lower = cell.draw(rng, runs)
+        for run in range(runs):
+            rates = np.where(worse[:, None], lower[run], better[run])
+            c = rng.binomial(sizes[:, None], rates)
+            counts = Counts.from_columns(
+                [(name,) for name in names for _ in range(cell.tasks)],
+                [f"{task:04d}" for task in range(cell.tasks)] * cell.models,
+                np.repeat(sizes, cell.tasks), c.ravel(),
+            )  # fmt: skip
+            confidence = Confidence(resamples=1000)
+            study = Study(counts, (parse("pass@1"),), confidence, Rules())
+            pairs = compare_pairs(choose_pairs(study, None), confidence, study.rules)
+            ends = [[int(each.series[0][1:]) for each in (p.first, p.second)] for p in pairs]
+            true = np.array([mean[a] - mean[b] for a, b in ends])
+            low, high = np.array([(p.interval.low, p.interval.high) for p in pairs]).T
+            found = np.array([p.adjusted <= 0.05 for p in pairs])
+            held = ((low <= true + 1e-12) & (true - 1e-12 <= high)).all()
+            differs = np.abs(true) > 1e-12
+            seen.append((
+                held, found[~differs].any(), found[differs].mean() if differs.any() else np.nan,
+            ))  # fmt: skip
+        held, false, power = np.mean(seen, axis=0)
+        rows.append([
+            cell.law, cell.tasks, cell.n, f"{cell.worse} of {cell.models}",
+            f"{100 * held:.1f} ± {100 * (held * (1 - held) / runs) ** 0.5:.1f}",
+            f"{100 * false:.1f}", "–" if np.isnan(power) else f"{100 * power:.1f}",
+        ])  # fmt: skip
+        print(rows[-1], file=sys.stderr)
+    head = ["rates", "tasks", "n", "worse", "all intervals hold %", "any false %", "found %"]
+    return table(head, rows)
+
+
 def _mean_worse() -> float:
     rates = np.random.default_rng(7).beta(2, 2, 2_000_000)
     return float((1 / (1 + np.exp(1.0 - np.log(rates / (1 - rates))))).mean())
@@ -415,6 +506,8 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "rare": lambda runs: rare(2 * runs),
     "few": few,
     "family": lambda runs: families(max(runs // 2, 100)),
+    "halves": lambda runs: halves(AUDITED_HALVES, runs // 2),
+    "halves-held": lambda runs: halves(HELD_OUT_HALVES, runs // 2),
     "many": lambda runs: many(),
 }
 

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from math import sqrt
 from pathlib import Path
 
@@ -21,11 +22,13 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 from measure import in_turn, keep, machine, table
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import copies_test, neighbour_test, trend_test
 from passk_cli.inference.intervals import Sample, interval
-from passk_cli.metrics.order import first_at_k, totals, trend_scores
+from passk_cli.metrics.order import first_at_k, lag_one, totals, trend_scores
 from passk_cli.metrics.pass_k import pass_at_k
 
 LEVEL = 0.05
@@ -135,6 +138,53 @@ def power_rows(models: int) -> Iterator[tuple[object, ...]]:
                 yield name, family, tasks, n, *found[:3], *found[4:]
 
 
+def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
+    """Effects of the size that a run says it would find: how often they are found."""
+    reach = norm.ppf(1 - LEVEL / 6) + norm.ppf(0.8)
+    for family, tasks, n in product(FAMILIES, (20, 50, 164), (4, 8, 10, 20)):
+        rng = np.random.default_rng([9, tasks, n, *map(ord, family)])
+        sizes = []
+        for _ in range(200):
+            start, passed = rows(plain(rng, rng.beta(*FAMILIES[family], size=(tasks, 1)), n))
+            trend, near = trend_test(start, passed), neighbour_test(start, passed)
+            if near.mean:
+                slope = reach * trend.sd / trend_scores(start, passed)[1].sum()
+                lag = reach * near.sd / near.mean
+                sizes.append((slope, lag * (1 + lag)))
+        slope, lag = np.median(sizes, axis=0)
+        # The share of repeats whose measured correlation is that.
+        share = np.nan
+        if n >= 8 and lag < lag_of(0.99, n, family):
+            share = brentq(lambda s, n=n, f=family, lag=lag: lag_of(s, n, f) - lag, 0.0, 0.99)
+        drift = np.nan
+        if slope < slope_of(1.0, n, family):
+            drift = brentq(lambda d, n=n, f=family, s=slope: slope_of(d, n, f) - s, 0.0, 1.0)
+        found = []
+        for make, test in ((drifting(-drift), trend_test), (sticky(share), neighbour_test)):
+            models_ = [make(rng, rng.beta(*FAMILIES[family], size=(tasks, 1)), n)
+                       for _ in range(models)]  # fmt: skip
+            found.append(np.mean([test(*rows(x)).p <= LEVEL / 3 for x in models_]))
+        shown = ["–" if np.isnan(each) else f"{100 * rate:.0f}"
+                 for rate, each in zip(found, (drift, share), strict=True)]  # fmt: skip
+        yield family, tasks, n, f"{100 * slope:.1f}", shown[0], f"{lag:.2f}", shown[1]
+
+
+def slope_of(by: float, n: int, family: str) -> float:
+    """Mean measured slope where rates drift by so much per attempt, as far as 0 and 1 let them."""
+    rng = np.random.default_rng(13)
+    x = drifting(by)(rng, rng.beta(*FAMILIES[family], size=(40_000, 1)), n)
+    scores, sizes = trend_scores(*rows(x))
+    return float(scores.sum() / sizes.sum())
+
+
+def lag_of(share: float, n: int, family: str) -> float:
+    """Mean measured correlation of neighbours where so many outcomes repeat the one before."""
+    rng = np.random.default_rng(12)
+    x = sticky(share)(rng, rng.beta(*FAMILIES[family], size=(40_000, 1)), n)
+    c = x.sum(axis=1)
+    return lag_one((x[:, 1:] != x[:, :-1]).sum(axis=1), np.full(len(c), n), c)
+
+
 def interval_rows(models: int) -> Iterator[tuple[object, ...]]:
     for by in (0.0, -0.02):
         for family in FAMILIES:
@@ -225,14 +275,26 @@ def speed(runs: int) -> None:
     keep("speed", text, file="order.md")
 
 
+def simulate_detectable(models: int) -> None:
+    rows_ = list(detectable_rows(models))
+    error = 100 * sqrt(0.16 / models)
+    text = f"{models:,} models a row; Monte-Carlo error at 80 %: {error:.1f} points"
+    head = ("rates", "tasks", "attempts", "trend, points per attempt", "found %",
+            "correlation of neighbours", "found %")  # fmt: skip
+    keep("detectable", f"{text}\n\n{table(head, rows_)}", file="order.md")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=4000)
     parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--detectable", action="store_true", help="this table alone")
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     if arguments.speed:
         speed(arguments.runs)
+    elif arguments.detectable:
+        simulate_detectable(arguments.models)
     else:
         simulate(arguments.models)
 

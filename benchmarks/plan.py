@@ -1,7 +1,7 @@
 """What `passk plan` predicts against simulation: standard errors, and power of the paired tests.
 
 Run: python benchmarks/plan.py [--draws 20000000] [--pilots 500] [--comparisons 12000]
-     [--samples 200] [--only errors|widths|clusters|power]
+     [--samples 200] [--only errors|widths|clusters|alike|power]
 Writes the tables into benchmarks/plan.md.
 """
 
@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from math import sqrt
 from pathlib import Path
+from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
@@ -31,6 +32,7 @@ from passk_cli.inference.design import (
     Piloted,
     cluster_excess,
     relative_error,
+    true_difference,
 )
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
@@ -190,6 +192,67 @@ def cluster_rows(
                f"{np.sqrt((without**2).mean()) / realised:.2f}",
                f"{100 * planned.std() / planned.mean():.0f}",
                f"{100 * float(np.median(said)):.0f}")  # fmt: skip
+
+
+# Pilots of two models: tasks, attempts, rates, correlation of true rates; the audit's, and others.
+ALIKE = (
+    (30, 5, (2.0, 2.0), 1.0), (30, 10, (1.0, 1.0), 1.0), (50, 4, (1.0, 1.0), 1.0),
+    (50, 4, (0.5, 0.5), 0.98), (50, 10, (2.0, 2.0), 0.95), (100, 5, (1.0, 1.0), 0.95),
+    (60, 8, (1.0, 1.0), 0.9),
+)  # fmt: skip
+ALIKE_HELD_OUT = (
+    (3, 3, (1.0, 1.0), 1.0), (12, 2, (1.0, 1.0), 1.0), (40, 3, (5.0, 0.5), 1.0),
+    (40, 3, (0.2, 4.0), 0.97), (200, 2, (0.5, 0.5), 1.0), (80, 6, (1.0, 1.0), 0.7),
+    (80, 6, (1.0, 1.0), 0.0), (80, (2, 9), (1.0, 2.0), 0.97),
+)  # fmt: skip
+
+
+def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, ...]]:
+    """Variance of a difference as pilots of two models plan it, over the true one.
+
+    The second model has the rates of the first, but for a share 1 − ρ of tasks, whose are new.
+    """
+    metric = parse("pass@1")
+    for tasks, attempts, (a, b), rho in designs:
+        own = (attempts, attempts) if isinstance(attempts, int) else attempts
+        rng = np.random.default_rng([tasks, *own, int(100 * rho)])
+        rates = rates_of(a, b)
+        luck = Assumed(metric, rates).within(1)
+        least = min(own)
+        true_between = 2 * (1 - rho) * rates.spread**2
+        true = true_between + 2 * luck / least
+        planned, covers, before = [], [], []
+        while len(planned) < pilots:
+            p = rng.beta(a, b, tasks)
+            q = np.where(rng.random(tasks) < rho, p, rng.beta(a, b, tasks))
+            one, other = (
+                Piloted(metric, np.full(tasks, n), rng.binomial(n, r))
+                for n, r in zip(own, (p, q), strict=True)
+            )
+            if np.ptp(one.values) == 0 or np.ptp(other.values) == 0:
+                continue
+            variance, low, high = true_difference(one, other)
+            planned.append(Difference(one, other, 0.0, variance).variance(least) / true)
+            covers.append(low <= true_between + 1e-12 <= high or (rho == 1 and low < true / 20))
+            shared = float(np.cov(one.values, other.values)[0, 1])
+            root = sqrt(max(one.between, 0) * max(other.between, 0))
+            if not root or abs(shared / root) > 1:
+                before.append(Difference(one, one, 0.5 * one.between).variance(least) / true)
+            else:
+                before.append(Difference(one, other, shared).variance(least) / true)
+        low, middle, high = np.quantile(planned, (0.1, 0.5, 0.9))
+        yield (f"Beta({a:g}, {b:g})", f"{tasks} × {attempts}", f"{rho:g}", f"{middle:.2f}",
+               f"{low:.2f}–{high:.2f}", f"{np.median(before):.2f}",
+               f"{100 * np.mean(covers):.0f}")  # fmt: skip
+
+
+def simulate_alike(pilots: int) -> None:
+    head = ("rates", "pilot", "correlation", "planned / true variance, median",
+            "80 % of the pilots", "before, median", "95 % ends hold the truth, %")  # fmt: skip
+    for section, designs in (("alike", ALIKE), ("alike-held", ALIKE_HELD_OUT)):
+        error = 100 * sqrt(0.05 * 0.95 / pilots)
+        write(section, f"{pilots:,} pilots a row; ± {error:.0f} points of what holds the truth",
+              head, list(alike_rows(pilots, designs)))  # fmt: skip
 
 
 def carried_rows(thinnings: int) -> Iterator[tuple[object, ...]]:
@@ -422,7 +485,7 @@ def main() -> None:
     parser.add_argument("--pilots", type=int, default=500)
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--comparisons", type=int, default=12_000)
-    parser.add_argument("--only", choices=("errors", "widths", "clusters", "power"))
+    parser.add_argument("--only", choices=("errors", "widths", "clusters", "alike", "power"))
     arguments = parser.parse_args()
     start = time.process_time()
     if arguments.only in (None, "errors"):
@@ -431,6 +494,8 @@ def main() -> None:
         simulate_widths(arguments.samples)
     if arguments.only in (None, "clusters"):
         simulate_clusters(4 * arguments.pilots)
+    if arguments.only in (None, "alike"):
+        simulate_alike(arguments.pilots)
     if arguments.only in (None, "power"):
         simulate_power(arguments.comparisons)
     print(f"{time.process_time() - start:.0f} s of one core")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.api import read
-from passk_cli.files.spark.session import session
+from passk_cli.files.sources.session import session
 from passk_cli.files.spark.statement import SparkStatement
 
 MODELS, TASKS = 20, 1000

@@ -1,6 +1,7 @@
 """Runs of one setup: thresholds of changes, simulated nights, coverage of a gate on a history.
 
-python benchmarks/trend.py thresholds|nights|costs|coverage|tau FOLDER|terminal FOLDER
+python benchmarks/trend.py thresholds|steady|correlated|nights|costs|coverage [NUMBER]
+python benchmarks/trend.py tau|terminal FOLDER
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from passk_cli.files.history import append
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.runs import (
+    ChangePoint,
+    above_middle,
     chance,
     changes,
     largest_deviate,
@@ -58,6 +61,82 @@ def night(
     return random.binomial(n, np.clip(rates + shifts, 0, 1), (runs, len(rates)))
 
 
+def found(n: np.ndarray, c: np.ndarray) -> list[ChangePoint]:
+    """Changes as `passk trend` seeks them."""
+    return changes((c / n).mean(axis=1), chance(n, c), counts=(n, c))
+
+
+# Rates of tasks of steady models, the audit's and three that nothing was tuned on.
+STEADY: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "all .999": lambda random, tasks: np.full(tasks, 0.999),
+    "all .99": lambda random, tasks: np.full(tasks, 0.99),
+    "one task of ten at .98, others 1": lambda random, tasks: np.where(
+        np.arange(tasks) % 10 == 0, 0.98, 1.0
+    ),
+    "Beta(1.2, .8)": rates_of,
+    "held out: Beta(.3, 6)": lambda random, tasks: random.beta(0.3, 6.0, tasks),
+    "held out: all .5": lambda random, tasks: np.full(tasks, 0.5),
+    "held out: half always, half never": lambda random, tasks: (np.arange(tasks) % 2).astype(float),
+}
+ATTEMPTS: dict[str, Callable[[np.random.Generator, int, int], np.ndarray]] = {
+    "1": lambda random, runs, tasks: np.ones((runs, tasks), dtype=int),
+    "4": lambda random, runs, tasks: np.full((runs, tasks), 4),
+    "1 or 8, by run": lambda random, runs, tasks: np.repeat(
+        random.choice([1, 8], (runs, 1), p=[0.2, 0.8]), tasks, axis=1
+    ),
+    "1 to 5, by task and run": lambda random, runs, tasks: random.integers(1, 6, (runs, tasks)),
+}
+
+
+def steady(histories: int = 100, length: int = 365) -> None:
+    """Years of nights in which nothing changes: how many have a false alarm."""
+    print("| rates | tasks | attempts | effect | false alarms | by the largest t alone |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for (name, rates), (sizes, attempts), tasks, effect in product(
+        STEADY.items(), ATTEMPTS.items(), (3, 50), (0.0, 0.02)
+    ):
+        if effect and "Beta(1" not in name and "Beta(.3" not in name:
+            continue
+        random = np.random.default_rng([ord(sign) for sign in f"{name}{sizes}{tasks}{effect}"])
+        alarms = np.zeros(2)
+        for _ in range(histories):
+            own, n = rates(random, tasks), attempts(random, length, tasks)
+            spread = own * (1 - own)
+            shift = random.normal(0, effect, (length, 1)) if effect else np.zeros((length, 1))
+            c = random.binomial(n, np.clip(own + shift * spread / max(spread.mean(), 1e-9), 0, 1))
+            means, floors = (c / n).mean(axis=1), chance(n, c)
+            alarms += bool(found(n, c)), largest_deviate(means, floors) > 4.255
+        error = 100 * np.sqrt(np.maximum(alarms, 1) * (1 - alarms / histories)) / histories
+        shares = 100 * alarms / histories
+        print(f"| {name} | {tasks} | {sizes} | {100 * effect:g} | {shares[0]:.0f}"
+              f" ± {error[0]:.0f} % | {shares[1]:.0f} % |", flush=True)  # fmt: skip
+
+
+def correlated(histories: int = 200, length: int = 365) -> None:
+    """Years of nights whose run effects are correlated, share of the variance of a run's mean."""
+    print("| correlation | share of the run effect | false alarms | drop of 1.5 sd on night 120:"
+          " nights (90 %) | of 4 sd on night 10 |\n| --- | --- | --- | --- | --- |")  # fmt: skip
+    cells = ((0.0, 1.0), (0.3, 1.0), (0.7, 1.0), (0.7, 0.5), (0.9, 1.0), (0.9, 0.5),
+             (0.5, 0.8), (0.8, 0.7), (-0.3, 1.0))  # fmt: skip
+    for phi, share in cells:
+        random, alarms = np.random.default_rng([int(10 * abs(phi)), int(10 * share)]), 0
+        delays: list[list[int]] = [[], []]
+        for _ in range(histories):
+            noise, effect = random.normal(size=(2, length))
+            for run in range(1, length):
+                effect[run] = phi * effect[run - 1] + np.sqrt(1 - phi**2) * effect[run]
+            means = np.sqrt(share) * effect + np.sqrt(1 - share) * noise
+            alarms += bool(changes(means))
+            for seen, (at, drop) in zip(delays, ((119, 1.5), (9, 4.0)), strict=True):
+                fallen = means[:200] - drop * (np.arange(200) >= at)
+                later = [each.shown for each in changes(fallen) if each.shown >= at]
+                seen.append(later[0] - at + 1 if later else 200)
+        late = [f"{np.median(each):.0f} ({np.quantile(each, 0.9):.0f})" for each in delays]
+        error = 100 * np.sqrt(max(alarms, 1) / histories * (1 - alarms / histories) / histories)
+        print(f"| {phi:g} | {share:g} | {100 * alarms / histories:.0f} ± {error:.0f} % |"
+              f" {late[0]} | {late[1]} |", flush=True)  # fmt: skip
+
+
 def by_t(before: np.ndarray, after: np.ndarray, n: int) -> bool:
     """Whether a paired t test of two nights is significant at 5 %, one-sided."""
     d = (after - before) / n
@@ -88,9 +167,7 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
           " nights until it is |")  # fmt: skip
     print("| --- | --- | --- | --- | --- | --- |")
     rules: dict[str, Callable[[np.ndarray, int], list[int]]] = {
-        "passk trend": lambda c, n: [
-            each.shown for each in changes(c.mean(axis=1) / n, chance(np.full_like(c, n), c))
-        ],
+        "passk trend": lambda c, n: [each.shown for each in found(np.full_like(c, n), c)],
         "passk gate, last 5": by_gate,
         "t test per night": lambda c, n: [r for r in range(1, length) if by_t(c[r - 1], c[r], n)],
         "threshold 200 %": lambda c, n: by_ratio(c.mean(axis=1)),
@@ -129,25 +206,35 @@ def costs(histories: int = 1_000, length: int = 200, at: int = 60, tasks: int = 
         delays: dict[str, list[int]] = {}
         for _ in range(histories):
             logs = random.normal(0, 1, (1, tasks, 1)) + random.normal(0, sigma, (length, tasks, n))
-            for name, means, floors in scales(logs):
-                alarms[name] = alarms.get(name, 0) + bool(changes(means, floors))
+            for name, means, floors, counts in scales(logs):
+                seen = changes(means, floors, counts=counts)
+                alarms[name] = alarms.get(name, 0) + bool(seen)
             logs = logs[:100]
             logs[at:] += np.log(2)
-            for name, means, floors in scales(logs):
-                seen = [each.shown for each in changes(means, floors) if each.shown >= at]
-                delays.setdefault(name, []).extend(shown - at + 1 for shown in seen[:1])
+            for name, means, floors, counts in scales(logs):
+                every = changes(means, floors, counts=counts)
+                late_ = [each.shown for each in every if each.shown >= at]
+                delays.setdefault(name, []).extend(shown - at + 1 for shown in late_[:1])
         for name, seen in delays.items():
             late = f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f})" if seen else "–"
             print(f"| {tasks} × {n}, {sigma:g} | {name} | {alarms[name] / histories:.3f} |"
                   f" {len(seen) / histories:.3f} | {late} |", flush=True)  # fmt: skip
 
 
-def scales(logs: np.ndarray) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Name, means and floors of runs: of logarithms, as trend has them, and of plain costs."""
+Scale = tuple[str, np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray] | None]
+
+
+def scales(logs: np.ndarray) -> list[Scale]:
+    """Name, means, floors and counts of runs: of logarithms, as trend has them, and of costs."""
     n, plain = np.full(logs.shape[:2], logs.shape[2]), np.exp(logs)
     floors = chance(n, plain.sum(axis=2), (plain**2).sum(axis=2))
     means, own = log_means(n, logs.sum(axis=2), (logs**2).sum(axis=2))
-    return [("mean logarithm", means, own), ("mean", plain.mean(axis=(1, 2)), floors)]
+    task = np.broadcast_to(np.arange(logs.shape[1])[:, None], logs.shape).ravel()
+    high = above_middle(task, logs.ravel(), np.ones(logs.size, int)).reshape(logs.shape).sum(axis=2)
+    return [
+        ("mean logarithm", means, own, (n, high)),
+        ("mean", plain.mean(axis=(1, 2)), floors, None),
+    ]
 
 
 def by_ratio(means: np.ndarray) -> list[int]:
@@ -155,12 +242,13 @@ def by_ratio(means: np.ndarray) -> list[int]:
     return (np.flatnonzero(means[:-1] > 2 * np.maximum(means[1:], 1e-9)) + 1).tolist()
 
 
-def coverage(repetitions: int = 4_000, tasks: int = 50, runs: int = 5) -> None:
+def coverage(repetitions: int = 4_000, tasks: int = 50, most: int = 5) -> None:
     """Coverage of `passk gate --baseline history.parquet:last5`, beside intervals without runs."""
     print("| effect | attempts | runs of the history | plain | gate | width | gate fails |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     models = 400  # Each is a repetition of its own; the gate judges all of them at once.
-    for effect, n, history in product((0.0, 0.02, 0.04), (1, 4), (5, 20)):
+    for effect, n, history in product((0.0, 0.02, 0.04), (1, 4), (2, 3, 5, 20)):
+        runs = min(most, history)
         random = np.random.default_rng([int(1000 * effect), n, history])
         rows, plain = [], []
         for _ in range(repetitions // models):
@@ -248,6 +336,13 @@ def real(form: str, folder: Path) -> None:
 
 if __name__ == "__main__":
     part, *rest = sys.argv[1:]
-    {"thresholds": thresholds, "nights": nights, "costs": costs, "coverage": coverage}.get(
-        part, lambda: real(part, Path(rest[0]))
-    )()
+    {
+        "thresholds": thresholds,
+        "steady": steady,
+        "correlated": correlated,
+        "nights": nights,
+        "costs": costs,
+        "coverage": coverage,
+    }.get(part, lambda *_: real(part, Path(rest[0])))(
+        *map(int, rest if rest and rest[0].isdecimal() else ())
+    )

@@ -8,6 +8,7 @@
 <!-- json estimate -->       the fields of a command's JSON
 <!-- schemas -->             the versions of JSON documents
 <!-- messages -->            every message and error, with what it means
+    <!-- doubts -->              every doubt about a reading, with what settles it
 <!-- fields -->             the fields that rows of several commands have
 """
 
@@ -28,7 +29,8 @@ from passk_cli.render import data
 from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
-    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields|messages)"
+    r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields|messages"
+    r"|doubts)"
     r" -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
@@ -50,6 +52,7 @@ def _part(match: re.Match[str]) -> str:
         "json": _json,
         "schemas": _schemas,
         "messages": _messages,
+        "doubts": _doubts,
         "fields": _fields,
     }
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
@@ -164,6 +167,20 @@ def _messages(_: str) -> str:
         for name, message in messages().items():
             if message.severity == severity:
                 lines += ["", f"### {name}", "", f"`{message.pattern}`", "", message.meaning]
+    return "\n".join(lines)
+
+
+def _doubts(_: str) -> str:
+    """Every doubt about a reading: its name, what is said, when, and what settles it."""
+    from passk_cli.files.reading.doubts import DOUBTS
+
+    lines = ["| doubt | what is said | when | settled by |", "| --- | --- | --- | --- |"]
+    for doubt in DOUBTS:
+        message = doubt.message
+        settled = ", ".join(f"`{option}`" for option in doubt.settled_by) or "the data alone"
+        name = f"[`{message.name}`](messages.md#{message.name})"
+        said = message.pattern.removesuffix("; <remedy>")
+        lines.append(f"| {name} | {_cell(said)} | {_cell(doubt.when)} | {settled} |")
     return "\n".join(lines)
 
 

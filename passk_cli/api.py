@@ -20,20 +20,21 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of
 from passk_cli.commands.question import Question, Read, answer
 from passk_cli.errors import DataError, ParameterError, PasskWarning
-from passk_cli.files.reading import load
-from passk_cli.files.remote import fetched_once
+from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
+from passk_cli.files.sources.remote import fetched_once
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, Findings, hinting
-from passk_cli.python.spelling import Options, call_of, in_python, python_spelling
+from passk_cli.python.spelling import Call, Options, call_of, in_python, python_spelling
 from passk_cli.render.style import Style, said
 
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
 DATA_HELP = (
     "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
-    " lists), a pandas or polars DataFrame, a table of Arrow or DuckDB, or Counts from `read`."
+    " lists), a pandas or polars DataFrame or a dict of them by model, a table of Arrow or DuckDB,"
+    " or Counts from `read`."
 )
 
 FRAME_HELP = f"frame_as : Frames of the result.  One of {', '.join(FRAMES)}."
@@ -61,6 +62,9 @@ def read(
     duplicates: str = "error",
     skip_bad: bool = False,
     by: str | Sequence[str] = (),
+    pool: str | Sequence[str] = (),
+    passes: str | Sequence[str] = (),
+    fails: str | Sequence[str] = (),
     where: str | Sequence[str] = "",
     models: str | Sequence[str] = (),
     exclude_models: str | Sequence[str] = (),
@@ -78,8 +82,8 @@ def read(
 
     data : a path, a list of paths (globs, directories, URLs, "label=path", "-"), rows (a list of
         dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or whatever
-        else hands over Arrow data, or a DuckDB relation; one row per attempt, a list of outcomes
-        per task, or counts per task.
+        else hands over Arrow data, or a DuckDB relation, or a dict of one of these for each model;
+        one row per attempt, a list of outcomes per task, or counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
     outcome : which one to read, in files of a harness that hold several.
     threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
@@ -95,7 +99,9 @@ def read(
         tokens, whatever costs the data have.
     duplicates : the same model, task and attempt twice is an "error"; or "first", "last", "keep".
     skip_bad : leave out lines that are not records, and count them.
-    by : columns that split each model further.  where : a DuckDB expression on the columns.
+    by : columns that split each model further.  pool : columns whose values are pooled on purpose.
+    passes, fails : words of outcomes that pass, and that fail, besides those that are known.
+    where : a DuckDB expression on the columns.
     models : keep only these, by name or pattern as "gpt-*".  exclude_models : leave these out.
     cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
@@ -121,9 +127,16 @@ def read(
     ([2], [1])
     """
     given = {name: value for name, value in locals().items() if name != "data"}
+    usual = inspect.signature(read).parameters
+    own = {name: value for name, value in given.items() if value is not usual[name].default}
     # An empty text is no condition.
-    with python_spelling(declared(Reading)):
-        return load(data, filled(Reading, given | {"where": where or None}))
+    with python_spelling(declared(Reading), Call("read", data, own)):
+        counts = load(data, filled(Reading, given | {"where": where or None}))
+    for message in counts.facts.messages:
+        if message.settles:
+            text = in_python(said(message.pieces(), Style()), declared(Reading))
+            warnings.warn(PasskWarning(text, message.name), stacklevel=2)
+    return counts
 
 
 def python_function(name: str) -> Callable[..., Findings]:
@@ -141,6 +154,7 @@ def python_function(name: str) -> Callable[..., Findings]:
         if len(positional) > len(first):
             raise TypeError(f"{name}() takes {' and '.join(taken)}; name other options")
         given = dict(zip(first, positional, strict=False)) | given
+        written = Call(name, data, dict(given))
         frame_as = given.pop("frame_as", FRAMES[0])
         unknown = [field for field in given if field not in options]
         if unknown:
@@ -150,7 +164,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                 meant = f" ({reason})"
             there = ", ".join((*options, "frame_as"))
             raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
-        with python_spelling(options):
+        with python_spelling(options, written):
             if frame_as not in FRAMES:
                 raise ParameterError(f'frame_as="{frame_as}": choose one of {", ".join(FRAMES)}')
             if find_spec(frame_as) is None:

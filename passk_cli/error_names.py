@@ -84,7 +84,7 @@ _FAMILIES = {
     "bad-path": (
         "the pattern of --path does not fit a file",
         "--path reads columns from the paths of files: '{model}/{task}/run-{attempt}.json'. Every"
-        " file has to fit, in one way only; * stands for any text.",
+        " file with results has to fit, in one way only; * stands for any text, **/ for folders.",
     ),
     "too-few-attempts": (
         "k is larger than the number of attempts",
@@ -292,18 +292,17 @@ _FAMILIES = {
         "Model, task and attempt number occur twice. Counting both would make the intervals too"
         " narrow. Choose: --duplicates first, last, or keep where they are attempts of their own.",
     ),
-    "nested-outcome": (
-        "the outcome lies deeper in the file",
-        "The records, or their outcomes, stand below keys of a JSON document: in a list, in a"
-        " mapping by task or model, or in a record inside each record. passk does not choose such a"
-        " place. The message names the options that read one, and each was tried: --records KEY,"
-        " --from task-records, --field outcome=a.b. X of --threshold X is the score that passes."
-        " Truth values under a name that is no usual one may say something else than what passes.",
-    ),
     "duplicate-files": (
         "two files hold the same results",
         "Counting both would count every attempt twice. Name one of them; if both are runs of their"
         " own, number the attempts or keep both with --duplicates keep.",
+    ),
+    "summary-file": (
+        "a file sums up the others",
+        "A folder holds the results of models and a summary of them: its tasks are their models, it"
+        " counts their attempts again, or its name says so. It is no model, and its attempts are"
+        " no further ones. Leave it out; where it holds results of its own, name the files, or a"
+        " pattern, in place of the folder.",
     ),
     "duplicate-models": (
         "two models have the same outcomes at all tasks",
@@ -317,14 +316,6 @@ _FAMILIES = {
         "A column that is not used splits the attempts of each task evenly, as a model or a setting"
         " does, or one label is given to several models. Keep them apart with --field model=COLUMN"
         " or --by COLUMN.",
-    ),
-    "unread-column": (
-        "a column that is not read tells the attempts of each task apart",
-        "No role was given to the column, and at each task it has the values 0, 1, 2 …, or the same"
-        " values equally often. If it numbers attempts, repeated ones would count twice; if it is a"
-        " part of the task, as the year beside the day, several tasks would be read as one. Name it"
-        " with --field attempt=COLUMN, --field task=TASK,COLUMN or --by COLUMN. --duplicates keep"
-        " reads every row as an attempt of its own.",
     ),
     "no-attempts": (
         "the data has no single attempts",

@@ -1,7 +1,11 @@
 """Errors that the caller can cause, and the exit code of each kind."""
 
-import re
+from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
+from passk_cli.message import Settle
 from passk_cli.text import cut, printable
 
 # A place is an option with its value, or one word: a file, a metric, a name.
@@ -15,14 +19,15 @@ class PasskError(Exception):
     what is long.
     kind : what it is about, for programs: "usage", "data" or "internal".
     name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
+    settles : options that settle it, one or several alternatives; each works as it stands.
     """
 
     exit_code = 4
     kind = "internal"
     name = "internal"
 
-    def __init__(self, text: str = "", *, name: str = "") -> None:
-        self.name = name or type(self).name
+    def __init__(self, text: str = "", *, name: str = "", settles: Sequence[Settle] = ()) -> None:
+        self.name, self.settles = name or type(self).name, tuple(settles)
         super().__init__(text)
 
     @property
@@ -70,9 +75,22 @@ class DataError(PasskError):
     kind = "data"
     name = "unusable-data"
 
-    def __init__(self, place: str, problem: str, remedy: str = "", *, name: str = "") -> None:
+    def __init__(
+        self,
+        place: str,
+        problem: str,
+        remedy: str = "",
+        *,
+        name: str = "",
+        settles: Sequence[Settle] = (),
+    ) -> None:
         self.place, self.problem, self.remedy = place, problem, remedy
-        super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""), name=name)
+        text = f"{place}: {problem}" + (f"; {remedy}" if remedy else "")
+        super().__init__(text, name=name, settles=settles)
+
+    def settled(self, settles: Sequence[Settle], remedy: str) -> DataError:
+        """The error with other options that settle it, and the remedy that says so."""
+        return type(self)(self.place, self.problem, remedy, name=self.name, settles=settles)
 
     @property
     def parts(self) -> tuple[str, str, str]:

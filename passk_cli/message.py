@@ -21,6 +21,22 @@ DECLARED: dict[str, Message] = {}
 
 # A text, a value, or a value and the kind of column that shows it.
 Piece = Any
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Options that a caller can add to the call to settle what a message or an error asks.
+
+    options : field of a group of options → what it is given: {"fields": {"task": "case"}, "by":
+        ("effort",)}.  A mapping adds its keys, a tuple its values; anything else takes the place
+        of what was given.
+    why : what that does, as "keeps them apart".
+    """
+
+    options: Mapping[str, Any]
+    why: str = ""
+
+
 _OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 # Stands for a number while words are spelled, which a spelling takes for the number that it is.
@@ -82,6 +98,7 @@ class Said:
     """A message with its fields.
 
     fields : name → text, count, number, names, or a number with its interval.
+    settles : options that settle what it says, one or several alternatives.
     spelling : text → text in another spelling, as of options in Python; None for the declared one.
     """
 
@@ -90,6 +107,7 @@ class Said:
     template: str
     remedy: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
+    settles: tuple[Settle, ...] = ()
     spelling: Callable[[str], str] | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:

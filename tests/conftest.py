@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from passk_cli.__main__ import main
-from passk_cli.files import reading
+from passk_cli.files import load as reading
 from passk_cli.files.request import Request
 from passk_cli.outcomes.counts import Counts
 

@@ -22,6 +22,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
 from passk_cli.python.spelling import in_python
 from tests import stub
+from tests.cli.test_messages import MIXED
 from tests.conftest import SAMPLES, Passk
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
@@ -208,7 +209,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             pd.DataFrame({"task": ["a", "b"], "n": [3, 3], "c": [1, 4]}),
             passk_cli.DataError,
-            "DataFrame: n and c of task 'b' cannot be counts; they need whole numbers",
+            "DataFrame: record 2: n = 3 and c = 4 cannot be counts; they need whole numbers",
         ),
     ],
 )
@@ -404,16 +405,22 @@ def test_the_stub_is_in_step() -> None:
     assert stub.STUB.read_text() == stub.text()
 
 
-def test_warnings_stand_at_the_callers_line(passk: Passk) -> None:
-    printed = passk("estimate", CRUX, "-m", "pass@1", "--model", "gpt-4-0613").err
+def test_warnings_stand_at_the_callers_line(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    path.write_text(MIXED)
+    printed = passk("estimate", path, "-m", "pass@1").err
     with pytest.warns(passk_cli.PasskWarning) as caught:
-        passk_cli.estimate(CRUX, "pass@1", models="gpt-4-0613")
+        passk_cli.estimate(path, "pass@1")
     (warning,) = caught
     assert warning.filename == __file__
     assert str(warning.message) == (
-        'attempts differ in temperature and are pooled; by="temperature" keeps them apart'
+        'attempts at one task differ in mode (a, b); fields="model=mode" as models; by="mode" keeps'
+        ' them apart; pool="mode" pools them on purpose'
     )
-    assert "are pooled; --by temperature keeps them apart" in printed
+    assert "differ in mode (a, b); --field model=mode as models; --by mode keeps them" in printed
+    with pytest.warns(passk_cli.PasskWarning, match="differ in mode") as caught:
+        passk_cli.read(path)
+    assert caught[0].filename == __file__
 
 
 def test_numbers_are_those_of_the_command_line(passk: Passk) -> None:
@@ -487,6 +494,71 @@ def test_frames_of_polars_and_of_parquet(tmp_path: Path) -> None:
         assert rows["T"].dtype == float
     with pytest.raises(passk_cli.ParameterError, match='frame_as="arrow": choose one of pandas'):
         passk_cli.compare(SMALL, frame_as="arrow")
+
+
+def test_named_levels_of_an_index_are_columns() -> None:
+    assert_same(passk_cli.read(FRAME.set_index("task")))
+    assert_same(passk_cli.read(FRAME.set_index(["model", "task"])))
+    cells = FRAME.groupby(["model", "task"])["passed"]
+    assert_same(passk_cli.read(cells.agg(n="size", c="sum")))
+    assert_same(passk_cli.read(cells.apply(list).to_frame("passed")))
+    # A column of that name counts, and rows that are numbered have no further column.
+    moved = FRAME.set_index(pd.Index(["other"] * len(FRAME), name="task"))
+    assert_same(passk_cli.read(moved))
+    assert_same(passk_cli.read(FRAME.sample(frac=1, random_state=1)))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            FRAME.groupby(["model", "task"]).agg({"passed": ["size", "sum"]}),
+            "columns of 2 levels, as ('passed', 'size'); flatten them: df.columns = [\"_\".join",
+        ),
+        (
+            FRAME.set_index(FRAME["task"].rename(None)).drop(columns="task"),
+            "the columns are model, passed, repo; if it is in the index, name its levels and use"
+            " df.reset_index()",
+        ),
+        (
+            FRAME.groupby("task")["passed"].sum(),
+            "type Series; with .reset_index() it is a DataFrame; give",
+        ),
+    ],
+)
+def test_what_an_index_hides_is_named(data: Any, message: str) -> None:
+    with pytest.raises(passk_cli.PasskError, match=re.escape(message)):
+        passk_cli.read(data)
+    with pytest.raises(passk_cli.DataError) as caught:
+        passk_cli.read(FRAME.drop(columns="task"))
+    assert "reset_index" not in str(caught.value)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "mixed"])
+def test_a_dict_of_frames_has_models(library: str) -> None:
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    made = {
+        "pandas": lambda frame: frame, "polars": polars.from_pandas,
+        "pyarrow": lambda frame: pyarrow.Table.from_pandas(frame, preserve_index=False),
+    }  # fmt: skip
+    frames = {model: each.drop(columns="model") for model, each in FRAME.groupby("model")}
+    kinds = ["polars", "pandas"] if library == "mixed" else [library] * 2
+    data = {
+        model: made[kind](frame) for (model, frame), kind in zip(frames.items(), kinds, strict=True)
+    }
+    assert_same(passk_cli.read(data))
+    by = passk_cli.estimate(data, k=1, by="repo").frame
+    pd.testing.assert_frame_equal(by, passk_cli.estimate(FRAME, k=1, by="repo").frame)
+    assert passk_cli.gate(data, baseline=data, no_regression=True).passed is not None
+
+
+def test_a_dict_of_frames_is_one_model_each() -> None:
+    own = {f"new {model}": each for model, each in FRAME.groupby("model")}
+    assert {model for (model,) in passk_cli.read(own).series} == {"new a", "new b"}
+    with pytest.raises(passk_cli.DataError, match=r"DataFrame 'x': holds several models \(a, b\)"):
+        passk_cli.read({"x": FRAME, "y": FRAME})
+    with pytest.raises(passk_cli.DataError, match=r"DataFrame 'y': no column has a task"):
+        passk_cli.read({"x": own["new a"], "y": FRAME.drop(columns="task")})
 
 
 def test_names_of_results_are_public() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from passk_cli.files import archive
+from passk_cli.files.sources import archive
 from tests.conftest import ROOT, SAMPLES, Passk
 
 TAU = SAMPLES / "tau_airline.csv"

@@ -40,9 +40,9 @@ def completion_of(option: Option) -> Complete | None:
 
 def models_of(files: Sequence[str]) -> list[str]:
     """The models of small files; none where they cannot be read."""
-    from passk_cli.files.arguments import read_paths
-    from passk_cli.files.reading import load
+    from passk_cli.files.load import load
     from passk_cli.files.request import Request
+    from passk_cli.files.sources.arguments import read_paths
 
     try:
         sizes = [os.path.getsize(path) for path in read_paths(files)]

@@ -15,7 +15,12 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
 
     words : the command line.
     """
-    print(error.labelled, file=sys.stderr)
+    text = error.labelled
+    if error.settles:
+        from passk_cli.cli.remedies import with_commands
+
+        text = with_commands(error, words)
+    print(text, file=sys.stderr)
     form = json_form(words)
     if form is not None:
         sys.stdout.write(error_text(error, form))

@@ -18,7 +18,7 @@ from passk_cli.cleanup import mode_of, unwritten, write_whole, written
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
 from passk_cli.errors import MessageError, ParameterError, PasskError
-from passk_cli.files.arguments import read_paths
+from passk_cli.files.sources.arguments import read_paths
 from passk_cli.message import NOTE, Said
 from passk_cli.option import Declared, Option, changed, declared, loaded, sections_of
 from passk_cli.render import (

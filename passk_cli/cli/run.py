@@ -16,9 +16,9 @@ from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
 from passk_cli.commands.question import answer
 from passk_cli.errors import ParameterError, PasskError
-from passk_cli.files.arguments import is_file_argument
-from passk_cli.files.remote import fetched_once, without_secrets
 from passk_cli.files.request import Request
+from passk_cli.files.sources.arguments import is_file_argument
+from passk_cli.files.sources.remote import fetched_once, without_secrets
 from passk_cli.option import declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.notes import reading_notes
@@ -63,7 +63,7 @@ def _run(
             named[each.option.file] += values
 
     def read(request: Request, source: Any = None) -> Counts:
-        from passk_cli.files.reading import load
+        from passk_cli.files.load import load
 
         with working("reading"):
             chosen = files if source is None else source

@@ -14,10 +14,11 @@ from passk_cli.option import split
 
 # Modules that declare messages or errors, besides those of commands.
 _BELOW = (
-    "passk_cli.error_names", "passk_cli.files.checks", "passk_cli.files.formats",
-    "passk_cli.files.look", "passk_cli.files.nested", "passk_cli.files.reading",
-    "passk_cli.files.resume", "passk_cli.files.spending", "passk_cli.study.baseline",
-    "passk_cli.study.history", "passk_cli.study.losses", "passk_cli.study.notes",
+    "passk_cli.error_names", "passk_cli.files.counting.checks", "passk_cli.files.formats",
+    "passk_cli.files.reading.look", "passk_cli.files.reading.structures", "passk_cli.files.load",
+    "passk_cli.files.counting.resume", "passk_cli.files.attempts.spending",
+    "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.losses",
+    "passk_cli.study.notes",
     "passk_cli.study.temperature_names",
 )  # fmt: skip
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import comes_once, paths_of
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.sources.arguments import comes_once, paths_of
 from passk_cli.message import Message
 from passk_cli.option import changed, declared, filled
 from passk_cli.outcomes.counts import Counts

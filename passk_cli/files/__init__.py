@@ -1,8 +1,7 @@
-"""The only place that knows files: paths, frames and arguments in, Counts out.
+"""Files and tables in, Counts out: the only folder that knows files, and where DuckDB lives.
 
-`reading` is the way of a row.  `arguments` finds files, `source` has the bytes and records of one,
-`formats/` recognise those of harnesses, `look` says how a table is laid out (`layout`) and what its
-columns mean (`roles`), `statement` is the one SQL statement that counts, `policies` decide what is
-missing or repeated, `checks` see what no statement does, and `explain` replays a file on failure.
-The `request` says what is asked.  DuckDB lives here (`database`) and nowhere else.  No statistics.
+`load` is the way of a row.  sources : arguments, addresses, archives, frames → Sources.
+reading : Sources → how their rows are laid out and what their columns mean.  counting : one
+statement → Counts.  attempts : what else is to be known of attempts, as what they took.
+formats : a file per harness.  spark : the same counting elsewhere.
 """

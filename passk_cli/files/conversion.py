@@ -12,16 +12,16 @@ from collections.abc import Sequence
 import duckdb
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.attempts import VALUES
+from passk_cli.files.attempts.prices import cost_sql
+from passk_cli.files.attempts.query import VALUES
+from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.database import hold_the_right, models_kept, quote_name, quote_text
 from passk_cli.files.export import copy
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
-from passk_cli.files.layout import Batch
-from passk_cli.files.prices import cost_sql
+from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
-from passk_cli.files.statement import Statement, Tally
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
 _PLAIN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"

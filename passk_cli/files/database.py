@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FILE_COLUMN = "#source"
 # The column that says where in its file a row of a spool stands.
 PLACE_COLUMN = "#place"
+# The column that says which row of its file a row is, from 1, where that is asked.
+NUMBER_COLUMN = "#number"
 # Folders named key=value must not become columns, which would take the place of those in the file.
 AS_IT_IS = ", hive_partitioning=false"
 

@@ -17,13 +17,12 @@ from passk_cli.cleanup import whole
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
 from passk_cli.files.export import copy, locked, writing
-from passk_cli.files.roles import UNITS
+from passk_cli.files.roles import OF_HISTORIES, UNITS
 
 # The columns of a run, besides those of its counts.
 OF_RUN = ("run", "at", "revision", "suite")
 SETTINGS = "settings"
-_OF_COUNTS = ("model", "task", "n", "c")
-_NEEDED = (*OF_RUN, SETTINGS, *_OF_COUNTS)
+_NEEDED = OF_HISTORIES
 # Lists with an entry for each attempt: whether it passed, and what it took (null: not known).
 _OF_UNIT = {"cost": "cost_usd", "duration": "duration_s"}
 OF_ATTEMPTS = {"outcome": "each_passed"} | {r: f"each_{_OF_UNIT.get(r, r)}" for r in UNITS}

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,16 @@ from numpy.typing import NDArray
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import comes_once, expand, model_names, paths_of, read_paths
 from passk_cli.files.database import connect
-from passk_cli.files.explain import first_fault, records
-from passk_cli.files.layout import Batch, Layout
-from passk_cli.files.look import sniff
-from passk_cli.files.memory import source_with
-from passk_cli.files.remote import is_remote, is_shared
+from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.look import sniff
+from passk_cli.files.reading.records import first_fault, records
 from passk_cli.files.request import Request
 from passk_cli.files.roles import ROLES, Roles
-from passk_cli.files.source import Source
+from passk_cli.files.sources.arguments import comes_once, expand, model_names, paths_of, read_paths
+from passk_cli.files.sources.memory import source_with
+from passk_cli.files.sources.remote import is_remote, is_shared
+from passk_cli.files.sources.source import Source
 
 if TYPE_CHECKING:
     import duckdb
@@ -141,7 +142,7 @@ def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> 
     has_outcomes = has_counts or _first(layout, ROLES["outcome"].names[0])
     if COLUMN not in columns or has_outcomes or request.fields:
         return None
-    task = _first(layout, [*ROLES["task"].names[0], *ROLES["task"].names[1]])
+    task = _first(layout, [*chain.from_iterable(ROLES["task"].names)])
     roles = Roles("rates", task or "", columns[COLUMN], model=_first(layout, _FAMILY))
     return Batch(layout, roles, (source,))
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.paths import Template
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES
+from passk_cli.files.sources.paths import Template
 from passk_cli.option import Option, split
 from passk_cli.outcomes.selection import selected
 from passk_cli.text import decoded
@@ -75,6 +75,14 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
     if any(math.isnan(number) for number in numbers):
         raise ParameterError(f"--threshold {text}: write a number, or 0.2,0.5,0.8")
     return tuple(sorted(numbers))
+
+
+def parse_words(value: Sequence[str]) -> tuple[str, ...]:
+    """Words of outcomes; ValueError where there are none."""
+    words = split(value)
+    if not words:
+        raise ValueError
+    return words
 
 
 def parse_where(value: Any) -> str:
@@ -140,6 +148,16 @@ class Request:
         "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,
         detail="With several thresholds, every number is printed for each.",
     )] = ()
+    passes: Annotated[tuple[str, ...], Option(
+        "--passes", "WORD[,WORD…]", "Outcomes that pass, where they are other words.",
+        parse=parse_words,
+        detail="As in --passes not_misled, or --passes false where true is bad. Every other word"
+        " fails, unless --fails names those.",
+    )] = ()
+    fails: Annotated[tuple[str, ...], Option(
+        "--fails", "WORD[,WORD…]", "Outcomes that fail, where they are other words.",
+        parse=parse_words, detail="Beside --passes, what neither names is an error.",
+    )] = ()
     missing: Annotated[str, Option(
         "--missing", help="A missing outcome.", choices=MISSING,
         detail="bounds: each is tried as fail and as pass, and every number becomes a range.",
@@ -152,7 +170,7 @@ class Request:
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(
         "--price", "FILE", "Prices of tokens in TOML, to compute costs from.",
-        parse="passk_cli.files.prices:parse_prices", file="read",
+        parse="passk_cli.files.attempts.prices:parse_prices", file="read",
         detail="A table for each model or pattern, in dollars per million tokens: ['gpt-5*'] with"
         " input = 1.25, output = 10 and, for input that was cached, cached = 0.125. The cost is"
         " that of tokens_in and tokens_out, whatever costs the files have.",
@@ -166,6 +184,10 @@ class Request:
     )] = False
     by: Annotated[tuple[str, ...], Option(
         "--by", "COLUMN", "Split each model by a column.", parse=split, detail="Repeatable.",
+    )] = ()
+    pool: Annotated[tuple[str, ...], Option(
+        "--pool", "COLUMN", "Pool the attempts of a column's values on purpose.", parse=split,
+        detail="Without it, settings that share the tasks are asked for. Repeatable.",
     )] = ()
     where: Annotated[str, Option(
         "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from passk_cli.errors import DataError, NoResults
+from passk_cli.message import Settle
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Role:
     """A part that a column plays, and the names it usually has.
 
     usual, generic : names between blanks.  A generic one is a candidate only when no usual one is
-        there: a record's `id` or `seed` often stands beside the column that is meant.
+        there: a record's `id` or `seed` often stands beside the column that is meant.  Of generic
+        names with bars between them, those before a bar come before the others.
     doubtful : names that mean this or another thing: a column of such a name plays the role only
         where nothing else does and its values say so (`pooled.unread_column`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
@@ -30,32 +32,38 @@ class Role:
     doubtful: str = ""
 
     @property
-    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Usual names, generic names."""
-        return tuple(self.usual.split()), tuple(self.generic.split())
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """Usual names, then generic ones, likelier ones first."""
+        return tuple(tuple(each.split()) for each in (self.usual, *self.generic.split("|")))
 
 
+# Names of tasks that anything may have, whether it holds results or not.
+LOOSE = "id name user_input message_id nodeid row_number"
 # A new fact of attempts is a line here; metrics ask for it by `needs`.
 ROLES: dict[str, Role] = {
     "task": Role(
         "task_id task task_name problem_id problem question_id question_name instance_id doc_id"
         " example_id eval_name puzzle_id case_id",
-        "id name user_input message_id nodeid row_number",
+        "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
+        f" | {LOOSE} | prompt_id | sample_id | question idx",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
         " is_resolved outcome outcomes result results status score scores reward rewards acc"
-        " accuracy graded_list is_eval_success",
-        "verified",
+        " accuracy graded_list is_eval_success task_success functional_pass oracle_ok golden_match"
+        " final_result_reached case_eval_result",
+        "verified tests_passed tests_pass",
     ),
     "attempt": Role(
         "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"
         " repeat completion_id generation_id rep repetition replicate sample_idx trial_index"
         " attempt_index attempt_number rollout_idx generation_index",
-        "seed",
+        "run_idx run_number trial_number iter | seed",
         doubtful="n idx index iteration round rollout try replica",
     ),
-    "model": Role("model model_name model_id system agent agent_name engine"),
+    "model": Role(
+        "model model_name model_id system agent agent_name engine", "agent_model llm | checkpoint"
+    ),
     "score": Role("score scores reward rewards points grade", values="number"),
     "answer": Role(
         "predicted_answer predicted answer_extracted extracted_answer final_answer prediction"
@@ -73,6 +81,7 @@ ROLES: dict[str, Role] = {
         "cost cost_usd usd usd_cost total_cost total_cost_usd cost_total cost_dollars agent_cost"
         " agent_cost_usd api_cost api_cost_usd llm_cost instance_cost cost_cents cents"
         " cost_in_cents cost_in_usd total_cost_cents",
+        "cost_total_usd | cost_usd_notional",
         values="amount",
     ),
     "tokens_in": Role(
@@ -139,6 +148,8 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
 }
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
+# What a history of `passk record` always holds.
+OF_HISTORIES = tuple("run at revision suite settings model task n c".split())
 # Roles that say whose attempt a row is; a column with one of them plays no other role.
 _NAMING = {"task", "attempt", "model"}
 # Settings under which the same model is really several: pooling them deserves a word.
@@ -176,6 +187,9 @@ _PLURALS = {
     "turns": "turns",
 }
 
+# What the columns of LangSmith's evaluators begin with, in its tables of an experiment.
+# Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
+_FEEDBACK = "feedback."
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
 # ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
 _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
@@ -232,21 +246,15 @@ def assign(
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
-            remedy = f"name it with --field {role}=…"
-            if role == "task" and not (counts or choices["outcome"]):
-                remedy += ", and the outcome with --field outcome=…"
-            there = columns
-            if role == "outcome":
-                # A long list is cut: those that may be an outcome come first.
-                plain = {"bool", "number"}
-                there = dict(sorted(columns.items(), key=lambda pair: not pair[1] & plain))
-            remedy += f"; {_there_are(there)}"
-            raise NoResults(place, f"no {role} column", remedy, name=f"no-{role}-column")
+            problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
+            remedy = f"name it with --field {role}=…; {_there_are(columns)}"
+            raise NoResults(place, problem, remedy, name=f"no-{role}-column")
     for role, names in choices.items():
         if len(names) > 1:
             problem = f"{len(names)} columns could be the {role}: {', '.join(names)}"
             remedy = f"choose one with --field {role}={names[0]}"
-            raise DataError(place, problem, remedy, name="ambiguous-column")
+            settles = [Settle({"fields": {role: name}}) for name in names]
+            raise DataError(place, problem, remedy, name="ambiguous-column", settles=settles)
     by_role = {role: names[0] for role, names in choices.items() if names}
     outcome = by_role.get("outcome", "")
     lists = find(outcome, columns) is not None and is_listed(outcome, columns)
@@ -282,6 +290,9 @@ def _choices(
             choices[role] = [overrides[role]]
         else:
             taken = {column for other, column in overrides.items() if _NAMING & {role, other}}
+            if role == "attempt" and len(choices["task"]) == 1:
+                # sample_id, say, is the task's where nothing else is.
+                taken |= {*choices["task"]}
             usual = candidates(role, [column for column in columns if column not in taken])
             choices[role] = [column for column in usual if column not in by] or usual
             if role in UNITS:
@@ -315,10 +326,12 @@ def _choices(
         sizes = choices["n"] + choices["c"]
         outcomes = [column for column in choices["outcome"] if column not in sizes]
         if outcomes and not {"n", "c"} <= overrides.keys():
-            pair = f"{choices['n'][0]}, {choices['c'][0]}"
-            problem = f"counts ({pair}) and outcomes ({outcomes[0]}) in one table"
+            pair = {"n": choices["n"][0], "c": choices["c"][0]}
+            shown = ", ".join(pair.values())
+            problem = f"counts ({shown}) and outcomes ({outcomes[0]}) in one table"
             remedy = "choose with --field outcome=… or with --field n=… --field c=…"
-            raise DataError(place, problem, remedy, name="ambiguous-column")
+            settles = [Settle({"fields": fields}) for fields in ({"outcome": outcomes[0]}, pair)]
+            raise DataError(place, problem, remedy, name="ambiguous-column", settles=settles)
         return choices | {"outcome": [], "attempt": []}, counts
     choices |= {"n": [], "c": []}
     if columns.keys() >= _HUMAN_EVAL and set(choices["outcome"]) == {"passed", "result"}:
@@ -451,18 +464,29 @@ def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[s
     }
 
 
-def join(values: Sequence[str | None]) -> str | None:
-    """The value made of several, as the statement makes it; None where one is missing.
+def without_absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, str]:
+    """The fields without those that name a task, attempt or model by columns of which none is
+    there, where another column has a usual name of the role: files may be laid out differently.
 
-    No two lists of values make the same: a / in any but the last one is written as %2F.
-
-    >>> join(["2015", "3"]), join(["HumanEval/0", "py"]), join(["2015", None])
-    ('2015/3', 'HumanEval%2F0/py', None)
+    >>> without_absent({"task": "case", "model": "agent,llm"}, {"task": {"text"}, "llm": {"text"}})
+    {'model': 'agent,llm'}
     """
-    *first, last = values
-    if last is None or None in first:
-        return None
-    return "/".join([*(str(v).replace("%", "%25").replace("/", "%2F") for v in first), last])
+    spellings = {spelled(column) for column in columns}
+    return {
+        role: column
+        for role, column in fields.items()
+        if role not in _NAMING
+        or any(find(part, columns) for part in (column, *parts(column)))
+        or spellings.isdisjoint(ROLES[role].names[0])
+    }
+
+
+def absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
+    """The columns that fields of a task, attempt or model name and that are not there, and those
+    that are made of them."""
+    named = (column for role, column in fields.items() if role in _NAMING)
+    every = (c for column in named for c in (column, *parts(column, columns)))
+    return [column for column in every if not find(column, columns)]
 
 
 def judge(value: object, threshold: float | None) -> bool | str | None:
@@ -483,9 +507,18 @@ def judge(value: object, threshold: float | None) -> bool | str | None:
     return bool(number) if number in (0, 1) else str(value)
 
 
-def verdict_sql(outcome: str, threshold: float | None, *, graded: bool = False) -> str:
+def verdict_sql(
+    outcome: str,
+    threshold: float | None,
+    *,
+    passes: Sequence[str] = (),
+    fails: Sequence[str] = (),
+    graded: bool = False,
+) -> str:
     """SQL for the verdict on an outcome's text: 1 pass, 0 fail, NULL missing, -1 neither.
 
+    passes, fails : words that pass, and fail, in place of the known ones; where only those that
+        pass are named, every other word fails, and every number.
     graded : 3 for a number that no threshold judges.
     """
     # Of white space trim takes away blanks alone.
@@ -494,10 +527,11 @@ def verdict_sql(outcome: str, threshold: float | None, *, graded: bool = False) 
     # What nearly all files have comes first, so that few rows need the rest.
     usual = ""
     if threshold is None:
-        usual = "".join(
-            f" WHEN {' OR '.join(f'{outcome} = {word!r}' for word in words)} THEN {verdict}"
-            for words, verdict in ((("1", "true", "True"), 1), (("0", "false", "False"), 0))
-        )
+        if not (passes or fails):
+            usual = "".join(
+                f" WHEN {' OR '.join(f'{outcome} = {word!r}' for word in words)} THEN {verdict}"
+                for words, verdict in ((("1", "true", "True"), 1), (("0", "false", "False"), 0))
+            )
         numeric = f"WHEN {number} = 1 THEN 1 WHEN {number} = 0 THEN 0"
         numeric += f" WHEN isfinite({number}) THEN 3 ELSE -1" if graded else " ELSE -1"
     else:
@@ -506,7 +540,19 @@ def verdict_sql(outcome: str, threshold: float | None, *, graded: bool = False) 
     # The words have no quotes in them, so that SQL spells their tuples as Python does.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
-    return f"CASE{usual} WHEN {missing} THEN NULL {words} {numeric} END"
+    named = "".join(
+        f" WHEN {word} IN ({', '.join(map(_quoted, each))}) THEN {verdict}"
+        for each, verdict in ((passes, 1), (fails, 0))
+        if each
+    )
+    if passes:
+        words, numeric = "", "ELSE -1" if fails else "ELSE 0"
+    return f"CASE{usual}{named} WHEN {missing} THEN NULL {words} {numeric} END"
+
+
+def _quoted(word: str) -> str:
+    """A word as the verdict compares it, for SQL."""
+    return "'" + word.strip().lower().replace("'", "''") + "'"
 
 
 def amount_sql(text: str, unit: str) -> str:
@@ -543,8 +589,13 @@ def spelled(column: str) -> str:
 
 def candidates(role: str, columns: Iterable[str]) -> list[str]:
     """The columns whose usual (or else generic) names say that they play a role."""
+    columns = list(columns)
+    feedback = [column for column in columns if role == "outcome" and column.startswith(_FEEDBACK)]
     for names in ROLES[role].names:
         matches = [column for column in columns if spelled(column) in names]
+        if feedback:
+            # There a status says that the run ended.
+            return [column for column in matches if spelled(column) != "status"] + feedback
         if matches:
             return matches
     return []

@@ -21,7 +21,6 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.errors import ParameterError
-from passk_cli.inference.exact import NORMAL
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
@@ -32,10 +31,6 @@ _BLOCK_ELEMENTS = 1 << 22
 _AT_MOST = 1e-6
 # A share of the variance that is rounding.
 _NO_LUCK = 1e-9
-# One-sided level at which the variance of the true values counts as above 0.
-_CONFIDENCE = 0.95
-# A correlation this little outside [−1, 1] is rounding.
-_ROUNDING = 1e-9
 # A split this close to the best counts as good, and the one with the most tasks is taken.
 _AS_GOOD = 1.01
 
@@ -216,6 +211,20 @@ class Piloted:
         total = self._model.variance(self.fewest)
         return self._at(self.fewest) * (self._model.between / total if total > 0 else 1.0)
 
+    @property
+    def luck(self) -> Floats:
+        """Variance of each task's value over repeated attempts, unbiased; where n₀ < 2k its mean,
+        NaN where no task has two attempts."""
+        if not self.measures_between:
+            return np.full(len(self.n), self.within(self.fewest))
+        un, uc, index = unique_pairs(self.n, self.c)
+        squares = np.zeros(len(un))
+        for at in np.unique(index).tolist():
+            laws = thinned(un[at : at + 1], uc[at : at + 1], 2 * self.metric.k)
+            squares[at] = same_task(self.metric, laws)
+        each: Floats = self.values**2 - squares[index]
+        return each
+
     def within(self, n: int) -> float:
         """Mean variance of a task's value over repeated attempts; NaN where n < k."""
         if n < self.metric.k:
@@ -277,22 +286,30 @@ class Difference:
     """The difference of two models' values at one task, both with n attempts.
 
     covariance : of the two models' true values over tasks; attempts add nothing to it.
-    Where the pilot's luck makes its true values vary less than 0, they are taken not to vary.
+    estimated : `between` where it was estimated of the differences themselves.
     """
 
     first: Assumed | Piloted
     second: Assumed | Piloted
     covariance: float
-
-    @property
-    def raw_between(self) -> float:
-        """The estimate of `between`."""
-        return self.first.between + self.second.between - 2.0 * self.covariance
+    estimated: float | None = None
 
     @property
     def between(self) -> float:
-        """Variance of the true differences, at least 0."""
-        return self.raw_between if not self.raw_between < 0 else 0.0
+        """Variance of the true differences, at least 0; NaN where it is not known."""
+        if self.estimated is not None:
+            return self.estimated
+        raw = self.first.between + self.second.between - 2.0 * self.covariance
+        return raw if not raw < 0 else 0.0
+
+    @property
+    def correlation(self) -> float | None:
+        """Correlation of the true values over tasks, from −1 to 1; None where it is not known."""
+        both = self.first.between, self.second.between
+        scale = 2.0 * math.sqrt(both[0] * both[1])
+        if not scale > 0:
+            return None
+        return min(max((sum(both) - self.between) / scale, -1.0), 1.0)
 
     def within(self, n: int) -> float:
         """Variance within a task with n attempts of either model."""
@@ -300,7 +317,7 @@ class Difference:
 
     def variance(self, n: int) -> float:
         """Variance of a random task's difference with n attempts of either model."""
-        if math.isnan(self.raw_between):
+        if math.isnan(self.between):
             return self.first.variance(n) + self.second.variance(n) - 2.0 * self.covariance
         return self.between + self.within(n)
 
@@ -417,57 +434,36 @@ def _running(terms: Floats) -> Floats:
     return np.concatenate([[0.0], np.cumsum(terms)])
 
 
-def between_error(pilot: Piloted) -> float:
-    """Standard error of a pilot's own `raw_between`: that of the mean of h − 2 m v over tasks.
+def true_difference(first: Piloted, second: Piloted) -> tuple[float, float, float]:
+    """Variance of two models' true differences over tasks, and its lower and upper 95 % limits.
 
-    v : a task's value, m their mean.  h : of two separate groups of k of its attempts, the mean
-    product of values.  pilot : n₀ ≥ 2k.  Source: the delta method for mean h − m².
+    h_t = (d_t − d̄)² T / (T − 1) − luck of both: D̂ = mean h is unbiased, and below 0 where models
+    are alike.  So D̂ and s = sd(h) / √T are taken as a normal law, of which what is above 0 is
+    left: its mean D̂ + s φ(D̂/s) / Φ(D̂/s), and its 2.5 and 97.5 % quantiles.
+    Luck of a task: v² − the mean product of the values of two separate groups of k attempts, for
+    k = 1 c (n − c) / (n² (n − 1)); where n₀ < 2k the mean one of the Beta model.
+
+    first, second : pilots at the same T ≥ 2 tasks.  NaN where `within` is not known.
+
+    >>> n = np.full(4, 4)
+    >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])
+    >>> pilots = [Piloted(Metric("pass@", 1), n, c) for c in passes]
+    >>> [round(each, 4) for each in true_difference(*pilots)]
+    [0.0157, 0.0005, 0.0505]
     """
-    un, uc, index = unique_pairs(pilot.n, pilot.c)
-    squares = np.zeros(len(un))
-    for i in np.unique(index).tolist():
-        pair = slice(i, i + 1)
-        squares[i] = same_task(pilot.metric, thinned(un[pair], uc[pair], 2 * pilot.metric.k))
-    influences: Floats = squares[index] - 2.0 * pilot.expected * pilot.values
-    return float(influences.std(ddof=1)) / math.sqrt(len(influences))
+    from scipy.special import ndtr, ndtri
 
-
-def tells_apart(pilot: Piloted) -> bool:
-    """Whether the tasks' true values differ more than luck explains, at one-sided 5 %.
-
-    Where n₀ < 2k the success rates are asked instead, on the tasks with two attempts: `between`
-    rests there on a model of theirs.  A pilot that has no two such tasks tells nothing apart.
-
-    >>> n, c = np.full(6, 4), np.array([0, 0, 1, 3, 4, 4])
-    >>> tells_apart(Piloted(Metric("pass@", 1), n, c))
-    True
-    >>> tells_apart(Piloted(Metric("pass@", 1), n, np.array([1, 2, 3, 2, 2, 2])))
-    False
-    """
-    if not pilot.measures_between:
-        twice = pilot.n >= 2
-        if twice.sum() < 2:
-            return False
-        pilot = Piloted(Metric("pass@", 1), pilot.n[twice], pilot.c[twice])
-    return pilot.raw_between > max(NORMAL.inv_cdf(_CONFIDENCE) * between_error(pilot), 0.0)
-
-
-def true_correlation(first: Piloted, second: Piloted, covariance: float) -> float:
-    """Covariance / √(between · between): of the true values, luck taken out.
-
-    NaN where either `between` is 0 or not known.  Outside [−1, 1] the pilot is too small to tell;
-    what rounding alone moves outside is moved back.
-    Source: Spearman 1904.
-
-    >>> one = Piloted(Metric("pass@", 1), np.full(3, 2), np.array([0, 0, 2]))
-    >>> round(true_correlation(one, one, one.between / 2), 12)
-    0.5
-    """
-    scale = math.sqrt(first.between * second.between)
-    if not scale > 0.0:
-        return math.nan
-    estimate = covariance / scale
-    return math.copysign(1.0, estimate) if 1.0 < abs(estimate) < 1.0 + _ROUNDING else estimate
+    d = first.values - second.values
+    h = (d - d.mean()) ** 2 * (len(d) / (len(d) - 1)) - first.luck - second.luck
+    estimate, error = float(h.mean()), float(h.std(ddof=1)) / math.sqrt(len(h))
+    if not error > 0:
+        return (estimate if math.isnan(estimate) else max(estimate, 0.0),) * 3
+    away = max(estimate / error, -30.0)
+    above = float(ndtr(away))
+    mean = away + math.exp(-(away**2) / 2) / math.sqrt(2 * math.pi) / above
+    low, high = (-float(ndtri(tail * above)) for tail in (0.975, 0.025))
+    mean, low, high = (error * max(each + 0.0, 0.0) for each in (mean, away + low, away + high))
+    return mean, low, high
 
 
 def splits(budget: int, least: int, most_tasks: int | None = None) -> list[Split]:

@@ -15,6 +15,10 @@ _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
 # As many units or fewer than the second get a lump on both sides, whatever carries them.
 _FEW = (6.0, 3.0)
+# Standard errors by which a spread may be larger than it looks.
+_CLEAR = 3.0
+# A relative standard error of a spread that is no doubt: that of some hundred tasks.
+_SURE = 0.05
 # Of the squared size of a lump: what a sample of T tasks that missed it may owe, times T².
 _MISSED = 2.0
 
@@ -27,6 +31,7 @@ class DifferenceLaw:
     degrees : of freedom, units − 1; 0 where one unit has no spread.
     reach : largest possible difference; infinite where it is not known.
     alike : whether all differences of a row are one number.
+    spread : standard errors without lumps.  unsure : their relative standard errors.
     """
 
     estimate: Floats
@@ -35,6 +40,33 @@ class DifferenceLaw:
     degrees: Ints
     reach: float
     alike: Bools
+    spread: Floats
+    unsure: Floats
+
+    def at_least(self, rows: Ints, spread: ArrayLike) -> DifferenceLaw:
+        """The law of some rows, whose spreads are at least the one given, as far as they may be.
+
+        A spread counts as larger by three times what its relative standard error exceeds 5 % by,
+        not more: that of few or unlike differences may be far below the true one, and then other
+        pairs say more.  Rows whose differences are one number stay as they are.
+
+        rows : (chosen,).  spread : of a mean, one or one per row chosen.
+
+        >>> law = difference_law([[0.1, -0.1, 0.0, 0.0], [0.5, -0.5, 0.5, -0.4]], reach=1.0)
+        >>> law.spread.round(3).tolist(), law.at_least(np.arange(2), 0.1).spread.round(3).tolist()
+        ([0.041, 0.275], [0.074, 0.275])
+        """
+        own = self.spread[rows]
+        known = np.isfinite(own) & ~self.alike[rows]
+        doubt = np.maximum(np.where(known, self.unsure[rows], 0.0) - _SURE, 0.0)
+        most = own * (1 + _CLEAR * doubt)
+        larger = np.maximum(own, np.minimum(most, spread))
+        added = np.subtract(larger**2, own**2, out=np.zeros(len(own)), where=known)
+        return DifferenceLaw(
+            self.estimate[rows], np.sqrt(self.below[rows] ** 2 + added),
+            np.sqrt(self.above[rows] ** 2 + added), self.degrees[rows], self.reach,
+            self.alike[rows], larger, self.unsure[rows],
+        )  # fmt: skip
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
         """Two-sided p of a mean difference of `null`: P(|t| ≥ |estimate − null| / error).
@@ -120,7 +152,8 @@ def difference_law(
     mean, degrees = d.mean(axis=1), np.full(len(d), len(sizes) - 1)
     if len(sizes) == 1:
         unknown = np.full(len(d), np.inf)
-        return DifferenceLaw(mean, unknown, unknown, degrees, reach, np.full(len(d), True))
+        alone = np.full(len(d), True)
+        return DifferenceLaw(mean, unknown, unknown, degrees, reach, alone, unknown, unknown)
     every = [d] if between is None else np.asarray(between, dtype=np.float64)
     ends = [np.atleast_2d(end) for end in every]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
@@ -128,7 +161,8 @@ def difference_law(
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
     low = _in_units(ends[0], unit, clusters)
     high = low if between is None else _in_units(ends[1], unit, clusters)
-    spread = np.maximum(unit * np.sqrt(_spread(low, high, sizes)), np.sqrt(floor))
+    square, unsure = _spread(low, high, sizes)
+    spread = np.maximum(unit * np.sqrt(square), np.sqrt(floor))
     carrying, few = _carrying(low, high), _allowance(np.float64(len(sizes)), _FEW)
     both = np.maximum(_allowance(carrying, _BOTH), few)
     alike = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING
@@ -139,7 +173,7 @@ def difference_law(
         np.hypot(spread, missed * np.sqrt(_MISSED * np.maximum(tail * side, both)))
         for side in (-_skew(low), _skew(high))
     )
-    return DifferenceLaw(mean, below, above, degrees, reach, alike)
+    return DifferenceLaw(mean, below, above, degrees, reach, alike, spread, unsure)
 
 
 def least_p(sizes: Floats) -> float:
@@ -179,8 +213,9 @@ def _share_of_largest(sizes: Floats) -> float:
     return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
-def _spread(low: Floats, high: Floats, sizes: Floats) -> Floats:
-    """The largest variance of a mean of differences between low and high, or more.
+def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """The largest variance of a mean of differences between low and high, or more; and the relative
+    standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1)) / U), infinite where it is 0.
 
     Σ (d − d̄)² is at most Σ (d − a)² for any number a: here the middle of both means.
     """
@@ -189,8 +224,11 @@ def _spread(low: Floats, high: Floats, sizes: Floats) -> Floats:
     square = (low - middle[:, None] * sizes) ** 2
     if high is not low:
         square = np.maximum(square, (high - middle[:, None] * sizes) ** 2)
-    spread: Floats = square.sum(axis=1) * (units / (units - 1)) / tasks**2
-    return spread
+    total = square.sum(axis=1)
+    fourth = np.einsum("ij,ij->i", square, square)
+    kurtosis = np.divide(units * fourth, total**2, out=np.full(len(total), np.inf), where=total > 0)
+    unsure = 0.5 * np.sqrt(np.maximum(kurtosis - (units - 3) / (units - 1), 0.0) / units)
+    return total * (units / (units - 1)) / tasks**2, unsure
 
 
 def _carrying(low: Floats, high: Floats) -> Floats:

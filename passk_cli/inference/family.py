@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, Ints, Places, blocks
+from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
 # With so many units all sign patterns are counted.
@@ -129,8 +129,8 @@ def family(
     if units <= _COUNTED:
         # The first sign is 1: the other patterns are mirror images.
         patterns = np.arange(1 << (units - 1))[:, None]
-        signs = np.where((patterns >> np.arange(units)) & 1, -1.0, 1.0)
-        return SmallestP(columns, np.sort(residuals.smallest(signs)), exact=True)
+        bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
+        return SmallestP(columns, np.sort(residuals.smallest(bits)), exact=True)
     p = np.asarray(p, dtype=np.float64)
     drawn: list[Floats] = []
     least, times = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1
@@ -138,7 +138,7 @@ def family(
         length = least * times
         for block in range(sum(map(len, drawn)) // BLOCK_RESAMPLES, length // BLOCK_RESAMPLES):
             bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
-            drawn.append(residuals.smallest(bits.astype(np.float64) * 2.0 - 1.0))
+            drawn.append(residuals.smallest(bits))
         law = SmallestP(columns, np.sort(np.concatenate(drawn)[:length]))
         noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
         times *= 4
@@ -191,13 +191,17 @@ class _Residuals:
         scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         return cls(models, first, second, scale, units - 1)
 
-    def smallest(self, signs: Floats) -> Floats:
-        """The smallest p of each sign pattern: (patterns,) of (patterns × units)."""
-        sums = self.models.T @ signs.T
+    def smallest(self, bits: NDArray[np.uint8]) -> Floats:
+        """The smallest p of each sign pattern: (patterns,) of (patterns × units); 1 stands for a
+        plus, 0 for a minus."""
+        # Σ ±e = 2 Σ over pluses − Σ e.
+        sums = self.models.T @ bits.astype(np.float64).T
+        sums *= 2.0
+        sums -= self.models.sum(axis=0)[:, None]
         p = []
         for degrees in np.unique(self.degrees).tolist():
-            places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(len(signs))
-            for here in blocks(len(places), len(signs), _TOGETHER):
+            places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(len(bits))
+            for here in blocks(len(places), len(bits), _TOGETHER):
                 part = places[here]
                 z = sums[self.first[part]]
                 if self.second is not None:

@@ -22,6 +22,8 @@ from passk_cli.metrics.registry import Metric
 FIELLER = "fieller"
 # The level of the limits of success rates whose reach a comparison counts with.
 _USUAL = 0.95
+# Fewer tasks than these that carry the costs are worth a warning.
+_CARRY = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,18 @@ class Spending:
     def unknown(self) -> bool:
         """Whether any cost is missing."""
         return self.lacking is not None and bool(self.lacking.any())
+
+    @property
+    def few_carry(self) -> int:
+        """Number of tasks that carry the costs, (Σx)² / Σx², where that is below 10 and below a
+        quarter of the tasks, which limits do not allow for (benchmarks/cost.md); else 0.
+
+        >>> Spending(np.array([50.0, *[1.0] * 19]), np.ones(20)).few_carry
+        2
+        """
+        square = float(self.cost @ self.cost)
+        carrying = float(self.cost.sum()) ** 2 / square if square > 0 else np.inf
+        return round(carrying) if carrying < min(_CARRY, len(self.cost) / 4) else 0
 
     @property
     def within_ratio(self) -> Floats:

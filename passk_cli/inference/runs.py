@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Bools, Floats, Ints, blocks
 from passk_cli.inference.roots import crossing
 from passk_cli.inference.streams import stream
 
@@ -17,6 +17,8 @@ HORIZON = 365
 # By that rate: the deviate that is exceeded at some split of some night of a quiet history of
 # HORIZON runs; quantiles of 20,000 histories (`largest_deviate` draws one).
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
+# Correlation of neighbouring runs above which they would show nothing.
+_MOST_CORRELATED = 0.95
 
 
 @dataclass(frozen=True)
@@ -261,22 +263,56 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     return own, chance(n, logs, squares)
 
 
+def above_middle(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
+    """Whether each amount is above the middle of its task, for `dealt_p`.
+
+    The middle is where the share of attempts above is nearest to a half: 27 attempts of 30 turns
+    and one of 29 are 27 above.  It is of all runs together, so attempts stay exchangeable.
+
+    tasks, amounts, counts : the task's code, the amount and the attempts of each, (amounts,).
+    Edge cases: a task whose amounts are all alike has none above.
+
+    >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
+    >>> above_middle(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
+    [True, False, False, False]
+    """
+    order = np.lexsort((amounts, tasks))
+    task, amount, weight = tasks[order], amounts[order], counts[order]
+    total = np.bincount(task, weight)[task]
+    share = (np.cumsum(weight) - np.cumsum(np.bincount(task, weight))[task] + total) / total
+    last = np.append((task[1:] != task[:-1]) | (amount[1:] > amount[:-1]), True)
+    # Of all places of a task the one whose share is nearest to a half, and the first of two.
+    away = np.where(last, np.abs(share - 0.5), np.inf)
+    best = np.lexsort((away, task))[np.searchsorted(task, np.arange(int(task[-1]) + 1))]
+    above = np.empty(len(tasks), dtype=bool)
+    above[order] = amount > amount[best][task]
+    return above
+
+
 def changes(
-    means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05
-) -> list[ChangePoint]:
+    means: Floats, floors: Floats | float = 0.0, *, counts: tuple[Ints, Ints] | None = None,
+    alpha: float = 0.05,
+) -> list[ChangePoint]:  # fmt: skip
     """Changes of the mean over a history of runs, with one false-alarm rate for all its nights.
 
     After each run r the split s of the runs since the last change is sought for which
     t = (mean after − mean before) / (sd √(1/s + 1/(r−s))) is largest, sd pooled, r − 2 degrees of
     freedom, carried to the normal scale by its tail.  It is a change where it exceeds the 1 − α
     quantile of its largest value over all splits of all nights of a history of `HORIZON` runs in
-    which nothing changes.  So of twenty histories without a change at most one has a false alarm,
-    however often it was looked at.  sd is of run means as they are: an effect of the run is part of
-    it; and at least what chance within tasks alone gives, which few runs that are alike by accident
-    would deny.  A history that is longer is looked at from its last `HORIZON` runs on.
+    which nothing changes, and where three doubts leave it so:
+
+    - sd is at least what chance within tasks gives, which runs alike by accident would deny;
+    - runs may be correlated with those before, and drift: `correlated_t` takes the place of t;
+    - a few attempts may be all there is of it: the exact p of the counts (`dealt_p`) of the runs
+      before and after must be as small as the threshold asks.
+
+    So of twenty histories without a change at most one has a false alarm, however often it was
+    looked at; where correlated runs take it above, benchmarks/trend.md says.  A history that is
+    longer is looked at from its last `HORIZON` runs on.
 
     means : (runs,).  floors : least variance of a run's mean, one or after each run, as `chance`
-    gives it.  alpha : one of 0.1, 0.05, 0.01.
+    gives it.  counts : attempts and passes, two of (runs × tasks); None without the last doubt.
+    alpha : one of 0.1, 0.05, 0.01.
     Edge cases: fewer than five runs since the last change, or runs that are all alike: none.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
@@ -284,7 +320,10 @@ def changes(
     >>> [(change.first, round(change.after, 1)) for change in changes(level)]
     [(7, 0.6)]
     """
+    from scipy.special import ndtr
+
     threshold = _THRESHOLDS[alpha]
+    rare = 2 * float(ndtr(-threshold))
     offset = max(len(means) - HORIZON, 0)
     least = np.broadcast_to(floors, len(means)).tolist()
     start = offset
@@ -292,10 +331,16 @@ def changes(
     for end in range(offset + 5, len(means) + 1):
         if end - start < 5:
             continue
-        split, deviate = _largest(means[start:end], least[end - 1])
-        if deviate > threshold:
-            start += split
-            shown.append((start, end - 1))
+        stretch = means[start:end]
+        split, t = _largest(stretch, least[end - 1])
+        if _deviate(t, len(stretch) - 2) <= threshold:
+            continue
+        if _deviate(correlated_t(stretch, split), len(stretch) - 2) <= threshold:
+            continue
+        if counts is not None and dealt_p(*counts, start, start + split, end) > rare:
+            continue
+        start += split
+        shown.append((start, end - 1))
     edges = [offset, *(first for first, _ in shown), len(means)]
     return [
         ChangePoint(first, seen, float(means[left:first].mean()), float(means[first:right].mean()))
@@ -303,19 +348,122 @@ def changes(
     ]
 
 
-def largest_deviate(history: Floats) -> float:
+def correlated_t(means: Floats, split: int) -> float:
+    """|t| of a change of the mean of runs that may be correlated with those before them.
+
+    Generalized least squares for runs whose correlation falls as r^lag, over √f.  r is the lag-1
+    correlation of the residuals around the means before and after, + 2/R for its bias, + 1/√R, its
+    standard error, from 0 to 0.95: a few runs cannot deny correlation.  f ≥ 1 where correlation
+    falls more slowly than r^lag, as of an effect that lasts beside chance within tasks:
+    f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r), φ = (r₂ + r₃) / (r₁ + r₂) where r₁ is two standard
+    errors above 0, else r.
+
+    means : (runs,), R ≥ 5.  split : runs before, from 1 to R − 1.
+    Source: Prais & Winsten 1954; Box & Jenkins 1970 (autocorrelations of ARMA(1, 1)).
+
+    >>> drift = np.sin(np.arange(60) / 10)  # plain t: 11.9
+    >>> round(correlated_t(drift, 30), 1)
+    2.0
+    """
+    runs = len(means)
+    rest = np.concatenate([part - part.mean() for part in np.split(means, [split])])
+    square = float(rest @ rest)
+    if not square > 0:
+        return np.inf
+    one, two, three = (float(rest[lag:] @ rest[:-lag]) / square + 2 / runs for lag in (1, 2, 3))
+    r = min(max(one + runs**-0.5, 0.0), _MOST_CORRELATED)
+    clear = one > 2 * runs**-0.5 and one + two > 0
+    falls = max(r, min((two + three) / (one + two), _MOST_CORRELATED)) if clear else r
+    f = (1 + 2 * r / (1 - falls)) * (1 - r) / (1 + r)
+    rows = np.stack([np.ones(runs), np.arange(runs) >= split, means - means.mean()], axis=1)
+    rows[1:] -= r * rows[:-1]
+    rows[0] *= (1 - r**2) ** 0.5
+    design, seen = rows[:, :2], rows[:, 2]
+    inverse = np.linalg.inv(design.T @ design)
+    level, change = inverse @ (design.T @ seen)
+    left = seen - design @ np.array([level, change])
+    return float(np.abs(change) / np.sqrt(inverse[1, 1] * (left @ left) / (runs - 2) * f))
+
+
+def run_correlation(means: Floats) -> float:
+    """Lag-1 correlation of runs, + 1/R for its bias; 0 for fewer than five, or runs all alike.
+
+    >>> round(run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
+    0.792
+    """
+    rest = means - means.mean()
+    square = float(rest @ rest)
+    if len(means) < 5 or not square > 0:
+        return 0.0
+    return float(rest[1:] @ rest[:-1]) / square + 1 / len(means)
+
+
+def dealt_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
+    """Exact two-sided p that runs before and after a split pass alike, given each task's passes.
+
+    Then the attempts at a task are exchangeable over the runs, and its passes after the split are
+    hypergeometric; those of all tasks are a sum of independent ones, whose law is a convolution.
+    p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
+
+    n, c : (runs × tasks), attempts and passes; of amounts, those above the task's median.
+    start, split, end : runs start … split − 1 are before, split … end − 1 after.
+    Accuracy: 1e-9, absolute.  Source: Fisher 1935.
+
+    >>> n, c = np.full((28, 1), 3), np.full((28, 1), 3)
+    >>> c[27] = 2
+    >>> round(dealt_p(n, c, 0, 27, 28), 4)  # one failing attempt after 27 green nights: 3/84, twice
+    0.0714
+    """
+    from scipy.special import gammaln
+
+    (made, passed), (made_after, passed_after) = (
+        [each[first:end].sum(axis=0) for each in (n, c)] for first in (start, split)
+    )
+    kinds, times = np.unique([made, passed, made_after], axis=1, return_counts=True)
+    size, total, after = (row[:, None] for row in kinds)
+    least, most = np.maximum(0, after + total - size), np.minimum(after, total)
+    mean = after * total / size
+    spread = np.sqrt(mean * (size - total) * (size - after) / (size * np.maximum(size - 1, 1)))
+    # Beyond twelve standard deviations and forty passes nothing is left of a task.
+    least = np.maximum(least, np.floor(mean - 12 * spread - 40).astype(np.int64))
+    most = np.minimum(most, np.ceil(mean + 12 * spread + 40).astype(np.int64))
+    away = np.arange(int((most - least).max()) + 1)
+    k = np.minimum(least + away, most)
+    ways = [(k, after - k), (total - k, size - after - total + k)]
+    logs = -sum(gammaln(part + 1.0) for pair in ways for part in pair)
+    law = np.exp(logs - logs.max(axis=1, keepdims=True)) * (least + away <= most)
+    law /= law.sum(axis=1, keepdims=True)
+    # A circle of places that holds the sum observed, and all but 1e-30 of the others.
+    at, middle = int(passed_after.sum()), float(mean[:, 0] @ times)
+    reach = 12 * float(np.sqrt(spread[:, 0] ** 2 @ times)) + abs(at - middle) + 40
+    first, every = int(least[:, 0] @ times), int((most - least)[:, 0] @ times) + 1
+    length = 1 << (max(min(every, 2 * int(reach) + 2), len(away)) - 1).bit_length()
+    spectrum = np.ones(length // 2 + 1, dtype=complex)
+    for part in blocks(len(law), length, _CELLS):
+        spectrum *= (np.fft.rfft(law[part], length) ** times[part, None]).prod(axis=0)
+    low = first if length >= every else round(middle) - length // 2
+    chances = np.roll(np.maximum(np.fft.irfft(spectrum, length), 0.0), first - low)
+    at -= low
+    return min(1.0, 2 * float(min(chances[: at + 1].sum(), chances[at:].sum())))
+
+
+def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
     """The largest deviate over all splits of all nights of one history, nothing started anew.
 
-    history : (runs,), R ≥ 5.
+    history : (runs,), R ≥ 5.  floors : as `changes` has them.
 
     >>> round(largest_deviate(np.array([0.1, 0.0, 0.1, 0.0, 0.1, 0.0])), 2)
     0.89
     """
-    return max(_largest(history[:end])[1] for end in range(5, len(history) + 1))
+    least = np.broadcast_to(floors, len(history)).tolist()
+    return max(
+        _deviate(_largest(history[:end], least[end - 1])[1], end - 2)
+        for end in range(5, len(history) + 1)
+    )
 
 
 def _largest(means: Floats, floor: float = 0.0) -> tuple[int, float]:
-    """The split of a stretch of runs with the largest |t|, on the normal scale."""
+    """The split of a stretch of runs with the largest |t|, and that."""
     runs = len(means)
     before = np.arange(1, runs)
     centred = means - means.mean()
@@ -324,10 +472,13 @@ def _largest(means: Floats, floor: float = 0.0) -> tuple[int, float]:
     rest = np.maximum((centred**2).sum() - between, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.sqrt(between / np.maximum(rest / (runs - 2), floor))
-    t, degrees = np.where(between > 1e-24, t, 0.0), runs - 2
-    # The normal deviate with the tail of t, without loss far out: Wallace's approximation, within
-    # 0.02 of the exact deviate for 3 degrees or more.
+    t = np.where(between > 1e-24, t, 0.0)
+    split = int(np.argmax(t))
+    return split + 1, float(t[split])
+
+
+def _deviate(t: float, degrees: int) -> float:
+    """The normal deviate with the tail of t, without loss far out: Wallace's approximation, within
+    0.02 of the exact deviate for 3 degrees or more."""
     share = (8 * degrees + 1) / (8 * degrees + 3)
-    z = share * np.sqrt(degrees * np.log1p(t**2 / degrees))
-    split = int(np.argmax(z))
-    return split + 1, float(z[split])
+    return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.inference.streams import stream
@@ -16,8 +18,8 @@ from passk_cli.limits import refuse_many_draws
 # Cells of one block of weights: it stays in the processor's cache.  A block's rows depend on the
 # number of tasks alone, and each has a stream of its own, so neither memory nor threads matter.
 _BLOCK_CELLS = 1 << 18
-# So few weights (64 MB) are kept until others are drawn.
-_KEPT_CELLS = 1 << 23
+# So many bytes of weights are kept until others are drawn.
+_KEPT = 1 << 26
 
 
 def multinomial(rng: np.random.Generator, out: Floats) -> None:
@@ -38,6 +40,8 @@ KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": multinomial,
     "dirichlet": dirichlet,
 }
+# As which their weights are kept.
+_STORED = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 
 def _draw(
@@ -61,9 +65,14 @@ def _draw(
 
 
 @lru_cache(maxsize=1)
-def _drawn(kind: str, units: int, resamples: int, seed: int, threads: int | None) -> Floats:
-    """The weights themselves: the next model of the same tasks asks for them again."""
-    weights = np.empty((resamples, units))
+def _drawn(
+    kind: str, units: int, resamples: int, seed: int, threads: int | None
+) -> NDArray[Any]:  # fmt: skip
+    """The weights themselves: the next model or metric of the same tasks asks for them again.
+
+    Whole numbers take a byte each; that one unit of hundreds is drawn 256 times does not happen.
+    """
+    weights = np.empty((resamples, units), dtype=_STORED[kind])
     _draw(weights.__setitem__, kind, units, resamples, seed, threads)
     return weights
 
@@ -96,12 +105,12 @@ def bootstrap_means(
         base = len(sizes) * sizes[0] if equal else (weights @ sizes)[:, None]
         np.divide(weights @ totals, base, out=means[here])
 
-    if resamples * len(sizes) > _KEPT_CELLS:
+    if resamples * len(sizes) * np.dtype(_STORED[kind]).itemsize > _KEPT:
         _draw(average, *asked)
     else:
         weights = _drawn(*asked)
         for here in blocks(resamples, len(sizes), _BLOCK_CELLS):
-            average(here, weights[here])
+            average(here, weights[here].astype(np.float64))
     # Rounding carries a mean of equal values past them.
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 

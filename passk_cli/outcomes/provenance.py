@@ -33,6 +33,16 @@ class InputFacts:
 
 
 @dataclass(frozen=True)
+class ReadColumn:
+    """A column of the files: its name, what it was taken for, why, and some of its values."""
+
+    name: str
+    taken: str
+    why: str
+    values: str
+
+
+@dataclass(frozen=True)
 class ReadFacts:
     """Account of reading, so that nothing happens silently.
 
@@ -52,9 +62,9 @@ class ReadFacts:
     runs : model → how many runs of it go on as one, where several and they are not kept apart.
     foreign : files of a folder that hold no results and were passed over.
     without_outcome : files of a folder that do not have the outcome asked for.
-    where, outcome, records, path : as the request has them.
+    columns : every column, where files are only described.
+    where, pool, passes, outcome, records, path : as the request has them.
     numeric : the --by columns that hold numbers in every file.
-    varying : setting columns (temperature …) with several values inside one cell.
     """
 
     inputs: tuple[InputFacts, ...] = ()
@@ -70,9 +80,11 @@ class ReadFacts:
     emptied: int = 0
     not_understood: int = 0
     numeric: tuple[str, ...] = ()
-    varying: tuple[str, ...] = ()
     pooled_unnumbered: tuple[str, ...] = ()
+    columns: tuple[ReadColumn, ...] = ()
     where: str = ""
+    pool: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
     outcome: str = ""
     records: str = ""
     path: str = ""
@@ -84,6 +96,12 @@ class ReadFacts:
     runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     without_outcome: tuple[str, ...] = ()
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """Columns of settings whose values are pooled, on purpose or with a warning."""
+        said = (s for s in self.messages if s.name == "pooled-settings")
+        return (*self.pool, *(str(s.fields["column"]) for s in said if "column" in s.fields))
 
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
         """The account of the other tasks: missing outcomes, without their reasons, which no task

@@ -2,29 +2,118 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from typing import get_args
+from typing import Any, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.option import Declared
+from passk_cli.files.reading.proposal import OF_COLUMNS, with_value
+from passk_cli.files.request import parse_fields
+from passk_cli.message import Settle
+from passk_cli.option import Declared, split
+from passk_cli.text import printable
 
 Options = Mapping[str, Declared]
 
 
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of a function of this package, as its caller wrote it.
+
+    name : of the function.  data : its first argument.  given : the others, by keyword.
+    """
+
+    name: str
+    data: Any
+    given: Mapping[str, Any]
+
+    @property
+    def source(self) -> str:
+        """The data as an expression; tables and rows by a usual name."""
+        data = [self.data] if isinstance(self.data, str | os.PathLike) else self.data
+        if isinstance(data, Mapping):
+            return "columns"
+        if not isinstance(data, list | tuple):
+            return "df"
+        if any(isinstance(each, Mapping) for each in data):
+            return "rows"
+        return _literal(self.data, "data")
+
+    def with_options(self, settle: Settle) -> str:
+        """The call with the options of a remedy.
+
+        >>> settle = Settle({"fields": {"task": "case"}, "by": ("arm",)})
+        >>> Call("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
+        'passk_cli.estimate("a.csv", by=("x", "arm"), k=5, fields={"task": "case"})'
+        """
+        options = dict(self.given)
+        for field, value in settle.options.items():
+            before = options.get(field)
+            if before is not None and field == "fields":
+                before = parse_fields([before] if isinstance(before, str) else before)
+            elif before is not None and isinstance(value, tuple):
+                before = split(before) if field != "threshold" else before
+            options[field] = with_value(field, before, value)
+        return f"passk_cli.{self.name}({', '.join([self.source, *_keywords(options)])})"
+
+    def remedies(self, error: DataError) -> list[str]:
+        """A line for each alternative that settles an error, and what it does."""
+        alone = len(error.settles) == 1
+        lines = [
+            self.with_options(each) + f"  {each.why}" * (not alone and bool(each.why))
+            for each in error.settles
+        ]
+        describe = error.name in OF_COLUMNS and self.name != "describe"
+        last = [each.why for each in error.settles if alone and each.why]
+        last += [f"other columns: passk_cli.describe({self.source})"] * describe
+        return [*lines, *["; ".join(last)] * bool(last)]
+
+
+def _keywords(options: Mapping[str, Any]) -> list[str]:
+    """Options as keywords; what is None is left out."""
+    return [f"{n}={_literal(value, n)}" for n, value in options.items() if value is not None]
+
+
+def _literal(value: Any, name: str) -> str:
+    """A value as Python writes it; of what has no such form the name it is given by."""
+    if isinstance(value, str | os.PathLike):
+        return json.dumps(os.fspath(value), ensure_ascii=False)
+    if isinstance(value, Mapping):
+        pairs = (f"{_literal(k, name)}: {_literal(v, name)}" for k, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, tuple) and len(value) == 1:
+        return _literal(value[0], name)
+    if isinstance(value, list | tuple):
+        opening, closing = "[]" if isinstance(value, list) else "()"
+        return f"{opening}{', '.join(_literal(each, name) for each in value)}{closing}"
+    return repr(value) if isinstance(value, bool | int | float | range) else name
+
+
 @contextmanager
-def python_spelling(options: Options) -> Iterator[None]:
-    """Errors of the block name options as Python spells them."""
+def python_spelling(options: Options, call: Call | None = None) -> Iterator[None]:
+    """Errors of the block name options as Python spells them; notes of an error are calls that
+    settle it."""
     try:
         yield
     except DataError as error:
         problem, remedy = (in_python(text, options) for text in (error.problem, error.remedy))
-        raise DataError(error.place, problem, remedy, name=error.name) from None
+        if error.settles:
+            remedy = "; ".join(
+                f"{', '.join(_keywords(settle.options))} {settle.why}".strip()
+                for settle in error.settles
+            )
+        own = DataError(error.place, problem, remedy, name=error.name, settles=error.settles)
+        for line in call.remedies(error) if call and error.settles else ():
+            own.add_note(f"  {printable(line)}")
+        raise own from None
     except ParameterError as error:
         raise ParameterError(in_python(error.args[0], options), name=error.name) from None
 

@@ -43,6 +43,7 @@ def json_text(report: Report, style: Style) -> str:
         "schema": SCHEMA, **result, **words, "rows": _records(report),
         "messages": [message_data(message) for message in report.messages],
         "context": shown(report, Style(full=True)).context, "signature": dict(report.signature),
+        **{name: list(map(dict, each)) for name, each in report.lists.items()},
         **({"methods": {"text": stated.words, "bibtex": stated.bibtex}} if stated else {}),
     }  # fmt: skip
     return strict_json(document, indent=2) + "\n"

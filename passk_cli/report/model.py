@@ -363,6 +363,7 @@ class Report:
     answer : what was found, in a sentence or two above the tables.
     changes : the tasks that changed, which a gate's formats for pipelines show besides its checks.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
+    lists : further lists of the same facts, by name, which json has beside the rows.
     page : what other commands found of the same data, where it is all shown as one document.
     methods : makes the sentences of a paper that say how the numbers were computed.
     Errors: ParameterError when a group column has the name of another column of `data`.
@@ -382,6 +383,7 @@ class Report:
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
     changes: tuple[ChangedTasks, ...] = ()
+    lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import base_name, is_file_argument, paths_of, without
+from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 

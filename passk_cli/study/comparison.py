@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 # Differences whose intervals are made at once; bounds memory.
 _VALUES_TOGETHER = 1 << 21
+# Counts whose floors are computed at once: they stay near the processor.
+_FLOORS_TOGETHER = 1 << 17
 # The places of the shared tasks where both have the same.
 _EVERY = slice(None)
 
@@ -343,7 +345,7 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
             key = pair.first.metric, len(pair.tasks), pair.across is not None
             alike.setdefault(key, []).append(at)
     for (metric, tasks, across), places in alike.items():
-        size = max(1, _VALUES_TOGETHER // tasks)
+        size = max(1, _FLOORS_TOGETHER // tasks)
         for first in range(0, len(places), size):
             part = [comparisons[at] for at in places[first : first + size]]
 

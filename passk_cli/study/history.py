@@ -16,9 +16,9 @@ import numpy as np
 
 from passk_cli.arrays import Ints, NDArray
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import is_file_argument
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
 from passk_cli.files.request import Request
+from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.inference.runs import reach_of_runs, run_variance, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values

@@ -22,6 +22,8 @@ from passk_cli.study.values import TaskValues
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
     """Each of them on the tasks that all have."""
+    if all(np.array_equal(rival.tasks, rivals[0].tasks) for rival in rivals):
+        return list(rivals)
     shared = reduce(np.intersect1d, (rival.tasks for rival in rivals))
     return [rival.on(shared) for rival in rivals]
 

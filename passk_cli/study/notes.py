@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from passk_cli.arrays import Ints, grouped
-from passk_cli.files.source import without_suffixes
+from passk_cli.files.sources.source import without_suffixes
 from passk_cli.inference.stopping import (
     FIRST_PASS,
     LEVEL,
@@ -112,12 +112,6 @@ NO_VALUE = Message(
     "{attempts:attempt} without a {role}, which count as one {role}", "",
     _VALUELESS + " All of them together count as one value.")  # fmt: skip
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
-POOLED_SETTINGS = Message(
-    "pooled-settings", WARNING, "attempts differ in {setting} and are pooled",
-    "--by {setting} keeps them apart",
-    "Attempts of one model at one task were made with different settings, such as temperatures. The"
-    " numbers are those of the mixture, and pass@k of a mixture is not that of any setting.",
-)  # fmt: skip
 SHORT_TASKS = Message(
     "short-tasks", WARNING, "no value of {numbers}: {reason}",
     "--short-tasks drop uses the tasks with n ≥ k",
@@ -276,7 +270,6 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
             yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
-    yield from (POOLED_SETTINGS(setting=name) for name in facts.varying)
     yield from _stopping_notes(counts)
 
 

@@ -14,6 +14,7 @@ from passk_cli.activity import steps
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.exchangeability import (
     OrderTest,
     Pairs,
@@ -54,7 +55,9 @@ COPIES, AGREEING = "copies?", "pairs agree"
 # Where a test of the trend, of neighbours or of pairs rejects nothing.
 NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
-DEPENDENT, INDEPENDENT = "not independent", "independent"
+# Attempts per task from which the power of the test of neighbours is known.
+_LONG = 8
+DEPENDENT, INDEPENDENT = "not independent", "none found"
 
 
 @dataclass(frozen=True)
@@ -217,6 +220,20 @@ class Evidence:
         if trend in (DECLINING, IMPROVING) and neighbours == ALIKE and self.slope_may_be_zero:
             trend = UNCLEAR
         return VerdictsOfTests(trend, neighbours, COPIES if self.constant else copies)
+
+    def detectable(self, tests: int) -> tuple[float, float]:
+        """Trend per attempt, and lag-1 correlation, that are found with power 0.8 at the first step
+        of Holm over so many tests: (z₁₋α/₂ₘ + z₀.₈) standard deviations of random orders.
+
+        A correlation ρ leaves fewer mixed tasks and spreads more: ρ (1 + ρ); NaN with fewer than 8
+        attempts at most tasks, where correlated attempts hardly leave any (benchmarks/order.md).
+        """
+        reach = NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + NORMAL.inv_cdf(0.8)
+        sizes = float(trend_scores(self.order.start, self.order.passed)[1].sum())
+        slope, near, lag = reach * self.trend.sd / sizes, self.neighbours, math.nan
+        if near.tasks and np.median(self.order.n) >= _LONG:
+            lag = reach * near.sd / near.mean
+        return slope, lag * (1 + lag)
 
     @property
     def verdict(self) -> str:

@@ -64,6 +64,11 @@ class Outlay:
         return self.per_success.estimate.reason == UNPRICED
 
     @property
+    def few_carry(self) -> int:
+        """Number of tasks that carry its costs where these are few; else 0."""
+        return _spending(self.attempts, None).few_carry
+
+    @property
     def known(self) -> bool:
         """Whether a solved task has a cost: some attempt passed, and every one has its price."""
         estimate = self.per_success.estimate

@@ -19,8 +19,7 @@ from passk_cli.inference.design import (
     Piloted,
     cluster_excess,
     relative_error,
-    tells_apart,
-    true_correlation,
+    true_difference,
 )
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.power import PairedTest, lattice_step
@@ -51,6 +50,7 @@ class Outlook:
     series : the model and its groups; of several models, the one whose values vary most.
     pair : the two models whose difference varies most; None when a second model like the first,
         with the assumed correlation, stands for all.
+    ends : 95 % limits of the variance of their true differences; None where it is not estimated.
     excess : variance that clusters of tasks add, of a task's value and of its difference.
     cluster_size : tasks in the cluster of an average task; 1 without clusters.
     clusters : the cluster of each of the pilot's tasks; none without clusters.
@@ -63,6 +63,7 @@ class Outlook:
     correlation: float | None
     series: tuple[str, ...] = ("",)
     pair: tuple[str, str] | None = None
+    ends: tuple[float, float] | None = None
     excess: tuple[float, float] = (0.0, 0.0)
     cluster_size: float = 1.0
     clusters: tuple[int, ...] = ()
@@ -83,6 +84,18 @@ class Outlook:
         if self.correlation is None:
             return UNKNOWN
         return ASSUMED if self.pair is None else MEASURED
+
+    def at(self, between: float) -> Outlook:
+        """The outlook with another variance of true differences."""
+        return replace(self, difference=replace(self.difference, estimated=between))
+
+    @property
+    def correlations(self) -> tuple[float, float] | None:
+        """95 % limits of the correlation; None where it was not estimated."""
+        if self.ends is None or self.correlation is None:
+            return None
+        high, low = (self.at(end).difference.correlation for end in self.ends)
+        return (low or 0.0), (high or 0.0)
 
     @property
     def deviation(self) -> float | None:
@@ -202,15 +215,12 @@ class Pilot:
     """Every metric that a pilot says something about, and what it does not say.
 
     silent : why values say nothing about others → these values.
-    doubts : (why a pair's correlation cannot be measured, the pair, what is assumed instead) → the
-        metrics.
     clustering : so many times as many tasks does the first metric need because they are related;
         None without clusters.
     """
 
     outlooks: list[Outlook]
     silent: dict[str, list[TaskValues]]
-    doubts: dict[tuple[str, tuple[str, ...], str], list[str]]
     clustering: float | None
 
 
@@ -228,20 +238,16 @@ def pilot_of(study: Study, correlation: float | None) -> Pilot:
             silent.setdefault(reason, []).append(values)
         else:
             usable.setdefault(values.metric.name, []).append(values)
-    outlooks, doubts = [], dict[tuple[str, tuple[str, ...], str], list[str]]()
+    outlooks = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):
-            outlook, doubt, pair = _outlook(estimable, correlation)
-            outlooks.append(outlook)
-            if doubt:
-                assumed = "" if outlook.correlation is None else f"{outlook.correlation:g}"
-                doubts.setdefault((doubt, pair, assumed), []).append(metric.name)
+            outlooks.append(_outlook(estimable, correlation))
     clustering = None
     if outlooks and study.counts.clusters is not None:
         first = outlooks[0]
         values = next(v for v in usable[first.metric.name] if v.series == first.series)
         clustering = 1.0 + first.excess[0] / float(values.values.var(ddof=1))
-    return Pilot(outlooks, silent, doubts, clustering)
+    return Pilot(outlooks, silent, clustering)
 
 
 def _silence(values: TaskValues) -> str:
@@ -262,23 +268,16 @@ def _one_cluster(values: TaskValues) -> bool:
     return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
-def _outlook(
-    usable: Sequence[TaskValues], correlation: float | None
-) -> tuple[Outlook, str, tuple[str, ...]]:
-    """One metric, by the model whose values vary most and the pair whose differences do; why that
-    pair's correlation cannot be measured, and the pair.
+def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook:
+    """One metric, by the model whose values vary most and the pair whose differences do.
 
-    It is measured when the true values of both models differ over tasks more than chance explains
-    and it lies in [−1, 1]; else the plan is for two similar models.  With one attempt per task it
-    is not known and not needed: only designs of one attempt are planned, whose differences the
-    pilot itself shows.
+    With one attempt per task the correlation is not known and not needed: only designs of one
+    attempt are planned, whose differences the pilot itself shows.
     """
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = Piloted(widest.metric, widest.n, widest.c), widest.clusters
     outlook = alike(widest.metric, values, correlation, widest.series)
-    pairs, doubt = _pairs(usable), ""
-    names: tuple[str, ...] = ()
-    if pairs:
+    if pairs := _pairs(usable):
         if correlation is not None:
             raise ParameterError(
                 "--correlation is for a pilot of one model; here it is measured:"
@@ -288,28 +287,20 @@ def _outlook(
         one, other = max(pairs, key=_spread)
         names = (one.name, other.name)
         first, second = (Piloted(each.metric, each.n, each.c) for each in (one, other))
-        covariance, measured = float(np.cov(first.values, second.values)[0, 1]), None
-        if math.isnan(first.between) or math.isnan(second.between):
-            doubt = "one attempt per task"
-        else:
-            measured = true_correlation(first, second, covariance)
-            pilots = zip(names, (first, second), strict=True)
-            if equal := [name for name, pilot in pilots if not tells_apart(pilot)]:
-                rates = f"the pass rates of {' and of '.join(equal)}"
-                doubt = f"{rates} do not differ over tasks clearly more than chance explains"
-            elif not -1.0 <= measured <= 1.0:
-                doubt = f"too few attempts, the estimate is {measured:.2f}, outside −1 to 1"
-        if not doubt or measured is None:
-            difference = Difference(first, second, covariance)
-            outlook = Outlook(widest.metric, values, difference, measured, widest.series, names)
+        covariance = float(np.cov(first.values, second.values)[0, 1])
+        variance, *ends = true_difference(first, second)
+        estimated = None if math.isnan(variance) else variance
+        difference = Difference(first, second, covariance, estimated)
+        outlook = Outlook(widest.metric, values, difference, difference.correlation, widest.series,
+                          names, None if estimated is None else (ends[0], ends[1]))  # fmt: skip
     if clusters is None:
-        return outlook, doubt, names
+        return outlook
     own = cluster_excess(widest.values, clusters)
     both = 2.0 * (1.0 - (outlook.correlation or 0.0)) * own
     if outlook.pair is not None:
         both = cluster_excess(one.values - other.values, one.clusters)
     size, codes = Sample(widest.values, clusters=clusters).guard_size, tuple(clusters.tolist())
-    return replace(outlook, excess=(own, both), cluster_size=size, clusters=codes), doubt, names
+    return replace(outlook, excess=(own, both), cluster_size=size, clusters=codes)
 
 
 def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:

@@ -132,17 +132,20 @@ def test_pairs(
                 members = compare_ratios(family, confidence, rules)
                 results = [(c.adjusted, math.nan, c.alpha, c.adjustment) for c in members]
             else:
-                results = list(_adjusted(family, confidence, rules, verdicts=verdicts))
+                if rules.adjust in (None, MAX_T):
+                    members = _pooled(family, rules.margin)
+                results = list(_adjusted(members, confidence, rules, verdicts=verdicts))
             for untested, c, (adjusted, equivalence, alpha, adjustment) in zip(
                 family, members, results, strict=True
             ):
+                own = c if c.first.metric.kind.ratio else untested
                 verdict, level = UNDECIDED if c.testable else "", 1 - confidence.level + 1e-12
                 if equivalence <= level:
                     verdict = EQUIVALENT
                 elif adjusted <= level and c.sign:
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
                 places[id(untested)] = c.having(
-                    adjusted=adjusted, equivalence=equivalence, alpha=alpha, family=name,
+                    p=own.p, adjusted=adjusted, equivalence=equivalence, alpha=alpha, family=name,
                     adjustment=adjustment, verdict=verdict,
                 )  # fmt: skip
         judged += [places[id(c)] for c in tested]
@@ -160,6 +163,30 @@ def _families(
     metrics = grouped(tested, lambda c: c.first.metric)
     for number, family in enumerate(metrics.values()):
         yield SECONDARY if number else PRIMARY, family
+
+
+def _pooled(family: Sequence[Comparison], margin: float | None) -> Sequence[Comparison]:
+    """Comparisons of a family whose laws know of each other's spread, metric by metric.
+
+    Of many pairs some have by chance few differences, and a standard error far too small, so that
+    not all intervals hold.  So that of a pair is at least the root mean square of all pairs', as
+    far as its own error allows (`DifferenceLaw.at_least`).
+    """
+    pooled = {id(c): c for c in family}
+    bounded = [c for c in family if c.law and math.isfinite(c.law[0].reach)]
+    for pairs in grouped(bounded, lambda c: c.first.metric).values():
+        laws = grouped([(c, *c.law) for c in pairs if c.law], lambda each: id(each[1]))
+        spreads = [law.spread[row] ** 2 * (law.degrees[row] + 1)
+                   for each in laws.values() for _, law, row in each]  # fmt: skip
+        usual = np.mean(spreads) if np.isfinite(spreads).all() and len(pairs) > 1 else 0.0
+        for each in laws.values():
+            law, rows = each[0][1], np.array([row for *_, row in each])
+            law = law.at_least(rows, np.sqrt(usual / (law.degrees[rows] + 1)))
+            p = law.p().tolist()
+            alike = law.equivalence(margin).tolist() if margin else [math.nan] * len(p)
+            for row, (c, *_) in enumerate(each):
+                pooled[id(c)] = c.having(law=(law, row), p=p[row], equivalence=alike[row])
+    return list(pooled.values())
 
 
 def _adjusted(

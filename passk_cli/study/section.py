@@ -257,7 +257,9 @@ def view(
     entries |= {**decided, **study.decided}
     entries.setdefault("short_tasks", None if study.short_tasks == "empty" else study.short_tasks)
     facts = [fact for section in sections for fact in section.facts()]
-    parts = (*context, *(part for section in sections for part in section.context()), VERSION)
+    pooled = f"pooled over {', '.join(study.counts.facts.pool)}" if study.counts.facts.pool else ""
+    own = (part for section in sections for part in section.context())
+    parts = (*context, *own, pooled, VERSION)
 
     def plots() -> tuple[Plot, ...]:
         every: list[Plot] = []

@@ -41,6 +41,7 @@ def signature(
             "skip_bad": "yes" if facts.skipped or facts.empty_files else None,
             "threshold": ",".join(f"{t:g}" for t in facts.thresholds) or facts.threshold,
             "outcome": facts.outcome, "records": facts.records, "path": facts.path,
+            "passes": ",".join(facts.passes), "pool": ",".join(facts.pool),
             "where": facts.where or None, "by": ",".join(counts.group_names) or None,
         }  # fmt: skip
     return {

@@ -22,7 +22,7 @@ import duckdb
 import pytest
 
 from passk_cli.cli import run
-from passk_cli.files import reading
+from passk_cli.files import load as reading
 from tests.conftest import SAMPLES, Done, Passk
 from tests.files.formats.cells import DATA
 

@@ -14,18 +14,35 @@ from passk_cli.commands.catalogue import messages
 from tests.conftest import SAMPLES, Passk
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
-POOLED = "attempts differ in temperature and are pooled; --by temperature keeps them apart"
+POOLED = (
+    "attempts at one task differ in mode (a, b); --field model=mode as models; --by mode keeps them"
+    " apart; --pool mode pools them on purpose"
+)
+# Modes that came as they came: likely a setting, by the name alone.
+MIXED = "task,mode,passed\n" + "".join(
+    f"t{t},{'ab'[(t * 7 + a * a * 5 + t * a) % 11 % 2]},{(t + a) % 3 % 2}\n"
+    for t in range(40)
+    for a in range(4)
+)
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A file whose attempts differ in a column that is called as a setting."""
+    path = tmp_path / "mixed.csv"
+    path.write_text(MIXED)
+    return path
 
 
 @pytest.mark.parametrize("name", ["pooled-settings", "all", "short-tasks,pooled-settings"])
 @pytest.mark.parametrize("quiet", [[], ["-q"]])
-def test_a_message_is_made_an_error(passk: Passk, name: str, quiet: list[str]) -> None:
-    done = passk("estimate", CRUX, "--error", name, *quiet)
+def test_a_message_is_made_an_error(passk: Passk, mixed: Path, name: str, quiet: list[str]) -> None:
+    done = passk("estimate", mixed, "--error", name, *quiet)
     assert (done.code, done.out, done.err) == (3, "", f"error[pooled-settings]: {POOLED}\n")
 
 
-def test_it_is_an_error_in_data(passk: Passk) -> None:
-    done = passk("estimate", CRUX, "--error", "all", "-f", "json")
+def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
+    done = passk("estimate", mixed, "--error", "all", "-f", "json")
     error = json.loads(done.out)["error"]
     assert (done.code, error["name"], error["exit"]) == (3, "pooled-settings", 3)
     assert f"{error['problem']}; {error['remedy']}" == POOLED
@@ -70,17 +87,17 @@ def test_notes_are_no_errors_unless_named(passk: Passk, tmp_path: Path) -> None:
     assert (done.code, done.error) == (3, "missing-counted")
 
 
-def test_a_message_is_ignored(passk: Passk) -> None:
+def test_a_message_is_ignored(passk: Passk, mixed: Path) -> None:
     plain, done = (
-        passk("estimate", CRUX, "-v", *words) for words in ((), ("--ignore", "pooled-settings"))
+        passk("estimate", mixed, "-v", *words) for words in ((), ("--ignore", "pooled-settings"))
     )
     assert "warning[pooled-settings]: " in plain.err
     assert (done.code, "pooled-settings" in done.err) == (0, False)
     # What was left out stays visible where the numbers are reproduced.
     assert "ignore=pooled-settings" in done.out
-    done = passk("estimate", CRUX, "--error", "all", "--ignore", "pooled-settings")
+    done = passk("estimate", mixed, "--error", "all", "--ignore", "pooled-settings")
     assert done.code == 0
-    document = json.loads(passk("estimate", CRUX, "--ignore=pooled-settings", "-f", "json").out)
+    document = json.loads(passk("estimate", mixed, "--ignore=pooled-settings", "-f", "json").out)
     assert "pooled-settings" not in {message["name"] for message in document["messages"]}
 
 
@@ -98,14 +115,17 @@ def test_names_that_are_none(passk: Passk, words: list[str], name: str, said: st
     assert (done.code, done.error, said in done.err) == (2, name, True), done.err
 
 
-def test_warnings_and_errors_have_names_in_python() -> None:
+def test_warnings_and_errors_have_names_in_python(mixed: Path) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        findings = passk_cli.estimate(CRUX, "pass@1")
+        findings = passk_cli.estimate(mixed, "pass@1")
     (warning,) = (each.message for each in caught)
     assert isinstance(warning, passk_cli.PasskWarning)
     assert (warning.name, str(warning)) == (
-        "pooled-settings", POOLED.replace("--by temperature", 'by="temperature"'),
+        "pooled-settings",
+        POOLED.replace("--field model=mode", 'fields="model=mode"')
+        .replace("--by mode", 'by="mode"')
+        .replace("--pool mode", 'pool="mode"'),
     )  # fmt: skip
     assert findings.messages[0]["name"] == "pooled-settings"
     with pytest.raises(passk_cli.DataError) as refusal:

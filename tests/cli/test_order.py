@@ -12,10 +12,11 @@ from tests.conftest import ROOT, SAMPLES, Golden, Passk, records
 TAU, CRUX, AGENTS = (SAMPLES / f for f in ("tau_airline.csv", "cruxeval.jsonl.gz", "agents.jsonl"))
 LATITUDE = ROOT / "tests" / "data" / "latitude" / "results.jsonl.gz"
 BY_TIME = [LATITUDE, "--field", "attempt=finishedAt", "--duplicates", "first"]
+POOLED = [*BY_TIME, "--pool", "mode"]
 COMMANDS: dict[str, list[object]] = {
     "order-copies": ["order", CRUX, "--where", "temperature < 0.5", "-k", "1,4",
                      "--model", "codellama-7b", "--model", "gpt-4-0613"],
-    "order-by-time": ["order", *BY_TIME, "--model", "claude-fable-5", "--model", "gpt-5.5"],
+    "order-by-time": ["order", *POOLED, "--model", "claude-fable-5", "--model", "gpt-5.5"],
     "order-csv": ["order", TAU, "-k", "2", "-f", "csv"],
 }  # fmt: skip
 
@@ -59,7 +60,7 @@ def test_lines_and_numbers_agree_where_they_say_the_same(passk: Passk, tmp_path:
 @pytest.mark.long
 def test_latitude_by_time(passk: Passk) -> None:
     """Eight models, 18 tasks with 3, 6 or 16 attempts each, and models that always pass."""
-    done = passk("order", *BY_TIME, "-f", "json")
+    done = passk("order", *POOLED, "-f", "json")
     document = json.loads(done.out)
     verdicts = {(r["model"], r["metric"]): r["verdict"] for r in document["rows"] if r["verdict"]}
     for model in ("gpt-5.5", "gpt-5.6-luna", "gpt-5.6-sol", "gpt-5.6-terra"):

@@ -30,9 +30,9 @@ READING: dict[str, list[object]] = {
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 MANY = ["--resamples", "1000000"]
 COMPUTING: dict[str, list[object]] = {
-    "compare": [CRUX, *MANY],
-    "bootstrap": [CRUX, *MANY],
-    "curve": [CRUX, "--band", "simultaneous", *MANY],
+    "compare": [CRUX, "--pool", "temperature", *MANY],
+    "bootstrap": [CRUX, "--pool", "temperature", *MANY],
+    "curve": [CRUX, "--pool", "temperature", "--band", "simultaneous", *MANY],
     "extrapolate": [COUNTS, "--resamples", "10000"],
     "temperature": [CRUX, *MANY],
 }

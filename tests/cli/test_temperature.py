@@ -77,7 +77,10 @@ def test_usage(passk: Passk, options: list[object], message: str) -> None:
             " name; a name can contain it as T0.2, gpt-4@T1, gpt-4_T0.2",
         ),
         ([CRUX, "--temperature", "heat"], "no column 'heat'; the columns are model"),
-        ([CRUX, "--temperature", "task_id"], "a temperature is 'sample_0'; expected a number"),
+        (
+            [CRUX, "--temperature", "task_id", "--pool", "temperature"],
+            "a temperature is 'sample_0'; expected a number",
+        ),
     ],
 )
 def test_data_without_temperatures(passk: Passk, options: list[object], message: str) -> None:

@@ -173,7 +173,16 @@ def test_crossing_of_the_article(passk: Passk, write: Write) -> None:
     assert row["crosses_low"] <= 2
     assert row["crosses_high"] is None or row["crosses_high"] >= 2
     assert "k = 2" in passk("compare", path, "--crossings").out
-    two = ["--model", "codellama-7b", "--model", "gpt-4-0613", "-m", "pass@1"]
+    two = [
+        "--model",
+        "codellama-7b",
+        "--model",
+        "gpt-4-0613",
+        "-m",
+        "pass@1",
+        "--pool",
+        "temperature",
+    ]
     never = passk("compare", SAMPLES / "cruxeval.jsonl.gz", *two, "--crossings").out
     assert "none up to k = 20" in never
 
@@ -443,7 +452,7 @@ def test_pairs_with_other_tasks_and_clusters(passk: Passk, write: Write) -> None
     path = write("x.csv", text)
     assert " adjust=max-t tests=3 " in passk("compare", path, "-v").out
     for row in records(passk("compare", path, "--cluster", "repo", "-f", "csv").out):
-        assert float(row["p_adjusted"]) == pytest.approx(min(1, 3 * float(row["p"])))
+        assert float(row["p_adjusted"]) >= min(1, 3 * float(row["p"])) - 1e-9
     same = write("y.csv", "".join(line for line in text.splitlines(True) if line[0] != "c"))
     others = same.read_text().replace("\na,", "\nd,").replace("\nb,", "\ne,")
     third = write("z.csv", others.replace(",t1,", ",t31,"))

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import passk_cli
 from passk_cli import Counts
-from passk_cli.files.arguments import expand
 from passk_cli.files.formats import recognise
 from passk_cli.files.formats.format import look
+from passk_cli.files.sources.arguments import expand
 from tests.conftest import SAMPLES, Passk, Write, long
 from tests.files.formats.cells import DATA
 

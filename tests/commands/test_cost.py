@@ -20,8 +20,8 @@ from passk_cli.files import roles
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import QUANTITIES
 from tests.conftest import SAMPLES, Passk
-from tests.files.test_amounts import COST as DATA
-from tests.files.test_amounts import HARBOR, NUMBERS, laid_out
+from tests.files.attempts.test_spending import COST as DATA
+from tests.files.attempts.test_spending import HARBOR, NUMBERS, laid_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 COSTS = SAMPLES / "costs.csv"

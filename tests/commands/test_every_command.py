@@ -26,7 +26,7 @@ from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands.command import command_of
 from passk_cli.commands.question import answer
-from passk_cli.files.prices import Price
+from passk_cli.files.attempts.prices import Price
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import Declared, declared, loaded
 from passk_cli.render import FORMATS, OF_VERDICTS
@@ -46,6 +46,9 @@ NEEDED: dict[str, list[str]] = {
     "extrapolate": ["--fit", "beta", "--resamples", "100"],
     "gate": ["--min", "pass@1=0.1"],
 }
+# The attempts of two temperatures are pooled on purpose.
+POOL = ["--pool", "temperature"]
+NEEDED = {n: [*NEEDED.get(n, []), *POOL * (n != "temperature")] for n in COMMANDS}
 # Reports without data, which are others than those of data.
 ALONE: dict[str, list[str]] = {
     "curve": ["--rates", "mixed=0,1", "--rates", "even=0.5,0.5", "--delta"],
@@ -71,6 +74,7 @@ WRONG: dict[str, list[str]] = {
     "detect": ["1"],
     "draws": ["draws.xlsx"],
     "exclude_models": ["nobody", "*"],
+    "fails": [","],
     "fields": ["task", "nonsense=x", "task=nothing"],
     "format": ["x"],
     "interval": ["x"],
@@ -87,7 +91,9 @@ WRONG: dict[str, list[str]] = {
     "must_pass": [","],
     "outcome": ["nothing"],
     "output": ["nowhere/x.csv"],
+    "passes": [","],
     "path": ["x", "{a", "{model}/nothing.csv"],
+    "pool": ["nothing"],
     "points": ["1", "x", "²"],
     "price": ["nowhere.toml"],
     "power": ["0.01", "1"],
@@ -120,9 +126,12 @@ READING: dict[str, tuple[Any, Any]] = {
     "missing": ("drop", "drop"),
     "missing_cost": ("drop", "drop"),
     "price": ({"m": {"input": 1, "output": 2}}, {"m": Price(1.0, 2.0)}),
+    "passes": ("i", ("i",)),
+    "fails": ("j", ("j",)),
     "duplicates": ("first", "first"),
     "skip_bad": (True, True),
     "by": ("c", ("c",)),
+    "pool": ("l", ("l",)),
     "where": ("d = 1", "d = 1"),
     "models": ("e", ("e",)),
     "exclude_models": ("f", ("f",)),
@@ -354,7 +363,8 @@ def test_a_table_fits_its_terminal(rendered: Rendered, name: str) -> None:
     for width in (60, 80):
         table = rendered(name, "table", width)
         assert max(map(len, folded(table))) <= width
-        assert "…" not in table
+        # Values of a file's columns may be long.
+        assert name == "describe" or "…" not in table
         # A plan is for the model whose values vary most.
         model = "another-model" if name == "plan" else "a-model-with-a-long-name"
         # A long name may stand in several lines; files are described without models.
@@ -467,12 +477,16 @@ def assert_refused_alike(done: Done, name: str, text: str, call: Callable[[], ob
     text : what Python was given, which stays as it is.
     """
     assert done.code in (2, 3), done.err
-    assert (done.out, done.err.count("\n")) == ("", 1)
+    # Commands that would do stand below the sentence.
+    below = done.err.splitlines()[1:]
+    assert (done.out, [line for line in below if not line.startswith("  ")]) == ("", [])
     kind = passk_cli.ParameterError if done.code == 2 else passk_cli.DataError
     with pytest.raises(kind) as refusal:
         call()
-    told = str(refusal.value)
-    assert (refusal.value.name, unspelled(told, name)) == (done.error, unspelled(done.said, name))
+    told, said = str(refusal.value), done.said
+    if below:
+        told, said = ": ".join(refusal.value.parts[:2]), said.splitlines()[0]
+    assert (refusal.value.name, unspelled(told, name)) == (done.error, unspelled(said, name))
     assert not re.search(r"(?<![\w-])--?[a-z]", told.replace(text, "")), told
 
 
@@ -482,7 +496,7 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(
 ) -> None:
     name, *words = shlex.split(line)
     files = [results] * words.count("FILE")
-    words = words[len(files) :]
+    words = [*words[len(files) :], *POOL * (bool(files) and name != "temperature")]
     done = passk(name, *files, *words)
     given = spelled_in_python(name, words)
     assert_refused_alike(done, name, "", lambda: function(name)(*files, **given))

@@ -133,6 +133,7 @@ def test_of_two_writers_of_one_run_one_is_refused(
         assert list(folder.iterdir()) == [first]
 
 
+@pytest.mark.filterwarnings("ignore:the history has 2 runs")
 def test_brackets_in_the_name_of_a_history_are_its_name(tmp_path: Path) -> None:
     for place in ("h[1].parquet", "h[2]/"):
         append(f"{tmp_path}/{place}", columns("a", [1, 1]))
@@ -450,4 +451,4 @@ def test_a_column_of_the_history_named_as_a_word_of_sql_is_asked_for_in_quotes()
 
 def test_the_runs_that_the_effect_is_of_are_counted() -> None:
     details = str(passk_cli.trend(NIGHTS))
-    assert "run effect from 11 runs · false alarm in 365 runs: 5 %" in details
+    assert "run effect from 11 runs · false alarm in 365 uncorrelated runs: 5 %" in details

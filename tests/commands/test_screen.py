@@ -43,7 +43,7 @@ CASES = [
     ("formats", "formats"),
     ("tasks", "tasks sample_data/tau_airline.csv"),
     ("tasks of 8 models", "tasks sample_data/agents.jsonl"),
-    ("tasks of 20 attempts", f"tasks {CRUX} --model gpt-4-0613"),
+    ("tasks of 20 attempts", f"tasks {CRUX} --model gpt-4-0613 --pool temperature"),
     ("flips", "tasks sample_data/agents.jsonl --model claude-fable-5 --against gpt-5.5"),
     ("flips of 7 models", "tasks sample_data/agents.jsonl --against gpt-5.5"),
     ("suspects", "tasks sample_data/agents.jsonl --suspects"),

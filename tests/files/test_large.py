@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.files import look
-from passk_cli.files.checks import may_be_uneven
-from passk_cli.files.source import Source
+from passk_cli.files.counting.checks import may_be_uneven
+from passk_cli.files.reading import look
+from passk_cli.files.sources.source import Source
 from tests.files.formats.cells import cells
 
 _READ = """

@@ -1,4 +1,4 @@
-"""What a pilot tells of the correlation of two models' true values, against simulation."""
+"""The variance of two models' true differences that a pilot estimates, against simulation."""
 
 from __future__ import annotations
 
@@ -7,44 +7,50 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.design import Piloted, between_error, tells_apart, true_correlation
+from passk_cli.inference.design import Difference, Piloted, true_difference
 from passk_cli.metrics.registry import parse
 from tests.conftest import long
 
 
 @pytest.mark.parametrize("name", ["pass@2", *long("pass@1", "pass^2")])
-def test_error_of_between_against_repeated_pilots(name: str) -> None:
+def test_luck_of_a_task_against_repeated_attempts(name: str) -> None:
     rng = np.random.default_rng(3)
-    p = rng.beta(2, 2, (400, 60))
-    pilots = [Piloted(parse(name), np.full(60, 5), c) for c in rng.binomial(5, p)]
-    spread = np.std([pilot.raw_between for pilot in pilots])
-    assert np.mean([between_error(pilot) for pilot in pilots]) == pytest.approx(spread, rel=0.12)
+    metric, p = parse(name), rng.beta(1, 1, 40)
+    pilots = [Piloted(metric, np.full(40, 5), c) for c in rng.binomial(5, p, (2000, 40))]
+    realised = np.var([pilot.values for pilot in pilots], axis=0).mean()
+    assert np.mean([pilot.luck.mean() for pilot in pilots]) == pytest.approx(realised, rel=0.03)
 
 
-def test_equal_tasks_are_seldom_told_apart_and_unequal_ones_nearly_always() -> None:
-    rng = np.random.default_rng(4)
-    for p, low, high in (
-        (np.full((150, 40), 0.6), 0.0, 0.13),
-        (rng.beta(1, 1, (150, 40)), 0.96, 1),
-    ):
-        told = [
-            tells_apart(Piloted(parse("pass@3"), np.full(40, 5), c)) for c in rng.binomial(5, p)
-        ]
-        assert low <= np.mean(told) <= high
+def test_models_that_are_alike_differ_a_little_more_than_nothing() -> None:
+    """The same rates: the variance of true differences is 0, and the estimate is small."""
+    rng, metric = np.random.default_rng(4), parse("pass@1")
+    shares = []
+    for _ in range(100):
+        p = rng.beta(1, 1, 50)
+        one, other = (Piloted(metric, np.full(50, 4), rng.binomial(4, p)) for _ in "ab")
+        variance, low, high = true_difference(one, other)
+        assert 0 < low < variance < high
+        pair = Difference(one, other, 0.0, variance)
+        assert 0.5 < (pair.correlation or 0) <= 1
+        shares.append(pair.variance(4) / (2 * (p * (1 - p)).mean() / 4))
+    assert 0.95 < np.median(shares) < 1.6
 
 
-def test_single_attempts_tell_nothing_apart() -> None:
-    assert not tells_apart(Piloted(parse("pass@1"), np.ones(9, int), np.arange(9) % 2))
+def test_models_that_differ_are_estimated_as_they_are() -> None:
+    rng, metric = np.random.default_rng(5), parse("pass@1")
+    p, q = rng.beta(1, 1, (2, 4000))
+    one, other = (Piloted(metric, np.full(4000, 4), rng.binomial(4, r)) for r in (p, q))
+    variance, low, high = true_difference(one, other)
+    assert low < (p - q).var() < high
+    assert variance == pytest.approx((p - q).var(), rel=0.1)
 
 
-def test_luck_is_taken_out_of_the_correlation() -> None:
-    """Two models with the very same rates correlate by 1, whatever luck does."""
-    rng = np.random.default_rng(5)
-    p = rng.beta(1, 1, 4000)
-    one, other = (Piloted(parse("pass@1"), np.full(4000, 4), rng.binomial(4, p)) for _ in "ab")
-    covariance = float(np.cov(one.values, other.values)[0, 1])
-    assert true_correlation(one, other, covariance) == pytest.approx(1, abs=0.03)
-    assert np.corrcoef(one.values, other.values)[0, 1] < 0.85
-    equal = Piloted(parse("pass@1"), np.full(4, 4), np.array([2, 2, 2, 1]))
-    assert math.isnan(true_correlation(equal, one, 0.1))
-    assert true_correlation(one, one, one.between * (1 + 1e-12)) == 1.0
+def test_what_says_nothing_of_luck_gives_no_variance() -> None:
+    single = Piloted(parse("pass@1"), np.ones(9, int), np.arange(9) % 2)
+    assert all(math.isnan(each) for each in true_difference(single, single))
+
+
+@pytest.mark.parametrize("c", [[0, 0, 0], [3, 3, 3], [0, 3, 0]])
+def test_models_that_never_differ_have_no_variance(c: list[int]) -> None:
+    pilot = Piloted(parse("pass@1"), np.full(3, 3), np.array(c))
+    assert true_difference(pilot, pilot) == (0.0, 0.0, 0.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from passk_cli.commands.bootstrap.view import Bootstrap
 from passk_cli.commands.compare.view import Compare
-from passk_cli.files.reading import load
+from passk_cli.files.load import load
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
 from passk_cli.report.model import Report

@@ -13,10 +13,10 @@ from passk_cli.commands.convert import ConvertOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.written import Written, of_models
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import is_result, paths_of, split_label
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import KEEP, Conversion
 from passk_cli.files.roles import HOLDS_COUNTS, UNITS
+from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import plural

@@ -12,8 +12,8 @@ import numpy as np
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError
+from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
 from passk_cli.files.request import Request
-from passk_cli.files.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
@@ -63,6 +63,15 @@ _OWN_TASKS = (
     " that all models have or, where they have no two, pairs of those that both have. Cheaper tasks"
     " make a model look cheaper: compare rows only where models have the same tasks."
 )
+FEW_TASKS_COST = Message(
+    "few-tasks-cost", WARNING,
+    "{models:and}: about {fewest:task} of {tasks} {fewest:carries|carry} the cost",
+    "limits of costs may be too narrow; more tasks are the remedy",
+    "(Σx)² / Σx² of the mean costs x of tasks says how many tasks carry the cost; it is below 10"
+    " and below a quarter of the tasks. A sample may hold too few of such tasks: where one of"
+    " twenty or fifty tasks costs 50 or 100 times as much as the others, limits of costs covered in"
+    " 31 to 68 % of simulated runs of 20 tasks, 63 to 97 % of 60 and 86 to 96 % of 100. Where a run"
+    " holds none of them, nothing can tell.")  # fmt: skip
 UNSHARED_TASKS = Message(
     "unshared-tasks", WARNING,
     "{tasks:task} of {every} {tasks:is|are} not of every model: each row is of the model's own,"
@@ -281,6 +290,10 @@ class Spent(Section[Outlay]):
         if sum(every) > sum(shared):
             message = UNSHARED_TASKS if min(shared) > 1 else UNCOMMON_TASKS
             yield message(tasks=sum(every) - sum(shared), every=sum(every))
+        if few := [outlay for outlay in self.records if outlay.few_carry]:
+            least = min(few, key=lambda outlay: outlay.few_carry)
+            yield FEW_TASKS_COST(models=[series_name(outlay.series) for outlay in few],
+                                 fewest=least.few_carry, tasks=len(least.tasks))  # fmt: skip
         yield from super().messages()
 
 

@@ -18,7 +18,7 @@ from passk_cli.files.roles import UNITS
 from passk_cli.message import NOTE, WARNING
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import InputFacts
+from passk_cli.outcomes.provenance import InputFacts, ReadColumn
 from passk_cli.report.model import (
     ALWAYS,
     FULL,
@@ -38,6 +38,8 @@ from passk_cli.study.values import Series
 
 # Groups of files that are read alike, models, and columns of names, that are shown without --full.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
+# Columns that are shown without --full.
+_COLUMNS = 5
 
 
 Fact = tuple[str, str]
@@ -75,6 +77,20 @@ class EachFile(Facts):
     def answer(self) -> Iterator[Sentence]:
         """None beside that of all files."""
         yield from ()
+
+
+@dataclass(frozen=True)
+class Columns(Section[ReadColumn]):
+    """Every column of the files, what it was taken for, and why."""
+
+    title = "Columns"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("column", cell=lambda each: each.name, meaning="Its name, as --field takes it."),
+        Column("taken as", cell=lambda each: each.taken,
+               meaning="Its role, a setting, a property of the task, or not read."),
+        Column("why", cell=lambda each: each.why, meaning="By what it was taken for that."),
+        Column("values", cell=lambda each: each.values, meaning="The first of its values."),
+    )  # fmt: skip
 
 
 class Extent(NamedTuple):
@@ -150,7 +166,7 @@ class EachModel(Section[Extent]):
 class Describe(Question, DescribeOptions):
     """The question of `passk describe`."""
 
-    sections = (Facts, EachModel)
+    sections = (Facts, Columns, EachModel)
 
     of_metrics: ClassVar[bool] = False
     tolerant: ClassVar[bool] = True
@@ -167,18 +183,22 @@ class Describe(Question, DescribeOptions):
             sizes.append(Extent(series, n, rate))
         models = EachModel(study, sizes, first=_MODELS)
         inputs = counts.facts.inputs
-        short, every = list(_alike(inputs)), [fact for file in inputs for fact in _of(file)]
+        columns = bool(counts.facts.columns)
+        short = list(_alike(inputs, columns=columns))
+        every = [fact for file in inputs for fact in _of(file, columns=columns)]
         report = view(
             study,
             [
                 Facts(study, [*short, *_counted(counts)]),
+                Columns(study, list(counts.facts.columns), first=_COLUMNS),
                 EachFile(study, every if set(every) - set(short) else []),
                 models,
             ],
             messages=[said for said in study.messages(()) if said.severity == WARNING],
             interval=None,
         )
-        return replace(report, data=models.data())
+        rows = [vars(column) for column in counts.facts.columns]
+        return replace(report, data=models.data(), lists={"columns": rows})
 
 
 def _end(size: Extent, at: int) -> Cell:
@@ -190,7 +210,7 @@ def _problems(counts: Counts) -> str:
     facts = counts.facts
     problems = []
     if facts.missing:
-        nested = any(said.name == "nested-outcome" for said in facts.messages)
+        nested = any(said.name == "missing-outcome" for said in facts.messages)
         choose = " (choose: --missing)" * (facts.missing_policy == "error" and not nested)
         verb = "has" if facts.missing == 1 else "have"
         problems.append(f"{plural(facts.missing, 'attempt')} {verb} no outcome{choose}")
@@ -207,11 +227,11 @@ def _problems(counts: Counts) -> str:
     return "No outcome is missing; duplicates cannot be found."
 
 
-def _alike(inputs: Sequence[InputFacts]) -> Iterator[Fact]:
+def _alike(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:
     """How the files were read: of all that are read alike, or a line for each folder of these."""
     groups = grouped(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
-        (_, name), *others = _of(inputs[0], _WIDE)
+        (_, name), *others = _of(inputs[0], _WIDE, columns=columns)
         several = f"{plural(len(inputs), 'file')}, as {name}"
         yield "file", several if len(inputs) > 1 else name
         yield from others
@@ -224,17 +244,19 @@ def _alike(inputs: Sequence[InputFacts]) -> Iterator[Fact]:
         yield "files", f"and {plural(rest, 'more file')}, read in other ways: --full"
 
 
-def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
-    """How one file was read.  width : columns for lists of names; 0 for all names."""
+def _of(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
+    """How one file was read.
+
+    width : columns for lists of names; 0 for all names.  columns : whether these are shown apart.
+    """
 
     def names(each: Sequence[str]) -> str:
         return names_cut(each, width, ", ") if width else ", ".join(each)
 
     yield "file", file.name
     yield "format", file.format
-    yield "columns", _roles(file)
-    if not width:
-        yield from ((f"why {role}", reason) for role, reason in file.reasons.items())
+    if not columns:
+        yield "columns", _roles(file)
     if len(file.outcomes) > 1:
         yield "--outcome", names(file.outcomes)
     if file.in_path:
@@ -252,8 +274,6 @@ def _of(file: InputFacts, width: int = 0) -> Iterator[Fact]:
         # What attempts took, the dearest first.
         amounts = [(role, file.offered[role]) for role in UNITS if role in file.offered]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
-    if file.unused:
-        yield "not used", names(file.unused)
 
 
 def _roles(file: InputFacts) -> str:

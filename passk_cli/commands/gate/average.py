@@ -13,7 +13,7 @@ from passk_cli.commands.gate.rules import DifferenceRule, MaxDrop, Minimum
 from passk_cli.commands.gate.suites import SuitePart
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import read_paths
+from passk_cli.files.sources.arguments import read_paths
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, needs

@@ -22,7 +22,7 @@ from typing import Annotated, Any, NamedTuple
 from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rules import MaxDrop, Minimum
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import is_file_argument, is_result, split_label
+from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.option import Declared, Option, checked, declared, filled
 from passk_cli.study.rules import PASS
 

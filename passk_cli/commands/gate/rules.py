@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # What a minimum is compared with, and how a rule's name says it.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
+# What is to be decided where nothing else is asked for, and with which power.
+_AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 _BASIS = {BY_INTERVAL: "", BY_ESTIMATE: " (estimate)", BY_LOWER: " (lower limit)"}
 # How that lies beside the minimum, by the verdict.
 _BESIDE = {
@@ -316,7 +318,9 @@ class Minimum(GateRule):
             return line.unchecked(fact.estimate.reason or fact.flaw)
         beside = f"; {_BESIDE[self.min_by, verdict]} the minimum of "
         finding = (f"{fact.name} of {series_name(fact.series)} is ", fact.estimate, beside)
-        needed = _needed(line, least, "estimate") if verdict == UNDECIDED else ""
+        needed = ""
+        if verdict == UNDECIDED:
+            needed = _needed(line, 0.0, f" if the truth is {_far(fact)} away")
         return line.judged(verdict, (*finding, line.words[1]), needed)
 
     def _verdict(self, fact: Fact, least: float) -> str:
@@ -495,7 +499,7 @@ class NoRegression(DifferenceRule):
                 needed = f"with {plural(units, noun)} no drop can be significant"
             elif tests == 1 or c.adjustment == MAX_T:
                 # Where p alone is adjusted, the interval does not say what decides it.
-                needed = _needed(line, 0.0, "difference")
+                needed = _needed(line, 0.0, f" a {drop} of {_far(line.fact)}")
         finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")
         return line.judged(line.verdict, finding, "; ".join(filter(None, (needed, p))))
 
@@ -541,7 +545,10 @@ class MaxDrop(DifferenceRule):
                 ),
             }[verdict][most < 0]
             finding = (*finding, relation, *line.words[1:])
-        needed = _needed(line, -most, "difference") if verdict == UNDECIDED else ""
+        needed = ""
+        if verdict == UNDECIDED:
+            truth = " if nothing changed" if most else f" a change of {_far(line.fact)}"
+            needed = _needed(line, abs(most), truth)
         return line.judged(verdict, finding, needed)
 
 
@@ -730,26 +737,43 @@ def _lower_limit(rates: TaskValues, trial: Trial, at: Any = ...) -> str:
     return f"{shown} a rate ≥ {least:.3f}"
 
 
-def _needed(line: Judgement, limit: float, noun: str) -> str:
-    """About how many tasks would settle it, or attempts where the tasks are fixed: the interval's
-    reach shrinks with their root, but for what is owed to runs.
+def _far(fact: Fact) -> str:
+    """The distance from a limit that `_needed` takes where no other is asked for."""
+    return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
-    line : whose interval holds the limit.  noun : what its number is.
+
+def _needed(line: Judgement, away: float, truth: str) -> str:
+    """About how many tasks would decide with power 0.8, or attempts where the tasks are fixed.
+
+    The interval's half width h shrinks with their root, but for what is owed to runs, r.  A true
+    value `away` from the limit is decided where away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate has no
+    part in it: as far as it is from the limit, it may be by chance.  Where there are so many
+    already, the truth is probably nearer than `away`, and that is said.
+
+    line : whose interval holds the limit.  away : distance that is to be decided; where it is 0,
+    5 points, and for what attempts took a tenth of the estimate.  truth : what is so far away.
+    Power: benchmarks/gate.md.
     """
+    from passk_cli.inference.exact import NORMAL
+
     fact, fixed = line.fact, line.fixed_tasks
     value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
-    if value is None or low is None or high is None:
+    if value is None or low is None or high is None or math.isinf(high - low):
         return ""
-    away = value - limit
-    reach = value - low if away > 0 else high - value
+    if not away:
+        share = fact.estimate.unit == "share"
+        away = _AWAY if share else 0.1 * abs(value)
+    level = NORMAL.inv_cdf(1 - (1 - (fact.level or _LEVEL)) / 2)
+    reach, most = (high - low) / 2, away / (1 + NORMAL.inv_cdf(_POWER) / level)
     unit = "attempts per task" if fixed else "tasks"
-    if 0 < line.of_runs >= abs(away):
+    if 0 < line.of_runs >= most:
         return f"runs differ too much, no number of {unit} would decide"
     number = (fact.size.n_min if fixed else fact.size.tasks) or 0
-    shrinking = (reach**2 - line.of_runs**2) / (away**2 - line.of_runs**2 or math.inf)
-    count = math.inf if abs(away) < 1e-3 else number * shrinking
-    if count > 10_000_000:
-        return f"the {noun} is at the limit, no number of {unit} would decide"
+    count = number * (reach**2 - line.of_runs**2) / ((most**2 - line.of_runs**2) or math.inf)
+    if 0 < count <= number:
+        return "near the limit"
+    if count > 10_000_000 or not count > 0:
+        return ""
     digit = 10 ** max(len(str(math.ceil(count))) - 2, 0)
     about = plural(math.ceil(count / digit) * digit, "attempt" if fixed else "task")
-    return f"about {about}{' per task' * fixed} would decide"
+    return f"about {about}{' per task' * fixed} would decide{truth}"

@@ -36,6 +36,8 @@ from passk_cli.study.values import Series, attempts_of, cluster_codes
 _FEW_TASKS = 50
 # Standard errors more uncertain than this are worth a warning.
 _UNSURE = 0.2
+# The tasks at both ends of a correlation differ by more than this factor: worth a note.
+_APART = 1.5
 _CURVE_POINTS = 20
 _POINTS = Column("", "points")
 
@@ -45,15 +47,14 @@ LEFT_OUT = Message(
     " has too few attempts for it, one task or one cluster only, or the same value on every task,"
     " it does not show that, and the metric of this model is planned in no table and no row.",
 )  # fmt: skip
-UNMEASURED = Message(
-    "unmeasured-correlation", WARNING,
-    "{metrics}: the correlation of {models:and} cannot be measured: {reason}"
-    "{?assumed|; {assumed} is assumed; to set another: --model NAME --correlation R}",
-    meaning="The smallest difference that a run detects depends on the correlation of"
-    " their true success rates over tasks. A pilot measures it where the tasks of both models"
-    " differ clearly more than chance explains. Elsewhere the plan is for two models similar to the"
-    " one that varies most. With one attempt per task nothing is assumed: only designs of one"
-    " attempt are planned.")  # fmt: skip
+UNCERTAIN = Message(
+    "uncertain-correlation", NOTE,
+    "the correlation of {models:and} at {metric} is uncertain: with {high} {few:task} detect"
+    " {points} points, with {low} {many:task}",
+    "more pilot tasks make it surer",
+    "The tasks that detect a difference depend on how the true success rates of both models go"
+    " together over tasks. The pilot's differences estimate it, with chance taken out; the two ends"
+    " are those of its 95 % interval.")  # fmt: skip
 CLUSTERED = Message(
     "clustered-pilot", NOTE,
     "related tasks (--cluster {cluster}) need {times:=amount} times as many tasks for {metric}",
@@ -243,7 +244,11 @@ class Choices(Section[Choice]):
         elif not self.designs.several:
             yield f"pilot: {outlook.name}"
         if outlook.pilot is not None and outlook.correlation is not None:
-            yield f"correlation of models {outlook.correlation:.2g} ({outlook.correlation_source})"
+            ends = outlook.correlations
+            origin = (
+                f"[{ends[0]:.2f}, {ends[1]:.2f}]" if ends else f"({outlook.correlation_source})"
+            )
+            yield f"correlation of models {outlook.correlation:.2g} {origin}"
         yield f"test at {100 * (1 - aims.level):.3g} %"
         if len(self.designs.outlooks) > 1:
             yield "all metrics: --full"
@@ -290,9 +295,17 @@ class Choices(Section[Choice]):
             units, error = max((o.uncertainty for o in outlooks), key=lambda pair: pair[1])
             if error > _UNSURE:
                 yield UNSURE(units=units, error=f"{100 * error:.2g}")
-        few = any((choice.fact.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
-        if few or first.extreme:
-            places = [f"below {_FEW_TASKS} tasks"] * few
+        if first.correlations and first.ends and first.pair:
+            n, (high, low) = designs.reference, first.correlations[::-1]
+            few, many = (designs.needed(first.at(end), n).size.tasks for end in first.ends)
+            if few and many and many > _APART * few:
+                yield UNCERTAIN(
+                    models=first.pair, metric=first.metric.name, few=few, many=many,
+                    points=f"{100 * aims.detect:.3g}", high=f"{high:.2f}", low=f"{low:.2f}",
+                )  # fmt: skip
+        small = any((choice.fact.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
+        if small or first.extreme:
+            places = [f"below {_FEW_TASKS} tasks"] * small
             places += [f"where {first.metric.name} is near 0 or 1"] * first.extreme
             yield ROUGH(where=" and ".join(places))
         served = {goal for split in designs.splits for goal in goals(split)}
@@ -587,8 +600,6 @@ def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Said]:
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))
         yield LEFT_OUT(metrics=metrics, models=models, reason=reason)
-    for (doubt, pair, assumed), names in pilot.doubts.items():
-        yield UNMEASURED(metrics=names, models=pair, reason=doubt, assumed=assumed)
     if pilot.clustering is not None:
         first = pilot.outlooks[0].metric.name
         yield CLUSTERED(cluster=cluster, times=pilot.clustering, metric=first)

@@ -12,9 +12,9 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.record import RecordOptions
 from passk_cli.commands.written import Written, of_models
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.arguments import paths_of, split_label
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
 from passk_cli.files.request import KEEP, Request
+from passk_cli.files.sources.arguments import paths_of, split_label
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts

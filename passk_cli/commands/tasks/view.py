@@ -23,8 +23,8 @@ from passk_cli.commands.tasks.flips import (
     strip_cell,
 )
 from passk_cli.errors import ParameterError
-from passk_cli.files.arguments import name_beside, paths_of
 from passk_cli.files.request import Request
+from passk_cli.files.sources.arguments import name_beside, paths_of
 from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.single import MOST_NEEDED, passes_needed

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from passk_cli.files.formats import generic
+from passk_cli.files.formats.aider import AIDER
 from passk_cli.files.formats.bigcodebench import BIGCODEBENCH
 from passk_cli.files.formats.cruxeval import CRUXEVAL
 from passk_cli.files.formats.deepeval import DEEPEVAL
@@ -35,6 +36,7 @@ from passk_cli.files.formats.phoenix import PHOENIX
 from passk_cli.files.formats.promptfoo import PROMPTFOO
 from passk_cli.files.formats.pytest_report import PYTEST_REPORT
 from passk_cli.files.formats.refused import REFUSED
+from passk_cli.files.formats.skill_evals import SKILL_EVALS
 from passk_cli.files.formats.swe_bench import SWE_BENCH, SWE_BENCH_INSTANCE, SWE_BENCH_PRO
 from passk_cli.files.formats.tau_bench import TAU2, TAU_BENCH
 from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
@@ -46,11 +48,11 @@ from passk_cli.files.request import TABLES
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        INSPECT, CRUXEVAL, BIGCODEBENCH, DEEPEVAL, EVALPLUS, EVALSCOPE, EVERY_EVAL_EVER, HELM,
-        HUMAN_EVAL, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION, MULTIPL_E, NEMO_EVALUATOR,
-        NEMO_SKILLS, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO, PYTEST_REPORT, *REFUSED,
-        HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH, SWE_BENCH_INSTANCE,
-        SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL, *generic.FORMATS,
+        INSPECT, AIDER, CRUXEVAL, BIGCODEBENCH, DEEPEVAL, EVALPLUS, EVALSCOPE, EVERY_EVAL_EVER,
+        HELM, HUMAN_EVAL, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION, MULTIPL_E,
+        NEMO_EVALUATOR, NEMO_SKILLS, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO, PYTEST_REPORT,
+        SKILL_EVALS, *REFUSED, HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH,
+        SWE_BENCH_INSTANCE, SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL, *generic.FORMATS,
     )
 }  # fmt: skip
 # The formats that can be forced.

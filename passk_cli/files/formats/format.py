@@ -15,11 +15,19 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from passk_cli.errors import BadRecord, DataError
-from passk_cli.files import documents
-from passk_cli.files.archive import Archive
 from passk_cli.files.database import AS_IT_IS, connect, parquet_keys, quote_name
-from passk_cli.files.explain import damaged_parquet
-from passk_cli.files.source import Source, lines, open_bytes, packing_by, parsed
+from passk_cli.files.sources import documents
+from passk_cli.files.sources.archive import Archive
+from passk_cli.files.sources.source import (
+    KeyTwice,
+    Source,
+    damaged_parquet,
+    lines,
+    open_bytes,
+    packing_by,
+    parsed,
+    unique,
+)
 from passk_cli.message import WARNING, Message, Said
 
 INCOMPLETE_RUN = Message(
@@ -122,14 +130,20 @@ class File:
         """
         wanted = wanted or Wanted()
         for number, text in lines(self.source):
-            record = parsed(text)
+            record, problem, remedy = None, "", "skip such lines with --skip-bad"
+            try:
+                record = json.loads(text, object_pairs_hook=unique)
+            except KeyTwice as error:
+                problem, remedy = str(error), "keep one"
+            except (ValueError, RecursionError):
+                pass
             if isinstance(record, dict):
                 yield number, record
             elif wanted.skip_bad:
                 wanted.skipped += 1
             else:
-                problem = f"not a JSON record: {quoted(text.decode(errors='replace').strip())}"
-                remedy = "skip such lines with --skip-bad"
+                line = quoted(text.decode(errors="replace").strip())
+                problem = problem or f"not a JSON record: {line}"
                 raise BadRecord(f"{self.source.name}:{number}", problem, remedy)
 
     def rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:

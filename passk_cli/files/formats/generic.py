@@ -19,8 +19,8 @@ from typing import Any
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.formats.format import Contents, File, Format, Record, Wanted, look, quoted
 from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
-from passk_cli.files.source import PACKED
-from passk_cli.message import WARNING, Message
+from passk_cli.files.sources.source import PACKED
+from passk_cli.message import WARNING, Message, Settle
 
 UNJUDGED_IDS = Message(
     "unjudged-ids", WARNING,
@@ -46,6 +46,9 @@ _PASSED = (
     "passed pass passes resolved solved correct success successes successful succeeded".split()
 )
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
+# Where documents say of what model they are, and how.
+_HEADS = frozenset("metadata meta config configuration info run args settings".split())
+_MODELS = frozenset("model model_name model_id agent_model llm".split())
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
 # The number of its line as a record's column, for tasks aligned by line.
 LINE = "@line"
@@ -144,15 +147,32 @@ def _after(text: str, place: int) -> int:
     return match.end() if match else place
 
 
-def _facts(values: Mapping[str, Any]) -> dict[str, object]:
-    """The model and the settings among the values beside the records."""
+def _facts(
+    values: Mapping[str, Any], asked: Collection[str] = (), record: Record | None = None
+) -> dict[str, object]:
+    """The model, the settings and the columns asked for among the values beside the records, and
+    the model that one of them has, such as the metadata, where neither they nor the records name
+    one.
+
+    record : the first of the records.
+    """
     names = {*ROLES["model"].names[0], *SETTINGS}
     plain = (str, int, float)
-    return {
+    facts: dict[str, object] = {
         name: value
         for name, value in values.items()
-        if name.lower() in names and isinstance(value, plain) and not isinstance(value, bool)
+        if (name in asked and isinstance(value, plain))
+        or (name.lower() in names and isinstance(value, plain) and not isinstance(value, bool))
     }
+    heads = [] if candidates("model", [*facts, *(record or ())]) else values.items()
+    models = {
+        value
+        for name, head in heads
+        if name.lower() in _HEADS and isinstance(head, dict)
+        for key, value in head.items()
+        if spelled(key) in _MODELS and isinstance(value, str)
+    }
+    return {"model": models.pop(), **facts} if len(models) == 1 else facts
 
 
 def _record(place: str, value: Any) -> Record:
@@ -268,7 +288,13 @@ def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
 
 
 def _plain_keys(entries: Sequence[_Entry]) -> frozenset[str]:
-    return frozenset(entry.key for entry in entries if entry.kind in ("bool", "number", "text"))
+    return frozenset(
+        entry.key
+        for entry in entries
+        # A number of tests is a tally of what the list says.
+        if entry.kind in ("bool", "text")
+        or (entry.kind == "number" and entry.key not in ("tests_passed", "tests_pass"))
+    )
 
 
 def _one_list(file: File) -> Contents:
@@ -288,25 +314,35 @@ def _refuse_several(file: File, keys: Sequence[str]) -> None:
     shown = " and ".join(quoted(key) if key != ITSELF else "the document itself" for key in keys)
     problem, remedy = f"records in several places: {shown}", quoted(keys[-1])
     raise DataError(
-        file.source.name, problem, f"choose with --records {remedy}", name="ambiguous-records"
+        file.source.name,
+        problem,
+        f"choose with --records {remedy}",
+        name="ambiguous-records",
+        settles=[Settle({"records": key}) for key in keys],
     )
 
 
-def _inside(file: File, keys: Sequence[str], *, later: bool = False) -> Contents:
+def _inside(
+    file: File, keys: Sequence[str], asked: Collection[str] = (), *, later: bool = False
+) -> Contents:
     """The list below these keys; what stands beside it is seen when it has been read.
 
-    later : whether to refuse another such list further down.
+    asked : columns that may stand there.  later : whether to refuse another such list further down.
     """
     beside: dict[str, Any] = {}
     facts: dict[str, object] = {}
 
     def rows(wanted: Wanted) -> Iterator[Record]:
-        yield from _listed(file, keys, beside)
+        records = _listed(file, keys, beside)
+        first = next(records, None)
+        if first is not None:
+            yield first
+            yield from records
         if later:
             others = _lists([_entry(key, value) for key, value in beside.items()])
             if any(_judged(entry.columns) and _named(entry.columns) for entry in others):
                 _refuse_several(file, [keys[0], *(entry.key for entry in others)])
-        facts.update(_facts(beside))
+        facts.update(_facts(beside, asked, first))
 
     return Contents(rows, facts=facts)
 
@@ -423,7 +459,7 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
         keys = (key,) if whole else tuple(key.split("."))
         fixed = len(list(takewhile(lambda name: not _NAMED.fullmatch(name), keys)))
         if file.form != "object":
-            return Contents(lambda wanted: _of_each(file, keys, wanted))
+            return Contents(lambda wanted: _of_each(file, keys, columns, wanted))
         if fixed < len(keys):
             # At the first name the document is walked member by member.
             name, rest = keys[fixed][1:-1], keys[fixed + 1 :]
@@ -433,14 +469,15 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
                 for row in _below(value, rest, {name: member}, f"{file.source.name}: {member}")
             ))  # fmt: skip
         if next(file.records(*keys), None) is not None:
-            return _inside(file, keys)
+            return _inside(file, keys, columns)
         members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
+        facts = _facts(file.document(keys[0])) if members else {}
         if _is_flags(entries):
-            return Contents(lambda wanted: _flags(file, *keys))
+            return Contents(lambda wanted: _flags(file, *keys), facts=facts)
         asked = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
         if _is_tasks(entries) or (_of_tables(entries) and not asked):
-            return Contents(lambda wanted: _tasks(file, *keys))
+            return Contents(lambda wanted: _tasks(file, *keys), facts=facts)
         if members:
             return Contents(lambda wanted: [dict(file.members(*keys))])
         there = ", ".join(quoted(name) for name, _ in islice(file.members(), 12))
@@ -457,12 +494,15 @@ def _of_tables(entries: Sequence[_Entry]) -> bool:
     return bool(kinds & {"record", "records"}) and kinds <= {"record", "records", "empty", "null"}
 
 
-def _of_each(file: File, keys: Sequence[str], wanted: Wanted) -> Iterator[Record]:
-    """The records below these keys of each line, or of each record of an array."""
+def _of_each(
+    file: File, keys: Sequence[str], asked: Collection[str], wanted: Wanted
+) -> Iterator[Record]:
+    """The records below these keys of each line, or of each record of an array, with the columns
+    asked for that stand beside them."""
     numbered = file.lines(wanted) if file.form == "lines" else enumerate(file.records(), 1)
     for number, record in numbered:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
-        yield from _below(record, keys, _facts(_record(place, record)), place)
+        yield from _below(record, keys, _facts(_record(place, record), asked), place)
 
 
 def _below(

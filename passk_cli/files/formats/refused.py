@@ -1,8 +1,7 @@
 """Files that look like results and cannot be: each is refused with the reason.
 
 Sources: github.com/bigcode-project/bigcode-evaluation-harness (Apache-2.0), main.py: generations
-are lists of programs.  github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py: the second
-try sees what the tests said of the first.  github.com/ShishirPatil/gorilla (Apache-2.0),
+are lists of programs.  github.com/ShishirPatil/gorilla (Apache-2.0),
 berkeley-function-call-leaderboard/bfcl_eval/eval_checker: a line of counts, then the failures.
 github.com/sierra-research/tau2-bench (MIT), src/tau2/scripts/leaderboard/submission.py: pass^k of
 each domain.
@@ -29,14 +28,6 @@ def _refused(
 
 
 REFUSED = (
-    _refused(
-        "aider", "tries with feedback are not independent attempts",
-        "github.com/Aider-AI/aider: benchmark/benchmark.py",
-        lambda file: file.has("tests_outcomes", "testcase"),
-        "tests_outcomes are tries that see the test results of the try before: they are not"
-        " independent attempts",
-        "run the benchmark several times with one try each, and give a table of task and outcome",
-    ),
     _refused(
         "bfcl-scores", "the passes have no ids",
         "github.com/ShishirPatil/gorilla: berkeley-function-call-leaderboard/bfcl_eval",

@@ -14,15 +14,15 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import BadRecord, DataError
-from passk_cli.files.checks import require_even_rows
+from passk_cli.files.counting.checks import require_even_rows
+from passk_cli.files.counting.statement import LateColumn
 from passk_cli.files.database import FILE_COLUMN
-from passk_cli.files.explain import QUOTE, SKIP, first_fault, mixed_ends
-from passk_cli.files.layout import Batch
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.reading.records import SKIP, first_fault, mixed_ends
 from passk_cli.files.request import Request
 from passk_cli.files.roles import SLACK
-from passk_cli.files.source import csv_rows, lines
-from passk_cli.files.spark.addresses import READ, paths_by
-from passk_cli.files.statement import LateColumn
+from passk_cli.files.sources.cluster import READ, paths_by
+from passk_cli.files.sources.source import QUOTE, csv_rows, lines
 
 
 def name(column: str) -> str:

@@ -18,12 +18,14 @@ import duckdb
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.arguments import ROWS
+from passk_cli.files.counting.statement import Care, Statement
 from passk_cli.files.database import FILE_COLUMN, models_kept, quote_name
-from passk_cli.files.layout import Batch, Layout
+from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.request import Request
 from passk_cli.files.roles import EACH, UNITS, addends, find
-from passk_cli.files.spark.addresses import given, paths_by, require_readable, uri_of
+from passk_cli.files.sources.arguments import ROWS
+from passk_cli.files.sources.cluster import given, paths_by, require_readable, uri_of
+from passk_cli.files.sources.session import NotOnSpark, explained, session
 from passk_cli.files.spark.rows import (
     DOUBTS,
     FAULT,
@@ -39,8 +41,6 @@ from passk_cli.files.spark.rows import (
     span,
     text,
 )  # fmt: skip
-from passk_cli.files.spark.session import NotOnSpark, explained, session
-from passk_cli.files.statement import Care, Statement
 
 # What is counted of each group.
 _COUNTED = (WEIGHT, NUMBERED, FINGERPRINT)
@@ -277,12 +277,10 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             if column not in layout.constants
         }  # fmt: skip
         number = parts.pop(str(roles.attempt)) if counted else None
-        spanned = [s for s in self.settings if s in layout.kinds and s not in uses]
-        spanned = [s for s in spanned if s not in layout.constants]
-        bases = dict.fromkeys([*(p.base for p in parts.values()), *spanned], "")
+        bases = dict.fromkeys((part.base for part in parts.values()), "")
         late = self._late(batch, bases | ({number.base: ""} if number else {}))
         uris = [uri_of(layout.spool)] if layout.spool else [*map(given, batch.sources)]
-        return Rows(batch, tuple(parts.values()), uris, late, spanned, number)
+        return Rows(batch, tuple(parts.values()), uris, late, (), number)
 
     def _inside(self, batch: Batch, column: str) -> tuple[str, tuple[str, ...]]:
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""

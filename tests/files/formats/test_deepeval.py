@@ -106,7 +106,7 @@ def test_a_link_and_a_look_alike(tmp_path: Path, passk: Passk) -> None:
     path.write_text(json.dumps({"testRunData": {"testCases": {"a": True}, "testPassed": 1}}))
     done = passk("estimate", path)
     assert (done.code, done.out) == (3, "")
-    assert "no task column" in done.err
+    assert done.error == "no-task-column"
     run(path, testCases={"a": True})
     assert 'testCases is {"a": true}; expected a list' in passk("estimate", path).err
 

@@ -125,7 +125,7 @@ def test_one_record_per_file(tmp_path: Path) -> None:
 def test_two_lists_of_records_are_refused(tmp_path: Path) -> None:
     record = {"task_id": "a", "passed": True}
     path = written(tmp_path, "m.json", {"train": [record], "test": [{**record, "passed": False}]})
-    with pytest.raises(DataError, match=r"several places: train and test; choose with records="):
+    with pytest.raises(DataError, match=r"several places: train and test; records="):
         read(path)
     assert cells(path, records="test") == {("m", "a"): (1, 0)}
     padded = [{**record, "log": "x" * 3000, "task_id": str(i)} for i in range(4000)]
@@ -148,7 +148,7 @@ def test_a_document_with_a_record_to_a_line(tmp_path: Path, padding: int) -> Non
 def test_a_record_with_a_list_of_records_is_refused(tmp_path: Path) -> None:
     inner = [{"task_id": "b", "passed": False}]
     path = written(tmp_path, "m.json", {"task_id": "a", "passed": True, "parts": inner})
-    with pytest.raises(DataError, match=r"the document itself and parts; choose with records="):
+    with pytest.raises(DataError, match=r"the document itself and parts; records="):
         read(path)
     assert cells(path, records="parts") == {("m", "b"): (1, 0)}
     assert cells(path, records=".") == {("m", "a"): (1, 1)}
@@ -156,13 +156,13 @@ def test_a_record_with_a_list_of_records_is_refused(tmp_path: Path) -> None:
 
 def test_steps_of_a_trial_are_no_tasks(tmp_path: Path) -> None:
     path = written(tmp_path, "m.json", {"reward": 1.0, "steps": [{"id": 1, "status": "ok"}]})
-    with pytest.raises(DataError, match="no task column"):
+    with pytest.raises(DataError, match="no column has a task's usual name"):
         read(path)
 
 
 def test_averages_are_no_outcomes(tmp_path: Path) -> None:
     path = written(tmp_path, "m.json", {"train": {"accuracy": 1.0}, "test": {"accuracy": 0.0}})
-    with pytest.raises(DataError, match="no task column"):
+    with pytest.raises(DataError, match="no column has a task's usual name"):
         read(path)
 
 
@@ -195,7 +195,7 @@ CORRUPT: tuple[tuple[str, object, str], ...] = (
     ("twice", {"passed": ["a", "a"], "failed": []}, "the id a is there twice"),
     ("a task twice", '{"a": true, "b": false, "a": false}', 'the key "a" is there twice'),
     ("no record", {"results": [{"task_id": "a", "passed": True}, 7]}, 
-     "no outcome|no task"),
+     "no column has"),
     ("no record in a map", {"a": {"passed": True}, "b": {"passed": True}, "c": {"passed": "?"}},
      '"passed" is "\\?"'),
     ("a broken number", {"results": [{"task_id": 1.5, "passed": True}]}, '"task_id" is the number'),

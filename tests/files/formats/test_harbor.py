@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from passk_cli import DataError, read
+from passk_cli import DataError, PasskWarning, read
 from tests.conftest import Passk
 from tests.files.formats.cells import DATA, cells, pass_at
 
@@ -117,7 +117,8 @@ def test_two_agents_of_one_model_are_groups_or_pooled_where_that_is_asked(tmp_pa
     two_agents(tmp_path)
     by_agent = cells(tmp_path, by=["agent"])
     assert {key[:2] for key in by_agent} == {("m", agent) for agent in AGENTS.values()}
-    pooled = read(tmp_path, fields={"model": "model"})
+    with pytest.warns(PasskWarning, match="differ in agent"):
+        pooled = read(tmp_path, fields={"model": "model"})
     assert (len(pooled.series), pooled.facts.varying) == (1, ("agent",))
 
 

@@ -313,7 +313,7 @@ def test_a_password_and_an_unknown_method_are_said(tmp_path: Path) -> None:
 
 
 def test_the_summaries_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from passk_cli.files.archive import Archive
+    from passk_cli.files.sources.archive import Archive
 
     path = tmp_path / "a.eval"
     path.write_bytes(archive(log_of(sample(1, 1, "C"))))

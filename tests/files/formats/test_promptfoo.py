@@ -45,7 +45,7 @@ def test_repeats_are_attempts_and_an_error_is_no_failure(passk: Passk) -> None:
 def test_two_prompts_are_not_repeats_of_one(passk: Passk) -> None:
     done = passk("estimate", JSON, "--missing", "fail")
     assert done.code == 3
-    assert "they differ in prompt: keep settings apart with --by" in done.err
+    assert "attempts at one task differ in prompt (" in done.err
 
 
 def test_both_files_hold_the_same_results(passk: Passk) -> None:

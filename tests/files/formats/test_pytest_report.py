@@ -107,4 +107,4 @@ def test_what_is_no_report_of_tests(passk: Passk, tmp_path: Path) -> None:
     path.write_text(json.dumps({"summary": {"passed": 3, "failed": 1}, "tests": ["a", "b"]}))
     done = passk("estimate", path)
     assert (done.code, done.out) == (3, "")
-    assert "no task column" in done.err
+    assert done.error == "no-task-column"

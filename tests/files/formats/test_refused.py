@@ -22,7 +22,6 @@ FOLDER = DATA / "refused"
     ("name", "reason"),
     [
         ("generations.json", "lists of generated texts, without their outcomes; give a file that"),
-        (".aider.results.json", "they are not independent attempts; run the benchmark several"),
         ("BFCL_v3_simple_score.json", "the tasks that passed have no ids; take all ids from"),
         ("submission.json", "without its tasks; give the files of its trajectories"),
     ],
@@ -53,15 +52,31 @@ def test_averages_of_lm_eval_ask_for_samples(passk: Passk, tmp_path: Path) -> No
     assert sorted(read(other).c) == [0, 1]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json", ".eval", ".jsonl"])
+def test_a_pointer_of_git_lfs_is_refused_in_a_folder_too(
+    tmp_path: Path, passk: Passk, suffix: str
+) -> None:
+    """What it stands for would be missing."""
+    (tmp_path / "a.csv").write_text("task,passed\nx,1\n")
+    oid = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
+    text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n"
+    (tmp_path / f"b{suffix}").write_text(text)
+    for data in (tmp_path, tmp_path / f"b{suffix}"):
+        done = passk("estimate", data)
+        assert (done.code, done.out) == (3, "")
+        assert "error[unknown-format]: " in done.err
+        assert "a pointer of Git LFS, which is not read; run git lfs pull" in done.err
+
+
 def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) -> None:
     shutil.copytree(FOLDER, tmp_path / "all")
     shutil.copy(next((DATA / "bigcodebench").glob("*.json")), tmp_path / "all" / "results.json")
     counts = read(tmp_path / "all")
     assert len(counts.n) == 4
-    assert len(counts.facts.foreign) == 4
+    assert len(counts.facts.foreign) == 3
     done = passk("estimate", FOLDER)
     assert done.code == 3
-    assert "(and 3 more files that hold no results)" in done.err
+    assert "(and 2 more files that hold no results)" in done.err
 
 
 @pytest.mark.parametrize("name", FORMATS)

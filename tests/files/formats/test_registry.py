@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from passk_cli.files.arguments import expand
 from passk_cli.files.formats import FORMATS, recognise
 from passk_cli.files.formats.format import look
+from passk_cli.files.sources.arguments import expand
 from tests.files.formats.cells import DATA
 
 # Format → globs of its fixtures below tests/data.
 FIXTURES: dict[str, tuple[str, ...]] = {
-    "aider": ("refused/.aider.results.json",),
+    "aider": ("aider/**/.aider.results.json",),
     "bfcl-scores": ("refused/BFCL_*.json",),
     "bigcode-generations": ("refused/generations.json",),
     "bigcodebench": ("bigcodebench/*.json",),
@@ -55,6 +55,7 @@ FIXTURES: dict[str, tuple[str, ...]] = {
     "phoenix": ("phoenix/*.json",),
     "pytest-json-report": ("pytest_report/.report.json",),
     "promptfoo": ("promptfoo/out.*",),
+    "skill-evals": ("skill_evals/**/*.json",),
 }
 FILES = [
     (name, path)

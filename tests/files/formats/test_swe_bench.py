@@ -132,7 +132,7 @@ def test_the_final_report_of_2024_counts_failures_without_their_names(
     report(path, stats={"resolved": 1}, resolved=["a__a-1"], title="final report")
     done = passk("estimate", path)
     assert (done.code, done.out) == (3, "")
-    assert "no task column" in done.err
+    assert done.error == "no-task-column"
 
 
 def test_submitted_instances_of_no_list_are_said(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Facts of single attempts besides passing: scores, answers, solutions, order, costs."""

@@ -1,0 +1,306 @@
+"""Facts of the attempts of every cell besides passing, by one more SQL statement each.
+
+The statement reads the rows the counts were made of once more, with one further column, and groups
+them by cell and value: answers and solutions by a hash of their text, which is never held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passk_cli.activity import steps
+from passk_cli.errors import DataError
+from passk_cli.files.attempts.solutions import (
+    by_cell,
+    near_duplicates,
+    register,
+    solution_sql,
+    unparsed,
+)
+from passk_cli.files.database import hold_the_right
+from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES, UNITS
+from passk_cli.files.sources.source import fetched
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.counts import Counts, Numbering
+
+if TYPE_CHECKING:
+    import duckdb
+    from numpy.typing import NDArray
+
+    from passk_cli.files.counting.statement import Statement
+
+# Numbers beyond this are times or names.
+_MOST_MADE = 1_000_000
+
+
+@dataclass(frozen=True)
+class AttemptQuery:
+    """Asks of the attempts that count, one by one, what no Counts keep.
+
+    keep : the policy that left repeated attempts out, if it did.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    statement: Statement
+    keep: str | None
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns of the data; none where an engine added rows up."""
+        batches = [] if self.statement.weight else self.statement.batches
+        return {name for batch in batches for name in batch.layout.kinds}
+
+    def rows(
+        self,
+        select: str,
+        where: str,
+        role: str,
+        columns: Sequence[str] = (),
+        *,
+        all_runs: bool = False,
+    ) -> list[tuple[Any, ...]]:
+        """Rows of a selection, grouped by what in it is no sum.
+
+        select, where : SQL of name (of the model), verdict, value (of the role), column0 ….
+        columns : of the data, as texts.  all_runs : whether repeats that were left out come, too.
+        """
+        request = replace(self.statement.request, missing_cost="error")
+        statement = self.statement.exact.having(carried=tuple(columns), request=request)
+        carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
+        values = _values_sql(statement, role, None if all_runs else self.keep, carried)
+        selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
+        return self.con.execute(f"{values} {selected}").fetchall()
+
+
+def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
+    """The counts together with what the request asks to know of their attempts.
+
+    Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
+    """
+    query.con.register("cells_", _cell_columns(counts))
+    hold_the_right(query.con)
+    register(query.con, query.statement.request.normalise)
+    attempts, similarity = {}, query.statement.request.similarity
+    for role in query.statement.request.attempts:
+        values = _attempts(query, counts, role)
+        if role == "solution" and similarity is not None:
+            values = _one_per_similar(query, values, similarity)
+        attempts["attempt" if role == "line" else role] = values
+    return replace(counts, attempts=attempts)
+
+
+def with_numbering(query: AttemptQuery, counts: Counts) -> Counts:
+    """The counts together with what the numbers (or times) of their attempts tell.
+
+    The files are read once more for it, so ask only where it may matter.
+    """
+    query.con.register("cells_", _cell_columns(counts))
+    rows: dict[str, Any] = query.con.execute(
+        _values_sql(query.statement.exact, "attempt", query.keep)
+        + """
+SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
+       coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
+FROM attempt_values GROUP BY cell"""
+    ).fetchnumpy()
+    cell, numbered, passed = (np.ma.getdata(rows[c]) for c in ("cell", "numbered", "passed"))
+    lowest, highest = (np.ma.filled(rows[c].astype(float), np.nan) for c in ("lowest", "highest"))
+    last, made = np.full(len(counts.n), -1), counts.n.copy()
+    last[cell] = np.where(numbered, passed, -1)
+    # Times, and numbers that begin elsewhere, say which attempt was the last, not how many.
+    if numbered.all() and lowest.min(initial=0) in (0, 1) and highest.max(initial=0) < _MOST_MADE:
+        made[cell] = np.maximum(made[cell], np.floor(highest) + 1 - lowest.min())
+    return replace(counts, numbering=Numbering(made, last))
+
+
+def with_order(query: AttemptQuery, counts: Counts) -> Counts:
+    """The counts together with the order of their attempts, where every file tells it.
+
+    By number or time; lists have the order of their entries.  What says nothing about the order
+    leaves the counts as they are.
+    """
+    roles = [batch.roles for batch in query.statement.batches]
+    listed = all(each.shape == "lists" for each in roles)
+    ordered = listed or all(each.attempt is not None for each in roles)
+    if not ordered or "attempt" in counts.attempts:
+        return counts
+    query.con.register("cells_", _cell_columns(counts))
+    hold_the_right(query.con)
+    try:
+        order = _attempts(query, counts, "line" if listed else "attempt")
+    except DataError:
+        return counts
+    return replace(counts, attempts={**counts.attempts, "attempt": order})
+
+
+def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
+    """The values of a role."""
+    statement, in_order = query.statement, role == "line" or query.keep is not None
+    query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
+    # Numbers are read as such for the check of repeats; a time is none.
+    sql = _sql(statement.exact, role, query.keep)
+    rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
+    value, empty = np.ma.getdata(rows["value"]), np.ma.getmaskarray(rows["value"])
+    cell, count, passed = (np.ma.getdata(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
+    values = VALUES[role]
+    column = None if role == "line" else statement.batches[0].roles.column(role)
+    place = statement.batches[0].sources[0].name
+
+    def refuse(wrong: NDArray[np.bool_], problem: str, remedy: str) -> None:
+        if wrong.any():
+            series, task = counts.cells[cell[int(wrong.argmax())]]
+            problem += f": {int(count[wrong].sum()):,}, first of {' '.join(series)} at task {task}"
+            raise DataError(place, problem, remedy, name="missing-value")
+
+    if values is _amount:
+        value = np.where(empty, np.nan, value)
+        no_number = f"values of {column!r} that are no number", "write 1234.5 or $0.12"
+        if role == "cost" and statement.request.price:
+            remedy = "if it does not count them, add them: --field tokens_in=INPUT+CACHED"
+            no_number = "attempts with more cached tokens than input", remedy
+        for wrong, problem, remedy in (
+            (value == -np.inf, *no_number),
+            (value < 0, f"{role} below 0", "a credit is no attempt's: correct it, or leave it out"),
+            (value == np.inf, f"infinite {role}", "leave them out with --where"),
+        ):
+            refuse(wrong, problem, remedy)
+        return Attempts.of_rows(cell, value, count, passed, len(counts.n))
+    lost = np.zeros(len(value), dtype=bool)
+    if values is _number and statement.request.missing == "fail":
+        # A score that is there stays, whatever the outcome.
+        lost = empty & (np.ma.getdata(rows["judged"]) == 0)
+        lowest = statement.request.lowest or 0.0
+        below = lost.any() & (value < lowest) & ~empty
+        remedy = "say the lowest possible score with --bounds LOW,HIGH, or use --missing drop"
+        refuse(below, f"a failure would score {lowest:g}, and there are scores below that", remedy)
+        value, empty = np.where(lost, lowest, value), empty & ~lost
+    if values is _number:
+        remedy = f"every attempt with an outcome needs its {role}"
+        refuse(empty, f"attempts without a {role} in {column!r}", remedy)
+        refuse(~np.isfinite(value), f"{role}s that are infinite", "leave them out with --where")
+    elif role in ("attempt", "line"):
+        remedy = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
+        refuse(empty, f"attempts whose {column!r} says nothing about their order", remedy)
+    valueless = int(count[value == -1 if values in (_text, _solution) else lost].sum())
+    python = values is _solution and statement.request.normalise == "python"
+    fell_back = unparsed(value, count) if python else 0
+    cells = len(counts.n)
+    attempts = Attempts.of_rows(cell, value, count, passed, cells, valueless, fell_back)
+    # Where failures got a score, others of the cell may have the same.
+    return attempts.moved(np.arange(cells), cells) if lost.any() else attempts
+
+
+def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
+    """Solutions with near-duplicates counted as one, under the lowest of their keys."""
+    query.con.execute(
+        _values_sql(query.statement, "solution", query.keep, ", solution AS text")
+        + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
+    )
+    value, start = solutions.value.copy(), solutions.start
+    cells, every = len(start) - 1, by_cell(fetched(query.con))
+    for cell, texts in steps(every, "comparing solutions", "cells", cells):
+        lowest = near_duplicates(texts, similarity, query.statement.request.normalise)
+        rows = slice(int(start[cell]), int(start[cell + 1]))
+        value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]
+    return replace(solutions, value=value).moved(np.arange(cells), cells)
+
+
+def _sql(statement: Statement, role: str, keep: str | None) -> str:
+    more = f", {statement.weight} AS times" if statement.weight else ""
+    total = "coalesce(sum(times){}, 0)::BIGINT" if statement.weight else "count(*){}"
+    n, passed = total.format(""), total.format(" FILTER (verdict = 1)")
+    judged = total.format(" FILTER (verdict IS NOT NULL)")
+    return (
+        _values_sql(statement, role, keep, more)
+        + f"""
+SELECT cell, value, {n} AS n, {passed} AS passed, {judged} AS judged
+FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
+    )
+
+
+def _values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
+    """The CTE `attempt_values`: cell, value and verdict of every attempt, and more columns."""
+    groups = statement.groups
+    names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
+    match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
+    condition = _counted(statement.request)
+    amounts = [name for name in statement.request.attempts if name in UNITS]
+    if statement.request.missing_cost == "drop":
+        condition += "".join(f" AND amount{i} IS NOT NULL" for i in range(len(amounts)))
+        for i, name in enumerate(amounts):
+            more += f", {VALUES[name](name, statement.request)} AS amount{i}"
+    source, value = "rows", VALUES[role](role, statement.request)
+    if role == "line" and keep is None:
+        source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
+    return f"""
+WITH {statement.rows(keep, file_order=role == "line")},
+verdicts AS (
+  SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
+         {value} AS value, {statement.verdict()} AS verdict{more}
+  FROM {source} LEFT JOIN names ON names.file = rows.file),
+attempt_values AS (
+  SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} WHERE {condition})"""
+
+
+def lacking(roles: Sequence[str], request: Request) -> str:
+    """SQL for whether an attempt that counts lacks one of these facts, as of rows of a model."""
+    values = (f"({VALUES[role](role, request)}) IS NULL" for role in roles)
+    return f"task IS NOT NULL AND {_counted(request)} AND ({' OR '.join(values)})"
+
+
+def _counted(request: Request) -> str:
+    """SQL for whether an attempt counts: without an outcome where it fails or may pass."""
+    return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
+
+
+def _number(role: str, request: Request) -> str:
+    word = f"lower(trim({role}))"
+    number = f"TRY_CAST({role} AS DOUBLE)"
+    return (
+        f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END,"
+        f" CASE WHEN {word} IN {PASS_WORDS} THEN 1.0"
+        f" WHEN {word} IN {FAIL_WORDS} THEN 0.0 END)"
+    )
+
+
+def _text(role: str, request: Request) -> str:
+    text = f"nullif(trim({role}), '')"
+    # 63 bits of its hash, −1 where there is none.
+    return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
+
+
+def _solution(role: str, request: Request) -> str:
+    return solution_sql(role, request.normalise)
+
+
+def _amount(role: str, request: Request) -> str:
+    if role == "cost" and request.price:
+        from passk_cli.files.attempts.prices import cost_sql
+
+        return cost_sql(request.price, "coalesce(names.name, model)")
+    return role
+
+
+_OF_KIND = {"number": _number, "text": _text, "solution": _solution, "amount": _amount}
+# What is asked of the attempts → SQL of its value, from the role and the request.
+VALUES: dict[str, Callable[[str, Request], str]] = {
+    **{role: _OF_KIND[ROLES[role].values] for role in OF_ATTEMPTS},
+    "attempt": lambda role, _: (
+        f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
+    ),
+    "line": lambda role, _: "place",
+}
+
+
+def _cell_columns(counts: Counts) -> dict[str, Any]:
+    """The cells as columns: cell, name, group0 …, task."""
+    series = [counts.series[s] for s in counts.series_codes.tolist()]
+    columns: dict[str, Any] = {"cell": np.arange(len(series))}
+    for place, name in enumerate(("name", *(f"group{i}" for i in range(len(counts.group_names))))):
+        columns[name] = np.array([s[place] for s in series], dtype=object)
+    columns["task"] = np.array([counts.tasks[t] for t in counts.task_codes.tolist()], dtype=object)
+    return columns

@@ -1,0 +1,457 @@
+"""Amounts that attempts took: those that are missing, and those that are not what they seem.
+
+A missing amount is never 0: the dearest attempts, which ran out of time, are often those without a
+price.  Amounts are read as other facts of attempts are (`attempts`); here is what becomes of those
+that are missing, and what a reader must know of those that are there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.errors import DataError
+from passk_cli.files import formats
+from passk_cli.files.attempts.query import AttemptQuery, lacking
+from passk_cli.files.counting.diagnosis import first_rows
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.request import BOUNDS, KEEP
+from passk_cli.files.roles import EACH, PASS_WORDS, UNITS, addends, spelled
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.counts import Counts
+from passk_cli.text import first_few, plural
+
+NOUNS = {
+    "cost": "cost",
+    "tokens_in": "count of input tokens",
+    "tokens_out": "count of output tokens",
+    "tokens": "count of tokens",
+    "tokens_cached": "count of cached tokens",
+    "duration": "duration",
+    "turns": "count of turns",
+}
+# Columns that may say what became of an attempt, and that its answer was no new one.
+_REASONS = tuple(
+    "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
+    " error_category termination_reason finish_reason finishReason stop_reason status".split()
+)
+_SHORT = 40
+_CACHED = ("cached", "is_cached", "cache_hit", "from_cache")
+# Parts of the names of what others than the model took.
+_OTHERS = frozenset(
+    "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
+    " reviewer other others overhead".split()
+)
+_KINDS = {"cost": {"cost", "costs", "usd"}, "tokens": {"tokens", "overhead"}}
+_NEVER_0 = (
+    "What an attempt took is not known where the harness wrote nothing, as often after a timeout or"
+    " a crash. Such attempts may be the dearest, so a missing amount never counts as 0;"
+    " --missing-cost decides what becomes of them."
+)
+MISSING_COSTS_DROPPED = Message(
+    "missing-costs-dropped", WARNING,
+    "{attempts:attempt} without a {noun} {attempts:is|are} left out, outcomes included: {models}",
+    "",
+    _NEVER_0 + " With drop their outcomes are left out as well, so that passes and amounts are of"
+    " the same attempts. Where failures lose their amounts more often than passes, the pass rate is"
+    " too high.",
+)  # fmt: skip
+MISSING_COSTS_ESTIMATED = Message(
+    "missing-costs-estimated", WARNING,
+    "{attempts:attempt} without a {noun} {attempts:counts|count} with the mean of the other"
+    " attempts at the task: {models}",
+    "",
+    _NEVER_0 + " With mean each takes the mean of the model's other attempts at its task, which is"
+    " too little where the dearest attempts are those without an amount.",
+)  # fmt: skip
+MISSING_COSTS_BOUNDED = Message(
+    "missing-costs-bounded", WARNING,
+    "{attempts:attempt} without a {noun} may have taken any amount: {models}", "",
+    _NEVER_0 + " With bounds each may have taken nothing or any amount, and numbers are ranges.",
+)  # fmt: skip
+MISSING_COSTS_KEPT = Message(
+    "missing-costs-kept", NOTE,
+    "{attempts:attempt} without a {noun} {attempts:is|are} recorded as such: {models}",
+    "--missing-cost of passk trend says what becomes of them",
+    _NEVER_0 + " A history keeps them as missing, and their outcomes as those of others, so that"
+    " all of its runs are read with one --missing-cost.",
+)  # fmt: skip
+_SAYING = {
+    KEEP: MISSING_COSTS_KEPT,
+    "drop": MISSING_COSTS_DROPPED,
+    "mean": MISSING_COSTS_ESTIMATED,
+    BOUNDS: MISSING_COSTS_BOUNDED,
+}
+UNPRICED_MODELS = Message(
+    "unpriced-models", WARNING,
+    "every attempt of {models:and} costs 0, as where a model has no price: a cost of 0 is no"
+    " result",
+    "--price computes costs from tokens",
+    "A harness that has no price for a model often writes 0, and a model that runs on one's own"
+    " machine has a cost that no file knows. A cost per solved task of 0 is then no result, and"
+    " costs of other models cannot be compared with it.",
+)  # fmt: skip
+UNCOUNTED_AMOUNTS = Message(
+    "uncounted-amounts", WARNING,
+    "the {noun} of every attempt of {models:and} is 0: nobody counted", "",
+    "Some agents report no tokens, turns or times, and their harness writes 0. Means of such"
+    " numbers say nothing.",
+)  # fmt: skip
+ZERO_COSTS = Message(
+    "zero-costs", WARNING,
+    "{attempts:attempt} {attempts:costs|cost} 0, unlike others of the same model: {models}",
+    "a crash before the first call costs 0, and so does a price that is missing",
+    "Some attempts of a model cost exactly 0 and others do not. Those that ended before the first"
+    " call to the model cost nothing; where a price or a count of tokens is missing, 0 is wrong."
+    " Either way they make the mean cost smaller. If they were run again, --duplicates or --where"
+    " leaves them out.",
+)  # fmt: skip
+REPEATED_PRICES = Message(
+    "repeated-prices", WARNING,
+    "a cache gave the answer of {attempts:attempt}, with the price of the first call again:"
+    " {models}",
+    "{remedy}",
+    "A cached answer is a copy of an earlier one: it was not paid again, though its price is"
+    " written again, and it is no independent attempt at the task. Run evaluations with repeated"
+    " attempts without a cache.",
+)  # fmt: skip
+LEFT_OUT_COSTS = Message(
+    "left-out-costs", WARNING,
+    "attempts that were run again are left out with what they took: {models}",
+    "--duplicates keep counts them",
+    "Of an attempt that comes more than once one run counts, as --duplicates says. What the other"
+    " runs took was spent all the same and is in no number here.",
+)  # fmt: skip
+OTHER_COSTS = Message(
+    "other-costs", NOTE, "{role} is {column}; not counted: {others:and}",
+    "--field {role}={all} adds {count:it|them}",
+    "A simulated user or a judge that is a model costs as well. It is a component of its own, which"
+    " counts where it is asked for: the cost of the evaluation is more than that of the model.",
+)  # fmt: skip
+UNKNOWN_COSTS = Message(
+    "unknown-costs", NOTE,
+    "the {noun} is the model's alone; what {others} took is not in the files", "",
+    "A simulated user or a judge that is a model costs as well. The files do not say how much, so"
+    " the cost of the evaluation is more than the numbers here.",
+)  # fmt: skip
+AMOUNT_READ = Message(
+    "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}", "",
+    "Amounts are dollars, tokens, seconds or turns. A column in another unit is converted, by the"
+    " unit in its name or after a colon (--field duration=latency:ms); one of times without a unit"
+    " is taken as seconds. Entries of a list, and columns joined by +, are added; where one of them"
+    " is missing, the sum is.",
+)  # fmt: skip
+PRICED_TOKENS = Message(
+    "priced-tokens", NOTE,
+    "cost is computed from tokens at the prices of --price{?cached|; {cached}}", "",
+    "The cost of an attempt is its input and output tokens times the prices given, per million."
+    " Cached tokens are a part of the input, and cost as much where no price of theirs is given.",
+)  # fmt: skip
+
+
+@dataclass
+class _Share:
+    """Some attempts of a model, as those without an amount.
+
+    made : all of its attempts.  reasons : why they are what they are, where files say so.
+    """
+
+    made: int = 0
+    attempts: int = 0
+    passed: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def words(self, model: str) -> str:
+        """How many, and of what outcome: "glm 28 of 75 (9 passed, 19 failed; timeout 1)"."""
+        outcomes = {"passed": self.passed, "failed": self.attempts - self.passed}
+        inside = ", ".join(f"{times:,} {name}" for name, times in outcomes.items() if times)
+        reasons = sorted(self.reasons.items(), key=lambda pair: -pair[1])[:3]
+        why = ", ".join(f"{reason} {times:,}" for reason, times in reasons)
+        whole = "; ".join(filter(None, (inside, why)))
+        return f"{model} {self.attempts:,} of {self.made:,} ({whole})"
+
+
+def settled(counts: Counts, query: AttemptQuery) -> Counts:
+    """The counts after attempts without an amount became what --missing-cost says, and with what
+    a reader must know of the amounts.
+
+    counts : with Attempts of amounts, NaN where one is not known; where those are to be left out,
+        all Attempts are of attempts that have every amount.
+    Errors: DataError where nothing was asked, and for a mean of nothing.
+    """
+    amounts = {role: each for role, each in counts.attempts.items() if role in UNITS}
+    request = query.statement.request
+    cells, policy = len(counts.n), request.missing_cost
+    remarks = tuple(_remarks(counts, amounts, query))
+    if policy == "drop":
+        known = next(iter(amounts.values()))
+        n = np.bincount(known.cell, known.count, cells).astype(np.int64)
+        c = np.bincount(known.cell, known.passed, cells).astype(np.int64)
+        if np.array_equal(n, counts.n):
+            return counts.saying(*remarks)
+        models = _shares(counts, [*amounts], counts.n - n, counts.c - c, query)
+        if not n.any():
+            raise _refused([*amounts], models, int(counts.n.sum()), query)
+        message = _SAYING[policy](
+            attempts=int((counts.n - n).sum()), noun=_noun([*amounts]), models=models
+        )
+        return counts.of_sizes(n, c).saying(message, *remarks)
+    said = []
+    for role, attempts in amounts.items():
+        lost = np.isnan(attempts.value)
+        if not lost.any():
+            continue
+        n = np.bincount(attempts.cell, attempts.count * lost, cells).astype(np.int64)
+        c = np.bincount(attempts.cell, attempts.passed * lost, cells).astype(np.int64)
+        models = _shares(counts, [role], n, c, query)
+        if policy == "error":
+            raise _refused([role], models, int(n.sum()), query)
+        if policy == "mean":
+            filled = {**counts.attempts, role: _with_means(attempts, counts, role)}
+            counts = replace(counts, attempts=filled)
+        said.append(_SAYING[policy](attempts=int(n.sum()), noun=NOUNS[role], models=models))
+    return counts.saying(*said, *remarks)
+
+
+def _refused(
+    roles: Sequence[str], models: Sequence[str], lost: int, query: AttemptQuery
+) -> DataError:
+    """Error at the first attempt without an amount.
+
+    models : those that lack some, in words.  lost : how many attempts do.
+    """
+    request = query.statement.request
+    noun = "tokens to compute a cost from" if request.price else _noun(roles)
+    problem = f"no {noun} ({plural(lost, 'attempt')} in all: {first_few(models)})"
+    remedy = (
+        "a missing amount is not 0: leave such attempts out with --missing-cost drop, take the mean"
+        " of the task's others with --missing-cost mean; passk cost gives ranges with bounds"
+    )
+    if request.missing_cost == "drop":
+        remedy = "no attempt has one; is it the right column?"
+    (row,) = first_rows(query.con, query.statement, lacking(roles, request))
+    return DataError(row.place, problem, remedy, name="missing-cost")
+
+
+def _noun(roles: Sequence[str]) -> str:
+    return " or ".join(NOUNS[role] for role in roles)
+
+
+def _shares(
+    counts: Counts, roles: Sequence[str], lost: Ints, passed: Ints, query: AttemptQuery
+) -> list[str]:
+    """In words, the models with attempts without one of these amounts, those with most first.
+
+    lost, passed : attempts of each cell without one, and how many of those passed.
+    """
+    reasons = _reasons(query, roles[0], "value IS NULL")
+    names, model = _models(counts)
+    made, lacking, of_them_passed = (
+        np.bincount(model, of, len(names)).astype(int).tolist() for of in (counts.n, lost, passed)
+    )
+    shares = [
+        (name, _Share(all_of_it, without, of_these, reasons.get(name, {})))
+        for name, all_of_it, without, of_these in zip(
+            names, made, lacking, of_them_passed, strict=True
+        )
+    ]
+    most = sorted(shares, key=lambda pair: -pair[1].attempts)
+    return [each.words(name) for name, each in most if each.attempts]
+
+
+def _reasons(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
+    """Model → why some of its attempts are as they are → how many, where files say so."""
+    taken = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
+    columns = [name for name in _REASONS if name in query.columns - taken]
+    reasons: dict[str, Counter[str]] = {}
+    if columns:
+        # Of several columns the likeliest that says something.
+        reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
+        rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
+        for model, why, times in rows:
+            # A word or two; a judge's reasons are sentences.
+            if why is not None and len(why) <= _SHORT and why.lower() not in PASS_WORDS:
+                reasons.setdefault(model, Counter())[why] += times
+    return reasons
+
+
+def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
+    """The attempts where those without an amount have the mean of the others of their cell.
+
+    Errors: DataError for a cell none of whose attempts has one.
+    """
+    lost, cells = np.isnan(attempts.value), len(counts.n)
+    known = np.bincount(attempts.cell, attempts.count * ~lost, cells)
+    value = np.where(lost, 0.0, attempts.value)
+    total = np.bincount(attempts.cell, attempts.count * value, cells)
+    empty = (np.bincount(attempts.cell, lost, cells) > 0) & (known == 0)
+    if empty.any():
+        series, task = counts.cells[int(empty.argmax())]
+        more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
+        problem = f"no attempt of {' '.join(series)} at task {task} has a {NOUNS[role]}{more}"
+        remedy = "there is no mean to take: use --missing-cost drop"
+        raise DataError("--missing-cost mean", problem, remedy, name="missing-cost")
+    mean = total / np.maximum(known, 1)
+    filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
+    # Of equal values there is one row.
+    return filled.moved(np.arange(cells), cells)
+
+
+def _remarks(
+    counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
+) -> Iterator[Said]:
+    """Messages that a reader of the amounts must know."""
+    request, batches = query.statement.request, query.statement.batches
+    for role, attempts in amounts.items():
+        yield from _zeros(counts, role, attempts, query)
+    if "cost" in amounts:
+        yield from _cached(counts, query)
+    if query.keep is not None:
+        yield from _left_out(amounts, query)
+    if request.price and "cost" in amounts:
+        priced = any(batch.roles.column("tokens_cached") for batch in batches)
+        without = [name for name, price in request.price.items() if price.cached is None]
+        cached = f"cached tokens of {first_few(without)} at the price of input" if without else ""
+        yield PRICED_TOKENS(cached=cached if priced else "")
+    for role in request.read_of_attempts:
+        if role in UNITS:
+            yield from _columns(role, batches, asked=role in request.fields)
+
+
+def _zeros(counts: Counts, role: str, attempts: Attempts, query: AttemptQuery) -> Iterator[Said]:
+    """Models all of whose amounts are 0, and some that are."""
+    names, model_of_cell = _models(counts)
+    model, count = model_of_cell[attempts.cell], attempts.count
+    zero, number = attempts.value == 0, ~np.isnan(attempts.value)
+    there, zeros, passed = (
+        np.bincount(model, of, len(names)).astype(int).tolist()
+        for of in (count * number, count * zero, attempts.passed * zero)
+    )
+    shares = [_Share(*each) for each in zip(there, zeros, passed, strict=True)]
+    pairs = [pair for pair in zip(names, shares, strict=True) if pair[1].attempts]
+    free = [name for name, each in pairs if each.attempts == each.made]
+    some = {name: each for name, each in pairs if each.attempts < each.made}
+    if free and role == "cost":
+        yield UNPRICED_MODELS(models=free)
+    elif free and role != "tokens_cached":
+        yield UNCOUNTED_AMOUNTS(noun=NOUNS[role].removeprefix("count of "), models=free)
+    if role != "cost" or not some:
+        return
+    if cached := next((name for name in _CACHED if name in query.columns), None):
+        # What a cache answered was free indeed.
+        new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
+        select = "name, count(*), count(*) FILTER (verdict = 1)"
+        rows_of = query.rows(select, new, role, [cached])
+        some = {m: _Share(some[m].made, n, c) for m, n, c in rows_of if m in some}
+    reasons = _reasons(query, role, "value = 0") if some else {}
+    words = [
+        replace(each, reasons=reasons.get(model, {})).words(model) for model, each in some.items()
+    ]
+    if words:
+        yield ZERO_COSTS(attempts=sum(each.attempts for each in some.values()), models=words)
+
+
+def _models(counts: Counts) -> tuple[list[str], Ints]:
+    """The models, and the index of each cell's among them."""
+    names = list(dict.fromkeys(model for model, *_ in counts.series))
+    places = {name: place for place, name in enumerate(names)}
+    return names, np.array([places[model] for model, *_ in counts.series])[counts.series_codes]
+
+
+def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
+    """Answers of a cache with the price of the first call."""
+    cached = next((name for name in _CACHED if name in query.columns), None)
+    if cached is None:
+        return
+    repeated = "value > 0 AND lower(column0) IN ('true', '1')"
+    rows = query.rows("name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached])
+    names, model_of_cell = _models(counts)
+    made = dict(zip(names, np.bincount(model_of_cell, counts.n).astype(int).tolist(), strict=True))
+    if rows:
+        billed = "billed_cost" in query.columns
+        remedy = "--field cost=billed_cost counts them as 0" if billed else ""
+        yield REPEATED_PRICES(
+            attempts=sum(times for _, times, _ in rows),
+            models=[_Share(made[m], times, passed).words(m) for m, times, passed in rows],
+            remedy=remedy or f'leave them out with --where "NOT {cached}"',
+        )
+
+
+def _left_out(amounts: Mapping[str, Attempts], query: AttemptQuery) -> Iterator[Said]:
+    """Amounts of runs that are left out because others of the same attempt count."""
+    texts = []
+    for role in amounts:
+        unit = UNITS[role][0]
+        totals = [
+            dict(query.rows("name, coalesce(sum(value), 0)", "true", role, all_runs=all_runs))
+            for all_runs in (True, False)
+        ]
+        for model, total in totals[0].items():
+            if (rest := total - totals[1].get(model, 0.0)) > 1e-12 * total:
+                texts.append(f"{model} {rest:,.4g} of {total:,.4g} {unit}")
+    if texts:
+        yield LEFT_OUT_COSTS(models=texts)
+
+
+def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Said]:
+    """How an amount is read where that is not plain, and what others took.
+
+    asked : whether its column was named.
+    """
+    for batch in {b.roles.column(role): b for b in batches}.values():
+        column, kinds = batch.roles.column(role), batch.layout.kinds
+        if column is None:
+            continue
+        parts = addends(role, column, kinds)
+        # Of a list of attempts an entry is one attempt's.
+        lists = batch.roles.shape == "lists"
+        listed = [name for name, _ in parts if EACH in name or "list" in kinds.get(name, ())]
+        listed = [] if lists else listed
+        how = [f"the sum of {name}" if name in listed else name for name, _ in parts]
+        how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
+        timed = column != role and not batch.layout.spool and not _has_unit(role, parts)
+        converted = any(unit for _, unit in parts)
+        # Seconds can be asked for as dollars, but not without a word.
+        named = asked and (len(parts) > 1 or _is_of_another(role, column))
+        added = not lists and (listed or named)
+        if timed or converted or added:
+            unit = "" if UNITS[role][0] in role else UNITS[role][0]
+            yield AMOUNT_READ(role=role, unit=unit, how=" + ".join(how))
+        if kind := _KINDS.get(role):
+            names = [name for name, _ in parts]
+            others = [
+                name
+                for name in kinds
+                if name not in names
+                and {*spelled(name).split("_")} & _OTHERS
+                and {*spelled(name).split("_")} & kind
+            ]
+            form = formats.FORMATS.get(batch.layout.kind)
+            if others:
+                yield OTHER_COSTS(
+                    role=role, column=column, others=others, count=len(others),
+                    all="+".join([column, *others]),
+                )  # fmt: skip
+            elif form is not None and form.others and len(parts) == 1:
+                yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.others)
+
+
+def _is_of_another(role: str, column: str) -> bool:
+    """Whether the name of a column says the unit of another amount, and not of this one."""
+    words = {*spelled(column.rpartition(".")[2]).split("_")}
+    own = UNITS[role]
+    others = [unit for unit in UNITS.values() if unit[0] != own[0]]
+    return not words & {own[0], *own[1]} and any(words & {o[0], *o[1]} for o in others)
+
+
+def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
+    """Whether the names of columns say the unit."""
+    return role != "duration" or all(
+        unit or {*spelled(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
+        for name, unit in parts
+    )

@@ -1,0 +1,222 @@
+"""Checks that no statement makes: files that hold nothing or are there twice, rows read otherwise
+than they are written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from passk_cli.errors import DataError
+from passk_cli.files.counting.statement import Tally
+from passk_cli.files.database import Texts
+from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.records import shortened
+from passk_cli.files.request import Request
+from passk_cli.files.roles import CANONICAL, candidates
+from passk_cli.files.sources.source import (
+    HEAD_BYTES,
+    Source,
+    csv_rows,
+    open_bytes,
+)
+from passk_cli.message import NOTE, WARNING, Message, Said
+
+IDENTICAL_MODELS = Message(
+    "identical-models", WARNING,
+    "{copy} is byte for byte the same as {file}{?more| (and {more:more file} like that)}; each"
+    " counts as a model",
+    "",
+    "Two files that are models by their names hold the same bytes: one is probably a copy. Their"
+    " difference is exactly 0, which says nothing about two models. Leave the copy out.",
+)  # fmt: skip
+MIXED_TASKS = Message(
+    "mixed-tasks", NOTE,
+    'tasks are numbers in {numbers} and texts in {texts}: {task} and "{task}" are one task',
+    "",
+    "Names of tasks are texts. One file writes them as numbers, another one in quotes; passk takes"
+    " equal ones as the same task. Rename them where they are different tasks.",
+)  # fmt: skip
+SEVERAL_SCORES = Message(
+    "several-scores", NOTE,
+    "{columns} could be the score; score repeats {outcome}",
+    "--field score={first} takes one, --with {joined} keeps all",
+    "A table of attempts has one column for a score. Several columns of the file could be it, and"
+    " passk does not choose: score is the outcome as a number. Name the column, or keep the columns"
+    " under their own names.",
+)  # fmt: skip
+
+
+def _equal(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, Source]]:
+    """Files that are byte for byte the same as one before them, each with that one.
+
+    sources : each with what must be equal besides.
+    """
+    alike: dict[object, list[Source]] = {}
+    for key, source in sources:
+        size = source.shared.size if source.shared else os.path.getsize(source.path)
+        alike.setdefault((key, size), []).append(source)
+    pairs = []
+    for group in alike.values():
+        first: dict[bytes, Source] = {}
+        for source in group if len(group) > 1 else ():
+            with open(source.path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").digest()
+            if first.setdefault(digest, source) is not source:
+                pairs.append((source, first[digest]))
+    return pairs
+
+
+def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
+    """Error of a copy of a file whose attempts have no numbers: they would count twice."""
+    unnumbered = (
+        ((source.label, tuple(batch.layout.constants_of(source.path).items())), source)
+        for batch in batches
+        for source in batch.sources
+        if batch.roles.attempt is None and (source.label or batch.roles.model)
+    )
+    for copy, source in _equal(unnumbered):
+        problem = f"byte for byte the same as {source.name}, and attempts have no number that would"
+        remedy = "leave one out; if both are runs, count both with --duplicates keep"
+        return DataError(copy.name, f"{problem} tell repeats", remedy, name="duplicate-files")
+    return None
+
+
+def equal_models(batches: Sequence[Batch]) -> list[Said]:
+    """A warning where files that are models by their names are byte for byte the same."""
+    named = [("", s) for b in batches for s in b.sources if not (s.label or b.roles.model)]
+    pairs = _equal(named) if len(named) > 1 else []
+    if not pairs:
+        return []
+    (copy, source), more = pairs[0], len(pairs) - 1
+    return [IDENTICAL_MODELS(copy=copy.name, file=source.name, more=more)]
+
+
+def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Said]:
+    """The message that a number is the same task as its text in another file.
+
+    kinds : kind of value, "number" or "text" → the first file whose tasks are that.
+    """
+    files = {kinds.get("number"), kinds.get("text")}
+    if None not in files and len(files) == 2 and all(task.isdecimal() for task in tasks.present):
+        yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.at(0))
+
+
+def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Said]:
+    """The message that a table of attempts has none of several scores, of the first such file."""
+    for batch in batches:
+        kinds, outcome = batch.layout.kinds, batch.roles.outcome
+        scores = [column for column in candidates("score", kinds) if column not in request.by]
+        named = "score" in request.fields or kinds.keys() >= set(CANONICAL)
+        if len(scores) > 1 and not named and batch.roles.column("score") == outcome:
+            joined = ",".join(scores)
+            yield SEVERAL_SCORES(columns=scores, outcome=outcome, first=scores[0], joined=joined)
+            return
+
+
+_REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def require_as_written(batch: Batch, tally: Tally) -> None:
+    """DataError for a header among the rows, and for names that were read in another spelling."""
+    layout = batch.layout
+    names = {name for name, _ in layout.columns}
+    # There is no header among the rows unless a task is called as a column is.
+    if layout.kind == "csv" and names & {*tally.every["task"].names}:
+        for source in batch.sources:
+            for line, row in csv_rows(source, layout.delimiter):
+                if {*row} == names:
+                    problem = f"the header again, as a row ({shortened(','.join(row))})"
+                    remedy = "give the files that were put together here, or remove the line"
+                    raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
+    for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
+        key = {"task": "task", "model": "name"}.get(role)
+        # Only where a name looks as such a number does the file have to be searched.
+        if key is None or not any(map(_is_real, tally.every[key].names)):
+            continue
+        for source in batch.sources:
+            if (number := _respelled(source, column)) is not None:
+                line, spelled = number
+                problem = f'"{column}" is the number {spelled}, which reads as {float(spelled)!r}'
+                remedy = "names are text: put it in quotes"
+                raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
+
+
+def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -> None:
+    """DataError for what DuckDB reads and drops: a delimiter too many, an array without its end."""
+    uneven = layout.kind == "csv" and not request.skip_bad and request.engine == "duckdb"
+    for source in sources:
+        if uneven and may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
+            require_even_rows(source, layout)
+        if layout.kind != "json" or source.opening != "[":
+            continue
+        # DuckDB reads an array that is cut off after a comma as a shorter one.
+        with open_bytes(source) as stream:
+            if source.packing == "none":
+                stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
+            last = b""
+            while block := stream.read(1 << 20):
+                # No space, nor part of a mark of byte order.
+                last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
+        if last != b"]":
+            problem = "the array has no end"
+            raise DataError(source.name, problem, "is the file cut off?", name="damaged-file")
+
+
+def require_even_rows(source: Source, layout: Layout) -> None:
+    """DataError for the first row with an empty field too many, which DuckDB would pass over."""
+    width = len(layout.columns)
+    for line, row in csv_rows(source, layout.delimiter):
+        if len(row) > width and not any(row[width:]):
+            problem = f"{len(row)} fields; the header has {width}"
+            remedy = "remove the delimiter at its end"
+            raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
+
+
+def _respelled(source: Source, column: str) -> tuple[int, str] | None:
+    """The first JSON number of a column, or of a key below others, that reads in another spelling,
+    and its line: 1e5 and 1.10 read as 100000.0 and 1.1, as they would without the quotes of a text.
+    """
+    name = re.escape(json.dumps(column.split(".")[-1], ensure_ascii=False).encode())
+    number = re.compile(name + rb"\s*:\s*(-?[0-9][0-9.eE+-]*)(?=[\s,}\]])")
+    with open_bytes(source) as stream:
+        before, line = b"", 1
+        while block := stream.read(1 << 20):
+            text = before + block
+            for spelled in set(number.findall(text)):
+                if _is_real(spelled.decode()) and spelled.decode() != repr(float(spelled)):
+                    place = next(m.start() for m in number.finditer(text) if m[1] == spelled)
+                    return line + text.count(b"\n", 0, place), spelled.decode()
+            # A number that the block cuts in two is found whole in the next one.
+            before = text[-len(name) - 1000 :]
+            line += text.count(b"\n", 0, len(text) - len(before))
+    return None
+
+
+def _is_real(text: str) -> bool:
+    return not text.lstrip("-").isdecimal() and _REAL.fullmatch(text) is not None
+
+
+def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:
+    """Whether a row of a delimited text may end in a delimiter too many; quick, so it may err.
+
+    There is none where every line has its delimiters, or no line ends in one.
+    """
+    with open_bytes(source) as stream:
+        start = delimiter + (b"\r" if stream.readline().endswith(b"\r\n") else b"\n")
+        delimiters, breaks, at_end, last = 0, 0, False, b""
+        # Counted in arrays, which takes a seventh of the time that bytes.count takes.
+        while block := stream.read(1 << 20):
+            signs = np.frombuffer(last + block, dtype=np.uint8)
+            is_delimiter, is_start = signs == start[0], signs == start[1]
+            at_end = at_end or bool((is_delimiter[:-1] & is_start[1:]).any())
+            delimiters += int(np.count_nonzero(is_delimiter[len(last) :]))
+            is_break = is_start if start[1:] == b"\n" else signs == ord("\n")
+            breaks += int(np.count_nonzero(is_break[len(last) :]))
+            last = block[-1:]
+    lines = breaks + (last not in (b"", b"\n"))
+    return (at_end or last == delimiter) and delimiters != (columns - 1) * lines

@@ -1,0 +1,311 @@
+"""The first record that is wrong, found by the statement that counts, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from passk_cli.cleanup import no_room
+from passk_cli.errors import BadRecord, DataError, ParameterError
+from passk_cli.files.counting.statement import ARE_COUNTS, Repeats, Statement
+from passk_cli.files.database import NUMBER_COLUMN, hold_the_right, quote_name, quote_text
+from passk_cli.files.export import os_error
+from passk_cli.files.reading.condition import CONDITION
+from passk_cli.files.reading.layout import Batch, json_path
+from passk_cli.files.reading.records import (
+    SKIP,
+    Record,
+    first_fault,
+    mixed_ends,
+    record_at,
+    shortened,
+)
+from passk_cli.files.request import Request
+from passk_cli.files.roles import EACH, ENDED_WORDS, find
+from passk_cli.files.sources.source import (
+    QUOTE,
+    Source,
+    damaged_parquet,
+    object_bytes,
+    text_kind,
+)
+from passk_cli.limits import MORE_MEMORY
+from passk_cli.outcomes.counts import TOO_MANY
+from passk_cli.text import plural
+
+if TYPE_CHECKING:
+    import duckdb
+
+REPEAT_REMEDY = (
+    "for a copy or a resumed run, --duplicates first or last; for a further attempt, --duplicates"
+    " keep"
+)
+_OF_TWO_FILES = "; for files of different models, label=path"
+# Records whose fields are named where none has the one asked for.
+_LOOKED_AT = 1000
+# What DuckDB says first when an expression, not a file, is wrong.
+_OF_EXPRESSIONS = re.compile(
+    "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
+)
+_COUNTS = "they need whole numbers, n ≥ 1 and 0 ≤ c ≤ n"
+
+
+def explain(
+    con: duckdb.DuckDBPyConnection, error: duckdb.Error, batches: Sequence[Batch], request: Request
+) -> Exception:
+    """The error DuckDB ended with, as one the user can act on."""
+    import duckdb
+
+    message, sources = str(error), [source for batch in batches for source in batch.sources]
+    first = sources[0].name
+    if isinstance(error, duckdb.OutOfMemoryException):
+        problem = "there is not enough memory to read it"
+        return DataError(first, problem, MORE_MEMORY, name="out-of-memory")
+    if isinstance(error, duckdb.IOException):
+        full = no_room(os_error(error), "temporary files")
+        if full is not None:
+            return full
+    if "maximum_object_size" in message:
+        source = max(sources, key=lambda s: object_bytes([s]))
+        packed = source.packing != "none"
+        remedy = "unpack it yourself and give that file" if packed else "split it into several"
+        problem = f"a record over {object_bytes([source]):,} bytes"
+        return DataError(source.name, problem, remedy, name="too-large")
+    if request.where and _OF_EXPRESSIONS.match(message):
+        return _wrong_condition(message, request)
+    for source in sources:
+        if "GZIP" in message and source.path in message:
+            problem = "the gzip stream is cut off or damaged"
+            return DataError(source.name, problem, "copy the file again", name="damaged-file")
+    for batch in batches:
+        for source in batch.sources:
+            fault = first_fault(source, batch.layout)
+            if batch.layout.kind == "csv":
+                fault = fault or mixed_ends(source)
+                if (line := re.search(r"CSV Error on Line: (\d+)", message)) is not None:
+                    fault = fault or BadRecord(f"{source.name}:{line[1]}", *QUOTE)
+                elif "state machine" in message:
+                    fault = fault or BadRecord(source.name, "mixed line ends, or quotes", QUOTE[1])
+            if fault := fault or _not_a_list(con, source, batch):
+                return fault
+    if request.where and message.startswith("Invalid Input Error"):
+        return _wrong_condition(message, request)
+    for batch in batches:
+        if batch.layout.kind == "parquet":
+            return damaged_parquet(batch.sources[0], message)
+    reason, remedy = re.sub(r"\s+", " ", message)[:300], "passk describe FILE shows how it is read"
+    return DataError(first, reason, remedy, name="unreadable-file")
+
+
+def _wrong_condition(message: str, request: Request) -> ParameterError:
+    problem = message.split("\n")[0].rstrip("!.")
+    remedy = CONDITION
+    if "Malformed JSON" in message:
+        problem = "a text is compared with a part of a nested column"
+        remedy = "take the part as text with ->>, as meta->>'lang' = 'py'"
+    if "Cannot compare values" in message or "Cannot mix values" in message:
+        problem = "a text is compared with a number or a truth value"
+        remedy = "put the value in quotes ('0'), or write TRY_CAST(COLUMN AS DOUBLE) for the column"
+    return ParameterError(f"--where {request.where}: {problem}; {remedy}", name="bad-condition")
+
+
+class _BadRow(NamedTuple):
+    """A row that is wrong, with what was asked of it, and where it stands."""
+
+    batch: Batch
+    source: Source
+    place: str
+    record: Record
+    values: Sequence[Any]
+
+
+def first_rows(
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    condition: str,
+    shown: Sequence[str] = ("task",),
+    most: int = 1,
+) -> list[_BadRow]:
+    """The first rows that fulfil a condition, in the order of the arguments.
+
+    condition, shown : SQL, as of `Statement.matching`.  What is not in files that are here, as
+    where a cluster holds the rest of them, is a row of the statement's own, without its line.
+    """
+    import duckdb
+
+    def ask(own: Statement, selection: str) -> list[tuple[Any, ...]]:
+        try:
+            return con.execute(f"{own.matching(condition)} SELECT {selection}").fetchall()
+        except duckdb.Error as error:
+            again = own.with_more_care(error)
+            return [] if again is None else ask(again, selection)
+
+    hold_the_right(con)
+    con.execute("SET preserve_insertion_order = true")
+    columns, rows = ", ".join(shown), list[_BadRow]()
+    files = {s.path: (s, batch) for batch in statement.batches for s in batch.sources}
+    paths = [*files]
+    if len(paths) > 1:
+        every = ask(statement.of_files(statement.batches), "DISTINCT file FROM matching")
+        paths = sorted((path for (path,) in every), key=lambda path: files[path][0].position)
+    for source, batch in map(files.__getitem__, paths):
+        own = statement.of_files([replace(batch, sources=(source,))]).having(numbered=True)
+        in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
+        # Entries of a list stand at one place.
+        order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
+        for number, *values in ask(own, f"place, {columns} {in_file} {order}"):
+            rows.append(_BadRow(batch, source, *record_at(batch, source, number), values))
+        if len(rows) == most:
+            return rows
+    if not rows:
+        batch = statement.batches[0]
+        nowhere = _BadRow(batch, batch.sources[0], batch.sources[0].name, {}, (None,) * len(shown))
+        found = ask(statement, f"{columns} FROM matching LIMIT 1")
+        rows = [nowhere._replace(values=found[0]) if found else nowhere]
+    return rows
+
+
+def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
+    """Where the first outcome stands that is neither a pass nor a fail (or impossible counts)."""
+    sizes = ["n_text", "c_text", ARE_COUNTS] if statement.has_counts else []
+    (row,) = first_rows(con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes])
+    (outcome, *counts), roles = row.values, row.batch.roles
+    if roles.shape == "counts":
+        n, c, too_many = counts
+        if too_many:
+            return DataError(row.place, f"{roles.n} = {n}", TOO_MANY, name="bad-counts")
+        problem = f"{roles.n} = {n} and {roles.c} = {c} cannot be counts"
+        return DataError(row.place, problem, _COUNTS, name="bad-counts")
+    number = text_kind(str(outcome)) == "number"
+    value = outcome if number else json.dumps(outcome, ensure_ascii=False)
+    remedy = (
+        "a score needs --threshold X (it passes when ≥ X); best@k, worst@k and mean need none"
+        if number
+        else "expected a number or true/false"
+        if statement.request.unjudged
+        else "expected true/false, 0/1 or a score with --threshold"
+    )
+    return DataError(row.place, f'"{roles.outcome}" is {value}', remedy, name="bad-outcome")
+
+
+def missing_value(con: duckdb.DuckDBPyConnection, statement: Statement, total: int) -> DataError:
+    """Where the first null outcome stands, and why there is no default for it.
+
+    total : how many there are.
+    """
+    (row,) = first_rows(con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"])
+    request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.values
+    remedy = "leave the attempt out with --missing drop"
+    if not request.unjudged:
+        both = ", or get the range of both with --missing bounds"
+        both = both if request.ends and not request.attempts else ""
+        remedy = (
+            "benchmarks differ in what that means: count it as a failure with --missing fail,"
+            f"{'' if both else ' or'} leave the attempt out with --missing drop{both}"
+        )
+    ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
+    absent = f'"{column}" is {json.dumps(outcome)}, which is no outcome' if ended else ""
+    problem, reason = absent or f'"{column}" has no value', ""
+    if row.batch.layout.spool:
+        reason = f": {row.record['reason']}" if row.record.get("reason") else ""
+        # A format's outcomes stand in no column of that name.
+        problem = "no outcome" if column == "outcome" else problem
+    problem += f"{reason} ({plural(total, 'attempt')} in all)"
+    return DataError(row.place, problem, remedy, name="missing-outcome")
+
+
+def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError | None:
+    """Error for an outcome inside a column that no record has: it is not missing, it is not there.
+
+    Among the first records, which is all that is looked at.
+    """
+    for batch in statement.batches:
+        outcome = batch.roles.outcome or ""
+        base, keys = find(outcome, batch.layout.kinds) or ("", [])
+        if not keys or batch.layout.typed:
+            continue
+        column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
+        rows = statement.of_files([batch]).relation(batch, {base: "JSON"})
+        # Of every entry of a list it says whether the field is there.
+        sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
+        values = con.execute(f"{sql} LIMIT {_LOOKED_AT}").fetchall()
+        if any("true" in (there or "") for _, there in values):
+            continue
+        names: dict[str, None] = {}
+        for value in (json.loads(text) for text, _ in values if text):
+            for entry in value if isinstance(value, list) else [value]:
+                names |= dict.fromkeys(entry if isinstance(entry, dict) else ())
+        problem = f"--field outcome={outcome}: no record has it"
+        remedy = f"{base} holds {', '.join(islice(names, 12)) or 'no fields'}"
+        return DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
+    return None
+
+
+def no_name(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> DataError:
+    """Where the first record stands that has no task, or no model."""
+    nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND called IS NULL"
+    (row,) = first_rows(con, statement, nameless)
+    if row.batch.layout.kind == "frame":
+        column = row.batch.roles.column(role)
+        remedy = f"drop such rows with .dropna(subset={[column]!r})"
+        return DataError(row.place, f"{column!r} has no value", remedy, name="missing-name")
+    text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
+    remedy = (
+        f"a summary line? {SKIP}"
+        if role == "task"
+        else f'others have one: leave these out with --where "{row.batch.roles.model} IS NOT NULL",'
+        " or name all of the file's records with label=path"
+    )
+    return DataError(row.place, f"no {role} in {shortened(text)}", remedy, name="missing-name")
+
+
+def repeated_attempt(
+    con: duckdb.DuckDBPyConnection, statement: Statement, repeats: Repeats
+) -> DataError:
+    """Where the first attempt that comes twice stands, both times."""
+    key = ("called", *statement.groups, "task", "attempt")
+    same = (
+        f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
+        for column, value in zip(key, repeats.first, strict=True)
+    )
+    first, *others = first_rows(con, statement, " AND ".join(same), ["task"], 2)
+    model, *_, task, attempt = repeats.first
+    subject = f"attempt {attempt} of model {model!r} at task {task!r}"
+    if all(batch.roles.shape == "counts" for batch in statement.batches):
+        subject = f"task {task!r} of model {model!r}"
+    remedy, before = REPEAT_REMEDY, ""
+    for other in others:
+        before = f", first seen at {first.place}"
+        remedy += _OF_TWO_FILES if other.source is not first.source else ""
+    place = (others or [first])[0].place
+    problem = f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})"
+    return DataError(place, problem, remedy, name="duplicate-attempts")
+
+
+def _not_a_list(con: duckdb.DuckDBPyConnection, source: Source, batch: Batch) -> DataError | None:
+    """Error for the first record of a file without a list of outcomes where others have one."""
+    import duckdb
+
+    base, keys = find(batch.roles.outcome or "", batch.layout.kinds) or ("", [])
+    if batch.roles.shape != "lists" or batch.layout.typed:
+        return None
+    path = json_path(keys[: keys.index(EACH)] if EACH in keys else keys)
+    value, place = f"json_extract({quote_name(base)}, {path})", quote_name(NUMBER_COLUMN)
+    rows = batch.layout.relation(
+        [source.path], {base: "JSON"}, lenient=True, object_bytes=object_bytes([source]),
+        numbered=True,
+    )  # fmt: skip
+    sql = f"SELECT {place}, {value} FROM {rows} WHERE json_type({value}) NOT IN ('ARRAY', 'NULL')"
+    try:
+        row = con.execute(f"{sql} ORDER BY {place} LIMIT 1").fetchone()
+    except duckdb.Error:
+        return None
+    if row is None:
+        return None
+    problem = f'"{batch.roles.outcome}" is {shortened(row[1])}'
+    place, _ = record_at(batch, source, row[0])
+    return BadRecord(place, problem, "elsewhere it is a list of outcomes")

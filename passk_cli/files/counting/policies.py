@@ -1,0 +1,276 @@
+"""The tally of a reading → Counts: refuse what is wrong, apply the policies, keep account."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from passk_cli.errors import DataError
+from passk_cli.files.counting import diagnosis
+from passk_cli.files.counting.checks import (
+    copy_of_a_file,
+    equal_models,
+    mixed_tasks,
+    several_scores,
+)
+from passk_cli.files.counting.statement import Statement, Tally
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.reading.look import Spooled
+from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.roles import OF_ATTEMPTS, ROLES, addends, candidates, find
+from passk_cli.message import refused
+from passk_cli.outcomes.codes import crossed
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.losses import Losses
+from passk_cli.outcomes.provenance import InputFacts, ReadFacts
+
+
+def decide(
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    attempts: Spooled,
+    tally: Tally,
+    tolerant: bool,
+) -> Counts:
+    """The counts of a tally; tolerant keeps account of what is wrong instead of refusing it.
+
+    attempts : what formats found, and what was passed over.
+    Errors: DataError, ParameterError.
+    """
+    batches, request = statement.batches, statement.request
+    sources = [source for batch in batches for source in batch.sources]
+    if any(source.label for source in sources):
+        _require_one_model(batches, tally.every)
+    cells = dict(tally.cells)
+    nameless = cells["task"].absent
+    judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
+    if cells["missing"].any() and not judged.all():
+        # A path that leads nowhere is no outcome that failed.
+        absent = diagnosis.absent_field(con, statement)
+        if absent is not None:
+            raise absent
+    wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
+    if wrong or cells["missing"].any() or tally.repeats.attempts:
+        _refuse(con, statement, tally, tolerant)
+    skipped = int(cells["attempts"][nameless].sum()) + tally.rejected + attempts.skipped
+    if nameless.any():
+        cells = {name: values[~nameless] for name, values in cells.items()}
+    groups = [f"group{i}" for i in range(len(request.by))]
+    bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
+    n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
+    if tolerant:
+        # Scores, say: attempts all the same, of which only the pass rate is not known.
+        n = n + cells["bad"]
+    attempted = n > 0
+    if not attempted.any():
+        # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
+        refusing = statement.having(request=replace(request, missing="error"))
+        _refuse(con, refusing, tally, tolerant=False)
+        remedy = "is --where too narrow?" if request.where else "is the file complete?"
+        raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
+    series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
+    tasks = cells["task"][attempted]
+    numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
+    some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
+    pooled = not numbered and bool(cells["files_differ"].any())
+    copy = copy_of_a_file(batches) if pooled and request.duplicates != "keep" else None
+    if copy is not None and not tolerant:
+        raise copy
+    within = None
+    if int(cells["attempts"].sum()) == 1 and request.records is None:
+        from passk_cli.files.reading.structures import records_within
+
+        within = records_within(batches[0])
+    if within is not None and not tolerant:
+        raise within
+    messages = [*attempts.messages]
+    if len(sources) > 1:
+        messages += equal_models(batches)
+    messages += [refused(error) for error in (copy, within) if error is not None]
+    if request.conversion is not None:
+        messages += several_scores(batches, request)
+    if n.sum() == cells["passed"].sum() > 1:
+        from passk_cli.files.reading.structures import ended
+
+        messages += [said for batch in batches if (said := ended(batch, int(n.sum())))][:1]
+    if len(attempts.task_kinds) > 1:
+        messages += mixed_tasks(attempts.task_kinds, tasks)
+    reasons = {model: Counter(each) for model, each in attempts.reasons.items()}
+    for model, kinds in tally.kinds.items():
+        reasons.setdefault(model, Counter()).update(kinds)
+    facts = ReadFacts(
+        inputs=tuple(_input(b, request, attempts) for b in batches),
+        missing=missing,
+        missing_policy=request.missing,
+        losses=_losses(cells, groups) if missing else None,
+        duplicates=tally.repeats.rows,
+        duplicates_policy=request.duplicates,
+        duplicates_checked=numbered,
+        pooled_unnumbered=tuple(source.name for source in sources) if pooled else (),
+        unnumbered=int((cells["attempts"] - cells["numbered"]).sum()) if some_numbered else 0,
+        skipped=skipped,
+        empty_files=len(attempts.empty),
+        emptied=int((~attempted).sum()),
+        not_understood=bad + int(cells["graded"].sum()),
+        numeric=tuple(
+            name
+            for name in request.by
+            if all(b.layout.kinds_of(name) - {"null"} == {"number"} for b in batches)
+        ),
+        where=request.where,
+        pool=request.pool,
+        passes=request.passes,
+        outcome=request.outcome or "",
+        records=request.records or "",
+        path=request.path or "",
+        cluster=request.cluster or "",
+        threshold=None if request.unjudged else request.bar,
+        messages=tuple(messages),
+        reasons={model: dict(each) for model, each in reasons.items()},
+        runs=attempts.runs,
+        foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),
+        without_outcome=tuple(attempts.over),
+    )
+    undecided = cells["missing"][attempted].astype(np.int64)
+    counts = Counts.from_codes(
+        series,
+        tasks.filled,
+        n[attempted].astype(np.int64),
+        cells["passed"][attempted].astype(np.int64),
+        tuple(request.by),
+        facts,
+        undecided if missing and request.missing == BOUNDS else None,
+    )
+    if request.cluster:
+        counts = counts.with_clusters(_clusters(request.cluster, cells, sources[0].name))
+    return counts
+
+
+def _refuse(
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
+) -> None:
+    """Raise for what the policies do not allow, with the place where it stands."""
+    request, nameless = statement.request, tally.cells["task"].absent
+    if nameless.any() and not (request.skip_bad or tolerant):
+        raise diagnosis.no_name(con, statement, "task")
+    cells = {name: values[~nameless] for name, values in tally.cells.items()}
+    if cells["name"].absent.any():
+        raise diagnosis.no_name(con, statement, "model")
+    if tolerant:
+        return
+    if cells["bad"].any():
+        raise diagnosis.bad_value(con, statement)
+    if cells["missing"].any() and request.missing == "error":
+        raise diagnosis.missing_value(con, statement, int(cells["missing"].sum()))
+    if tally.repeats.attempts and request.duplicates == "error":
+        raise diagnosis.repeated_attempt(con, statement, tally.repeats)
+
+
+def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> None:
+    """A label names one model; over a file of several it would merge them."""
+    labels = {s.label: s for b in batches for s in b.sources if s.label and b.roles.model}
+    for label, source in labels.items():
+        if label not in cells["name"].names:
+            continue
+        rows = cells["name"].codes == cells["name"].names.index(label)
+        ends = (cells[column][rows].present for column in ("model_low", "model_high"))
+        models = {name for end in ends for name in end if name}
+        if len(models) > 1:
+            several = f"holds several models ({', '.join(sorted(models)[:4])})"
+            problem = f"{several}; the label {label!r} names one"
+            remedy = "leave the label out, or keep one model with --where"
+            raise DataError(source.name, problem, remedy, name="pooled-models")
+
+
+def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:
+    """Attempts made and missing of each model at each task, cells without any outcome included."""
+    made = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
+    there = made > 0
+    units = crossed([cells[name][there].filled for name in ("task", *groups)])
+    return Losses.of_codes(
+        cells["name"][there].filled, units, made[there], cells["missing"][there].astype(np.int64)
+    )
+
+
+def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
+    """Task → the cluster it lies in; DataError at `place` for none or two of them."""
+    clusters: dict[str, str] = {}
+    # Most models have the same: each row once, at its first place.
+    rows, codes = crossed([cells[name].filled for name in ("task", "cluster_low", "cluster_high")])
+    firsts = np.sort(np.unique(codes, return_index=True)[1])
+    for task, low, high in (rows[code] for code in codes[firsts].tolist()):
+        if not low:
+            problem, remedy = f"task {task!r} has no {column}", "every task needs its cluster"
+            raise DataError(place, problem, remedy, name="bad-cluster")
+        other = high if low != high else clusters.setdefault(task, low)
+        if low != other:
+            problem = f"task {task!r} lies in two clusters ({low}, {other})"
+            remedy = "a cluster must hold whole tasks; is it the right column?"
+            raise DataError(place, problem, remedy, name="bad-cluster")
+    return clusters
+
+
+def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
+    roles = batch.roles.columns()
+    parts = chain.from_iterable(batch.layout.joined.values())
+    kinds = batch.layout.kinds
+    sums = (part for role, column in roles.items() for part, _ in addends(role, column, kinds))
+    references = {*sums, *request.by, request.cluster, *parts}
+    base_columns = {(find(c, batch.layout.kinds) or (c,))[0] for c in references if c}
+    name = batch.sources[0].name
+    if len(batch.sources) > 1:
+        name += f" and {len(batch.sources) - 1} more"
+    packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
+    # What a format can say of attempts is a column where it is asked for.
+    spent = {name: {"number"} for name in attempts.spent.get(batch.layout.kind, {})}
+    usual = {role: candidates(role, {**kinds, **spent}) for role in OF_ATTEMPTS}
+    offered = {
+        role: columns[0]
+        for role, columns in usual.items()
+        if len(columns) == 1 and role not in roles and columns[0] not in base_columns
+    }
+    halves = [offered.get(role) for role in ("tokens_in", "tokens_out")]
+    if "tokens" not in offered and all(halves) and "tokens" not in roles:
+        offered["tokens"] = "+".join(map(str, halves))
+    # What the spool of a harness's files adds is in the tasks, the attempts and the reasons.
+    own = ("suite", "run", "reason") if batch.layout.kind in attempts.outcomes else ()
+    used = {*base_columns, *offered.values(), *own}
+    unused = tuple(column for column in batch.layout.kinds if column not in used)
+    form = f"{batch.layout.kind} ({batch.layout.description}{packing})"
+    outcomes = tuple(attempts.outcomes.get(batch.layout.kind, ()))
+    of_paths = (*request.by, *(request.template.names if request.template else ()))
+    in_path = tuple(name for name in batch.layout.constants if name in of_paths)
+    reasons = {role: _reason(batch, request, role, column) for role, column in roles.items()}
+    if batch.layout.kind in attempts.outcomes:
+        # A harness's columns are what its format says they are.
+        reasons = {}
+    return InputFacts(name, form, roles, unused, offered, outcomes, in_path, reasons)
+
+
+def _reason(batch: Batch, request: Request, role: str, column: str) -> str:
+    """Why a column plays a role, and which other columns could by their names or values."""
+    usual, *rarer = ROLES[role].names
+    generic = tuple(chain.from_iterable(rarer))
+    name = column.lower().replace("-", "_").replace(" ", "_")
+    why = "by its name" if name in usual else "by a name that often stands for something else"
+    if role in request.fields or (role == "outcome" and request.outcome is not None):
+        why = "as asked"
+    elif name not in (*usual, *generic):
+        why = "by the format"
+    taken = {(find(c, batch.layout.kinds) or (c,))[0] for c in batch.roles.columns().values()}
+    others = [
+        other
+        for other, kinds in batch.layout.kinds.items()
+        if other not in taken
+        and (
+            any(other.lower() in names for names in (usual, generic))
+            or (role == "outcome" and kinds - {"null"} == {"bool"})
+        )
+    ]
+    return f"{column}, {why}" + (f"; it could also be {', '.join(others)}" if others else "")

@@ -1,0 +1,220 @@
+"""Counts of files that stay from run to run: a folder of entries, and the statement that uses them.
+
+What an entry is of stands in its name: the file, its size and time, the statement, the versions.
+So an entry is never wrong, it is only not there.
+
+A file's part of the statement is run alone, and its groups are a table: a row for each different
+combination of values, and how many rows of the file it stands for.  The statement then runs on
+these tables, unchanged but for the counting.  So names, conditions, policies and errors are those
+of a reading without them.
+
+Of attempt numbers a table has how many there are and the exclusive or of their hashes, which shows
+whether a task's are 0 … n−1 or 1 … n in all files together.  Where they are not, the numbers
+themselves are kept in a second table of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import duckdb
+
+from passk_cli.errors import ParameterError
+from passk_cli.files.counting.checks import require_sound
+from passk_cli.files.counting.statement import Care, Statement
+from passk_cli.files.database import quote_text
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.request import Request
+from passk_cli.files.sources.ledger import Ledger
+from passk_cli.files.sources.source import Source, object_bytes
+from passk_cli.message import NOTE, Message, Said
+
+UNCHANGED_FILES = Message(
+    "unchanged-files", NOTE, "{unread} of {files:file} unchanged and not read", "",
+    "--resume keeps the counts of each file beside the output. A file that has not changed since,"
+    " by its size and time, is not read again.",
+)  # fmt: skip
+NOT_KEPT = Message(
+    "files-not-kept", NOTE, "{files:file} read again on every run",
+    "--resume keeps counts of tables only: JSON lines, arrays of JSON, CSV, Parquet",
+    "Files of harnesses' own formats are read in whole by every run; convert them once with `passk"
+    " convert` if that takes long.",
+)  # fmt: skip
+
+_EACH_ROW = "1::BIGINT AS times, (attempt IS NOT NULL)::BIGINT AS numbers, hash(attempt) AS code"
+_GROUPS = "count(*) AS times, count(attempt) AS numbers, bit_xor(hash(attempt)) AS code"
+
+
+class ResumedStatement(Statement):
+    """A statement over the tables of files, which are taken from a ledger or made for it."""
+
+    weight = "times"
+    times = "sum(times)::BIGINT"
+    tallies = (
+        "sum(times)::BIGINT AS rows, sum(numbers)::BIGINT AS numbered, bit_xor(code) AS fingerprint"
+    )
+
+    def __init__(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        batches: Sequence[Batch],
+        names: Mapping[str, str],
+        request: Request,
+        where: Sequence[str],
+        ledger: Ledger,
+    ) -> None:
+        super().__init__(batches, names, request, where)
+        self.con, self.ledger = con, ledger
+        # Tables hold texts.
+        self.care, self.truths = Care(careful=True), False
+        self.numbers_apart = self.from_files = False
+        # Shared by the copies that the statement makes of itself.
+        self.rejects: dict[str, int] = {}
+        self.read: set[str] = set()
+
+    @property
+    def messages(self) -> tuple[Said, ...]:
+        """How many files were not read, and how many are read each time."""
+        tables = sum(len(batch.sources) for batch in self.batches if not batch.layout.spool)
+        others = sum(len(batch.sources) for batch in self.batches if batch.layout.spool)
+        unread = tables - len(self.read)
+        return (
+            *([UNCHANGED_FILES(unread=unread, files=tables)] if unread else []),
+            *([NOT_KEPT(files=others)] if others else []),
+        )
+
+    def require_numbers(self) -> None:
+        """Make sure that the tables have the number of each attempt."""
+        self.numbers_apart = True
+
+    def repeats(self) -> str:
+        """As of files, with the numbers of attempts."""
+        self.require_numbers()
+        return super().repeats()
+
+    def rejected(self, con: duckdb.DuckDBPyConnection) -> int:
+        """As of files; a table knows how many rows it lacks."""
+        return sum(self.rejects.values())
+
+    def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
+        """As of files; what needs the order of rows reads the files."""
+        # What is wrong with columns is said before any file is read.
+        sql = Statement.rows(self.having(from_files=True), keep, file_order=file_order)
+        return sql if keep is not None or file_order else super().rows(keep)
+
+    def _batch(self, batch: Batch, truths: bool = False) -> str:
+        if batch.layout.spool or self.from_files:
+            return f"SELECT *, {_EACH_ROW} FROM ({super()._batch(batch)})"
+        # The statement of one batch, which no other batch changes.
+        care = Care(careful=True, numbers=self.care.numbers)
+        own = Statement([batch], {}, self.request, self.where).having(care=care, open=self.open)
+        keys = [self._counted(source, own) for source in batch.sources]
+        tables = [quote_text(str(self.ledger.table(key))) for key in keys]
+        paths = [quote_text(source.path) for source in batch.sources]
+        files = ", ".join(f"({table}, {path})" for table, path in zip(tables, paths, strict=True))
+        sums = "times, numbers, code" if self._grouped(batch) else _EACH_ROW
+        return (
+            f"SELECT files_.path AS file, {', '.join(self._columns(own))}, {sums}"
+            f" FROM read_parquet([{', '.join(tables)}], filename='table_') AS t"
+            f" JOIN (VALUES {files}) AS files_(table_, path) ON files_.table_ = t.table_"
+        )
+
+    def _grouped(self, batch: Batch) -> bool:
+        """Whether groups say all that is asked of a batch so far; else its rows do, each."""
+        numbered = batch.roles.shape != "attempts" or batch.roles.attempt is not None
+        return not (numbered and self.numbers_apart)
+
+    def _columns(self, own: Statement) -> list[str]:
+        """The columns of the rows, from a table of the batch."""
+        (batch,) = own.batches
+        columns = ["model", *self.groups, "task", "attempt", "outcome", *["late"] * self.open]
+        columns += ["cluster"] if self.request.cluster else []
+        if own.has_counts:
+            columns += ["is_count", "n_text", "c_text"]
+        elif self.has_counts:
+            columns += ["false AS is_count", "NULL AS n_text", "NULL AS c_text"]
+        wanted = self.request.attempts
+        return columns + [role for role, _ in batch.roles.of_attempts if role in wanted]
+
+    def _counted(self, source: Source, own: Statement) -> str:
+        """The key of a file's table, which is taken from the ledger, or made and kept there.
+
+        Errors: duckdb.Error, DataError.
+        """
+        (batch,) = own.batches
+        # Without the path, so that a file read through a copy or a link has one key.
+        sql = self._sql(source, own).replace(quote_text(source.path), "file")
+        key = self.ledger.key(source, sql)
+        if key in self.rejects:
+            return key
+        rejected = self.ledger.summary(key)
+        if rejected is None:
+            self.read.add(source.path)
+            rejected = self._made(source, own, key)
+            require_sound(batch.layout, [source], self.request)
+            self.ledger.keep(key, rejected)
+        self.rejects[key] = rejected
+        return key
+
+    def _made(self, source: Source, own: Statement, key: str) -> int:
+        """Write the table of a file; the rows that were left out."""
+        before = self._all_rejected(own)
+        # A delimited text is first tried in pieces, and lines are expected to be short.
+        for careful, longest in ((False, 0), (True, 0), (True, object_bytes([source]))):
+            care = replace(own.care, careful=careful or own.request.skip_bad)
+            if longest:
+                care = replace(care, object_bytes=longest)
+            sql = self._sql(source, own.having(care=care))
+            try:
+                self.con.execute(f"COPY ({sql}) TO {quote_text(str(self.ledger.table(key)))}"
+                                 " (FORMAT parquet)")  # fmt: skip
+            except duckdb.Error:
+                if longest:
+                    raise
+            else:
+                break
+        return self._all_rejected(own) - before
+
+    def _all_rejected(self, own: Statement) -> int:
+        """How many rows of delimited texts were left out so far."""
+        (batch,) = own.batches
+        if batch.layout.kind != "csv" or not self.request.skip_bad:
+            return 0
+        sql = "SELECT count(DISTINCT (scan_id, file_id, line)) FROM reject_errors"
+        try:
+            ((rows,),) = self.con.execute(sql).fetchall()
+        except duckdb.CatalogException:
+            return 0
+        return int(rows)
+
+    def _sql(self, source: Source, own: Statement) -> str:
+        """SQL for the table of a file."""
+        (batch,) = own.batches
+        constants = {
+            name: {source.path: values[source.path]}
+            for name, values in batch.layout.constants.items()
+        }
+        layout = replace(batch.layout, constants=constants)
+        rows = own._batch(replace(batch, layout=layout, sources=(source,)), own.truths)
+        if not self._grouped(batch):
+            return f"SELECT * EXCLUDE (file) REPLACE (outcome::VARCHAR AS outcome) FROM ({rows})"
+        return (
+            "SELECT * REPLACE (outcome::VARCHAR AS outcome) FROM"
+            f" (SELECT * EXCLUDE (file) REPLACE (NULL::VARCHAR AS attempt), {_GROUPS}"
+            f" FROM ({rows}) GROUP BY ALL)"
+        )
+
+
+def require_files(sources: Sequence[Source], request: Request) -> None:
+    """ParameterError for what no later run could read again, and for a cluster that counts."""
+    problem = ""
+    once = next((source.name for source in sources if not source.origin), None)
+    if request.engine != "duckdb":
+        problem = f"--resume: --engine {request.engine} keeps no counts; leave one out"
+    elif once is not None:
+        problem = f"--resume: {once} cannot be read again by a later run; write it to a file"
+    elif not sources:
+        problem = "--resume is for files, and this is data in memory; leave it out"
+    if problem:
+        raise ParameterError(problem, name="contradicting-options")

@@ -1,0 +1,63 @@
+"""Aider's benchmark: .aider.results.json in the folder of each exercise.
+
+Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  tests_outcomes has a try
+for each time that the tests ran, until they pass; each sees what the tests said of the one before.
+So the tries are one attempt, which passes if the last one does, as aider's pass_rate_2 counts it;
+`first` is its pass_rate_1.  A run that went through the exercises again is a further attempt.  Of
+an exercise that raised an exception the file holds nothing else.
+"""
+
+from __future__ import annotations
+
+from passk_cli.files.formats.format import Contents, File, Format, Row, amounts, at, listed
+
+_FINAL, _FIRST = "final", "first"
+_PRACTICE = ("exercises", "practice")
+# Exercises of other languages may have the same name.
+_OTHERS = ("../*/.aider.results.json", "../../../../*/exercises/practice/*/.aider.results.json")
+
+
+def _recognises(file: File) -> bool:
+    ended = file.keys == {"exception"} and file.name == ".aider.results.json"
+    return file.form == "object" and (file.has("tests_outcomes", "testcase") or ended)
+
+
+def _table(file: File) -> Contents:
+    result = file.document()
+    ended = "tests_outcomes" not in result
+    folder = str(result.get("testdir") or file.path.parent)
+    *above, task = folder.rstrip("/").split("/")
+    if tuple(above[-2:]) == _PRACTICE and len(above) > 2:
+        above, task = above[:-3], f"{above[-3]}/{task}"
+    known = result
+    if ended:
+        others = (
+            file.document_beside(name) for each in _OTHERS for name in file.names_beside(each)
+        )
+        known = next((other for other in others if at(other, "model")), {})
+    tries = listed(file, "tests_outcomes", result.get("tests_outcomes"))
+    facts = {name: known.get(name) for name in ("model", "edit_format", "reasoning_effort")}
+    facts["run"] = above[-1] if above else None
+
+    def row(outcome: str) -> Row:
+        passed = tries[0 if outcome == _FIRST else -1] if tries else None
+        timeout = passed is False and bool(result.get("test_timeouts"))
+        reason = "error" if ended else "timeout" if timeout else ""
+        return Row(task, passed, attempt=0, reason=reason, record=result)
+
+    return Contents(lambda wanted: [row(wanted.outcome)], (_FINAL, _FIRST), facts, verdict=_FINAL)
+
+
+AIDER = Format(
+    "aider",
+    "the last try at the tests, which sees the results of the one before; the first by --outcome",
+    "github.com/Aider-AI/aider: benchmark/benchmark.py",
+    _recognises,
+    _table,
+    spent=amounts(
+        cost="cost",
+        duration_s="duration",
+        tokens_in="prompt_tokens",
+        tokens_out="completion_tokens",
+    ),
+)

@@ -1,0 +1,113 @@
+"""Evaluations of skills: benchmark.json, and the grading.json of each run.
+
+Source: github.com/anthropics/skills (Apache-2.0), skills/skill-creator: references/schemas.md and
+scripts/aggregate_benchmark.py.  A run passes where all of its expectations do; its pass_rate, the
+share of them, is the score.  A configuration (with_skill, without_skill) is a setting under which a
+model runs all evaluations, so it is named as a model.  Gradings lie in
+eval-N/CONFIGURATION/run-N/grading.json; benchmark.json repeats those below it.  Its tokens may be
+characters, and 0 seconds mean that nobody measured: neither is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed, number
+
+_RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
+# What scripts/aggregate_benchmark.py writes where nobody said a name.
+_UNNAMED = re.compile("<.*>")
+
+
+def _recognises(file: File) -> bool:
+    result = ("runs[].result.pass_rate", "runs[].result.passed", "runs[].expectations[].passed")
+    runs = file.has("runs[].eval_id", "runs[].configuration") and any(map(file.has, result))
+    return file.form == "object" and (runs or _is_grading(file))
+
+
+def _is_grading(file: File) -> bool:
+    return file.has("expectations[].text", "expectations[].passed", "summary.pass_rate")
+
+
+def _judged(run: Any, result: Any) -> tuple[bool | None, float | None]:
+    """(outcome, score) of a run; nothing where no expectation was judged."""
+    verdicts = [at(each, "passed") for each in at(run, "expectations") or ()]
+    passed, total = number(at(result, "passed")), number(at(result, "total"))
+    rate = number(at(result, "pass_rate"))
+    if verdicts:
+        share = sum(verdict is True for verdict in verdicts) / len(verdicts)
+        return all(verdict is True for verdict in verdicts), share
+    if passed is not None and total:
+        return passed == total, passed / total
+    return (None, None) if rate is None or total == 0 else (rate == 1, rate)
+
+
+def _row(run: Any, result: Any, metadata: Any, place: str) -> Row:
+    model = _name(at(metadata, "executor_model")) or _name(at(metadata, "model"))
+    configuration, task = at(run, "configuration"), at(run, "eval_id")
+    if configuration is not None:
+        model = str(configuration) if model is None else f"{configuration} ({model})"
+    outcome, score = _judged(run, result)
+    return Row(
+        at(run, "eval_name") if task is None else task,
+        outcome,
+        score,
+        at(run, "run_number"),
+        model=model,
+        settings={"configuration": configuration},
+        place=place,
+        record=result,
+    )
+
+
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) and not _UNNAMED.fullmatch(value) else None
+
+
+def _table(file: File) -> Contents:
+    if _is_grading(file):
+        return _grading(file)
+    metadata = at(file.document("runs"), "metadata")
+
+    def rows(wanted: Wanted) -> Iterator[Row]:
+        for place, run in enumerate(file.records("runs")):
+            yield _row(run, at(run, "result"), metadata, f"runs[{place}]")
+
+    return Contents(rows, facts={"suite": _name(at(metadata, "skill_name"))})
+
+
+def _grading(file: File) -> Contents:
+    """The run that a grading judges, whose names are those of its folders."""
+    document = file.document()
+    listed(file, "expectations", document.get("expectations"))
+    *above, folder = file.path.parent.parts
+    run: dict[str, object] = {"expectations": document["expectations"]}
+    if numbered := _RUN.fullmatch(folder):
+        run["run_number"] = int(numbered[1])
+        *above, folder = above
+    if above and (named := _EVAL.fullmatch(above[-1])):
+        levels = "../" * (2 if numbered else 1)
+        metadata = file.document_beside(f"{levels}eval_metadata.json")
+        given = at(metadata, "eval_id")
+        run |= {"configuration": folder, "eval_id": named[1] if given is None else given}
+    row = _row(run, document.get("summary"), None, "expectations")
+    row.record = {"time_seconds": at(document, "timing", "total_duration_seconds")}
+    return Contents(lambda wanted: [row])
+
+
+def _spent(result: Any) -> Mapping[str, object]:
+    return {"duration_s": at(result, "time_seconds") or None}
+
+
+SKILL_EVALS = Format(
+    "skill-evals",
+    "all expectations of a run pass; its score is the share that do",
+    "github.com/anthropics/skills: skills/skill-creator/references/schemas.md",
+    _recognises,
+    _table,
+    lambda file: () if _is_grading(file) else ("**/grading.json",),
+    _spent,
+    "the grader and the analyzer",
+)

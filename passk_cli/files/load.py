@@ -1,0 +1,512 @@
+"""Files or a frame in, Counts out.
+
+The way of a row, each hop a function: `load` → `_read` → `_sources` (find the files) → `_counts` →
+`_recognised` (which files are of a harness, which are tables) → `_tallied`: `look` (how rows are
+laid out, what columns mean), `Statement`, `run` (one SQL statement) → `policies.decide` (what is
+missing or repeated; Counts) → `_with_attempts` (what else is to be known of attempts).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from passk_cli.cleanup import no_room, temporary_folder
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.counting.checks import require_as_written, require_sound
+from passk_cli.files.counting.diagnosis import explain
+from passk_cli.files.counting.policies import decide
+from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run
+from passk_cli.files.database import connect
+from passk_cli.files.reading.condition import columns_in, ordered
+from passk_cli.files.reading.doubts import (
+    APART,
+    CELLS,
+    Finding,
+    Grounds,
+    asked,
+    findings,
+    number,
+    warned,
+)
+from passk_cli.files.reading.layout import NUMBERS
+from passk_cli.files.reading.look import Inputs, Spooled, look, unshared
+from passk_cli.files.reading.strays import is_empty, summary_file
+from passk_cli.files.reading.survey import Survey, Surveyor
+from passk_cli.files.request import BOUNDS, TABLES, Request
+from passk_cli.files.roles import UNITS, find, reached
+from passk_cli.files.sources.arguments import expand
+from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of
+from passk_cli.files.sources.source import Source
+from passk_cli.message import NOTE, Message, refused
+from passk_cli.text import decoded, plural
+
+if TYPE_CHECKING:
+    from passk_cli.files.reading.spool import Recognised
+    from passk_cli.files.sources.ledger import Ledger
+    from passk_cli.outcomes.counts import Counts
+
+HIDDEN_FILES = Message(
+    "hidden-files", NOTE, "skipped {count:file} in hidden folders: {files}", "name one to read it",
+    "Folders whose names begin with a dot hold caches and checkpoints, which usually repeat"
+    " results. Files in them are not read unless they are named on the command line.",
+)  # fmt: skip
+NAMED_OUTCOMES = Message(
+    "named-outcomes", NOTE, "counted as passes: {passes}; as failures: {fails}", "",
+    "--passes names the outcomes that pass, and every other word fails. How many outcomes there are"
+    " of each word shows whether one was forgotten.",
+)  # fmt: skip
+# What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
+_OPENINGS = ("", "{", "[", "PK", "PAR1")
+# What a file that holds nothing may begin with.
+_EMPTY = ("", "{", "[")
+
+
+def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
+    """Counts of attempts and passes per model and task, from files, rows or a table.
+
+    data : as `passk_cli.read` takes it.
+    tolerant : count what is wrong in `facts` instead of refusing it.
+    Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
+    for data that cannot be used.
+    """
+    if request.missing == BOUNDS:
+        _require_passes(request)
+    if len(request.threshold) > 1:
+        return load(data, _of_scores(request), tolerant=tolerant).at_thresholds(request.threshold)
+    with temporary_folder("passk-") as folder:
+        try:
+            return _read(data, request, folder, tolerant)
+        except OSError as error:
+            # Of the system while files are read, as an error that the user can act on.
+            ours = request.conversion is not None and error.filename == request.conversion.file
+            if ours or error.strerror is None:
+                raise
+            raise no_room(error, "temporary files") or DataError(
+                decoded(error.filename or "files"),
+                f"cannot be read ({error.strerror})",
+                "is it there, and does nothing change it?",
+                name="unreadable-file",
+            ) from None
+
+
+def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
+    """Find the files and count them; of a cluster's, fetch them where an error lacks its line.
+
+    folder : for temporary files.
+    """
+    hidden: list[str] = []
+    sources = _sources(data, folder, request, hidden)
+    keeping: AbstractContextManager[Ledger | None] = nullcontext()
+    if request.resume is not None:
+        from passk_cli.files.counting.resume import require_files
+        from passk_cli.files.sources.ledger import ledger_of
+
+        require_files(sources, request)
+        keeping = ledger_of(request.resume, folder)
+
+    def again(other: Request) -> Counts:
+        return _counts(data, sources, other, folder, None, tolerant=False)
+
+    with keeping as ledger:
+        try:
+            counts = _counts(data, sources, request, folder, ledger, tolerant)
+            losses = counts.facts.losses
+            rows = map(losses.of, losses.models) if losses and sources else ()
+            if losses and sources and (tolerant or any(lost == made for lost, made in rows)):
+                from passk_cli.files.reading.readings import proposed
+
+                missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
+                error = DataError(sources[0].name, missing, name="missing-outcome")
+                deeper = proposed(error, data, sources, request, again)
+                counts = counts if deeper is error else counts.saying(refused(deeper))
+        except DataError as error:
+            if not sources and isinstance(data, Mapping):
+                # Of frames by model each has an error of its own.
+                raise
+            if not any(source.partial for source in sources):
+                from passk_cli.files.reading.readings import proposed
+
+                raise proposed(error, data, sources, request, again) from None
+            from passk_cli.files.sources.cluster import whole
+
+            copies = whole(sources, request.spark_master)
+            if copies is None:
+                raise
+            # The same error, which names the line that a cluster does not know.
+            counts = _counts(data, copies, request, folder, ledger, tolerant)
+    return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden)) if hidden else counts
+
+
+def _counts(
+    data: Any,
+    sources: Sequence[Source],
+    request: Request,
+    folder: Path,
+    ledger: Ledger | None,
+    tolerant: bool,
+) -> Counts:
+    """The way of a row: recognise, look and count, decide, and what is to be known of attempts.
+
+    sources : the files; none for a table in memory.  folder : for temporary files.
+    """
+    states = _states(sources)
+    attempts, tables = _recognised(
+        sources, request, folder, skip_empty=request.skip_bad or tolerant
+    )
+    paths = [source.path for source in tables] + [b.layout.spool for b in attempts.batches]
+    paths += [request.conversion.file] if request.conversion else []
+    con = connect(paths, folder, [folder] if ledger is None else [folder, ledger.tables])
+    inputs = Inputs(data, sources, tables, attempts, ledger)
+    statement, tally = _tallied(con, inputs, request)
+    if request.models or request.exclude_models:
+        exact = request.naming([name for (name,) in con.execute(statement.models()).fetchall()])
+        if exact is not request:
+            request = exact
+            statement, tally = _tallied(con, inputs, request)
+
+    statement, tally, grounds, doubts = _doubted(con, inputs, statement, tally, folder)
+    request = statement.request
+    place = statement.batches[0].sources[0].name
+    errors = [asked(doubt, place) for doubt in doubts if doubt.certain]
+    if errors and not tolerant:
+        raise errors[0]
+    summary = summary_file(statement.batches, tally.cells) or _summed_up(con, statement, tally)
+    if summary is not None and not tolerant:
+        raise summary
+    counts = decide(con, statement, attempts, tally, tolerant)
+    if request.price:
+        from passk_cli.files.attempts.prices import require_all
+
+        require_all(request, [model for model, *_ in counts.series])
+    said = [warned(doubt) for doubt in doubts if not doubt.certain]
+    if request.passes and not statement.has_counts:
+        words = con.execute(statement.words()).fetchall()
+        said.append(NAMED_OUTCOMES(
+            passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1],
+            fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0],
+        ))  # fmt: skip
+    counts = counts.saying(*map(refused, filter(None, [*errors, summary])), *said)
+    if tolerant:
+        from passk_cli.files.reading.columns import read_columns
+
+        reasons = counts.facts.inputs[0].reasons
+        columns = tuple(read_columns(grounds, doubts, reasons))
+        counts = replace(counts, facts=replace(counts.facts, columns=columns))
+    try:
+        if request.conversion is None:
+            counts = _with_attempts(con, statement, tally, counts)
+        else:
+            from passk_cli.files.conversion import convert
+
+            convert(con, statement, tally)
+    except duckdb.Error as error:
+        raise explain(con, error, statement.batches, request) from None
+    before_and_now = zip(sources, states, _states(sources), strict=True)
+    changed = [s for s, before, now in before_and_now if s.shared is None and before != now]
+    if not changed and any(source.shared is not None for source in sources):
+        from passk_cli.files.sources.cluster import changed as changed_there
+
+        changed = [source for source in [changed_there(sources, request.spark_master)] if source]
+    if changed:
+        # Its numbers would mix.
+        problem = "changed while it was read"
+        remedy = "read it again when it is complete"
+        raise DataError(changed[0].name, problem, remedy, name="changed-file")
+    if ledger is None:
+        return counts
+    # What it no longer needs.
+    ledger.tidy()
+    return counts.saying(*statement.messages)
+
+
+def _doubted(
+    con: duckdb.DuckDBPyConnection, inputs: Inputs, statement: Statement, tally: Tally, folder: Path
+) -> tuple[Statement, Tally, Grounds, list[Finding]]:
+    """The statement and its answer, once more where a column numbers the attempts, and the doubts
+    about them with their grounds.
+
+    folder : for samples.  Errors: DataError.
+    """
+    try:
+        grounds = _grounds(con, statement, tally, folder)
+        if column := number(grounds):
+            # A table without it among others has no numbers.
+            fields = {**statement.request.fields, "attempt": column}
+            statement, tally = _tallied(con, inputs, replace(statement.request, fields=fields))
+            grounds = _grounds(con, statement, tally, folder)
+        doubts = list(findings(grounds))
+    except duckdb.Error as error:
+        raise explain(con, error, statement.batches, statement.request) from None
+    if tally.repeats.attempts:
+        # Attempts that repeat speak for what tells them apart.
+        doubts = [replace(d, certain=d.certain or d.message in APART) for d in doubts]
+    return statement, tally, grounds, doubts
+
+
+def _grounds(
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, folder: Path
+) -> Grounds:
+    """What doubts about a reading are tested on.  folder : for samples."""
+    request, batches, tasks = statement.request, statement.batches, tally.every["task"]
+    columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
+    for name in request.pool:
+        if find(name, {column: set() for column in columns}) is None:
+            there = f"there are {', '.join(sorted(columns - {'file'}))}"
+            raise ParameterError(f"--pool {name}: no such column; {there}", name="no-such-column")
+    numbers = NUMBERS[statement.care.numbers]
+    surveyor = Surveyor(con, batches, statement.names, request, numbers, folder)
+
+    def refined(columns: Sequence[str]) -> Survey:
+        one_in = max(1, len(tasks.names) // CELLS)
+        if not statement.apart:
+            return surveyor.cells(columns, one_in)
+        own = statement.carrying(columns)
+        first = len(own.carried) - len(columns)
+        return surveyor.of_rows(
+            own.cells(one_in),
+            {name: f"carried{first + i}" for i, name in enumerate(columns)},
+            own.verdict(),
+        )
+
+    models = tally.every["name"].names
+    return Grounds(surveyor.survey(), batches, request, models, tasks.names, refined)
+
+
+def _summed_up(
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
+) -> DataError | None:
+    """Error for a file of a folder that counts attempts which the other files hold one by one."""
+    counts = [
+        batch
+        for batch in statement.batches
+        if batch.roles.shape == "counts" and not any(source.named for source in batch.sources)
+    ]
+    rows = any(batch.roles.shape != "counts" for batch in statement.batches)
+    if not counts or not rows or type(statement) is not Statement:
+        return None
+    _, own = run(con, Statement(counts, statement.names, statement.request, statement.where))
+
+    def attempts(cells: Mapping[str, Any]) -> dict[tuple[str | None, ...], int]:
+        texts = [cells[name] for name in ("name", *statement.groups, "task")]
+        keys = zip(*(map(text.at, range(len(text.codes))) for text in texts), strict=True)
+        return dict(zip(keys, cells["attempts"].tolist(), strict=True))
+
+    every = attempts(tally.every)
+    both = [cell for cell, n in attempts(own.every).items() if every.get(cell, n) > n]
+    if not both:
+        return None
+    name = counts[0].sources[0].name
+    problem = (
+        f"counts attempts that other files hold, of {both[0][0]} at {plural(len(both), 'task')}"
+    )
+    remedy = "leave it out by naming the other files; a file that is named adds up"
+    return DataError(name, problem, remedy, name="summary-file")
+
+
+def _states(sources: Sequence[Source]) -> list[tuple[int, int] | None]:
+    """Size and time of the last change of each file; None where it is gone."""
+    states: list[tuple[int, int] | None] = []
+    for source in sources:
+        try:
+            status = os.stat(source.path)
+        except OSError:
+            states.append(None)
+        else:
+            states.append((status.st_size, status.st_mtime_ns))
+    return states
+
+
+def _of_scores(request: Request) -> Request:
+    """The request for the scores alone, which several thresholds judge afterwards."""
+    lowest, threshold = request.lowest or 0.0, request.threshold[0]
+    if request.missing == "fail" and reached(lowest, threshold):
+        raise ParameterError(
+            f"--missing fail: a failure scores {lowest:g}, which passes --threshold {threshold:g};"
+            " choose thresholds above it, or --missing drop",
+            name="contradicting-options",
+        )
+    if {*request.attempts} - {"score"}:
+        raise ParameterError(
+            "several thresholds go with metrics of passes or scores; choose one",
+            name="contradicting-options",
+        )
+    return replace(request, threshold=(math.inf,), attempts=("score",))
+
+
+def _require_passes(request: Request) -> None:
+    """ParameterError where passing is not all that is asked of a missing attempt."""
+    problem = remedy = ""
+    # What an attempt took is known whether it passes or fails.
+    others = [role for role in request.attempts if role not in UNITS]
+    if len(request.threshold) > 1:
+        problem, remedy = "a missing score passes every threshold or none", "give one --threshold"
+    elif len(others) < len(request.attempts) and request.missing_cost == "drop":
+        problem = "attempts without a cost are left out with outcomes that may be missing"
+        remedy = "use --missing fail or drop, or another --missing-cost"
+    elif others or request.scores_only:
+        role = next(iter(others), "score")
+        what = "place in the order" if role in ("attempt", "line") else role
+        problem = f"a missing attempt could pass or fail, but its {what} is unknown"
+        remedy = "use metrics of passes, as pass@k and pass^k, or --missing fail or drop"
+    if problem:
+        raise ParameterError(f"--missing {BOUNDS}: {problem}; {remedy}", name="no-bounds")
+
+
+def _recognised(
+    sources: Sequence[Source], request: Request, folder: Path, *, skip_empty: bool
+) -> tuple[Spooled, list[Source]]:
+    """The attempts that formats find in these files, and the files that are tables as they are.
+
+    folder : where the attempts that are found are written.
+    skip_empty : whether empty files among others are left out instead of refused.
+    Errors: ParameterError for a format that does not exist; DataError for what cannot be used.
+    """
+    files: list[Recognised] = []
+    tables = [*sources]
+    # Importing all formats takes milliseconds, which a delimited table should not wait for.
+    by_formats = request.format not in TABLES and bool(
+        request.format or request.records or {*_OPENINGS} & {s.opening for s in sources}
+    )
+    if by_formats:
+        from passk_cli.files.reading.spool import recognised, spooled
+
+        # What repeats another file is gone by now, empty or not.
+        files, tables = recognised(sources, request)
+    every = [*(file.source for file in files), *tables]
+    empty = [source for source in every if source.opening in _EMPTY and is_empty(source)]
+    if len(empty) == len(every):
+        empty = []
+    if empty and not skip_empty:
+        # A run that ended early lost its results.
+        more = f", as {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
+        remedy = "run it again, or leave empty files out with --skip-bad"
+        raise DataError(empty[0].name, f"the file is empty{more}", remedy, name="no-results")
+    tables = [source for source in tables if source not in empty]
+    attempts = Spooled()
+    if by_formats:
+        files = [file for file in files if file.source not in empty]
+        near = [file for file in files if file.source.shared is None]
+        attempts = spooled(near, request, folder)
+        for file in files:
+            if file.source.shared is not None:
+                problem = f"in the format of {file.format.name}"
+                attempts.pass_over(file.source, unshared(file.source, problem))
+    attempts.empty += [source.name for source in empty]
+    return attempts, tables
+
+
+def _with_attempts(
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, counts: Counts
+) -> Counts:
+    """The counts with what has to be known of their attempts, where that is anything."""
+    request = statement.request
+    # Numbers may tell that sampling stopped because of outcomes where they have holes, and where a
+    # model's n varies and none of its tasks has two passes.
+    numbering = bool(tally.cells["numbered"].any()) and not statement.has_counts
+    if numbering and tally.cells["unrepeated"].all():
+        numbering = any(
+            int(counts.n[rows].min()) < int(counts.n[rows].max()) and int(counts.c[rows].max()) == 1
+            for rows in map(counts.rows_of, range(len(counts.series)))
+        )
+    if not (numbering or request.attempts or request.order):
+        return counts
+    from passk_cli.files.attempts.query import (
+        AttemptQuery,
+        with_attempts,
+        with_numbering,
+        with_order,
+    )
+
+    query = AttemptQuery(con, statement, tally.keep)
+    if numbering or request.order:
+        statement.require_numbers()
+    if numbering:
+        counts = with_numbering(query, counts)
+    if request.attempts:
+        counts = with_attempts(query, counts)
+        if not UNITS.keys().isdisjoint(request.attempts):
+            from passk_cli.files.attempts.spending import settled
+
+            counts = settled(counts, query)
+    if request.order:
+        counts = with_order(query, counts)
+    return counts
+
+
+def _tallied(
+    con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request
+) -> tuple[Statement, Tally]:
+    """The statement and its answer; once more when columns that matter appear further down."""
+    for whole in (False, True):
+        batches, names = look(con, inputs, request, whole=whole)
+        layouts = [batch.layout for batch in batches]
+        try:
+            where = columns_in(con, request.where, layouts) if request.where else []
+            statement: Statement
+            # The engine that groups the rows, or the counts of files that are kept.
+            if inputs.ledger is not None:
+                from passk_cli.files.counting.resume import ResumedStatement
+
+                statement = ResumedStatement(con, batches, names, request, where, inputs.ledger)
+            elif request.engine == "spark":
+                from passk_cli.files.spark.statement import SparkStatement
+
+                statement = SparkStatement(con, batches, names, request, where)
+            else:
+                statement = Statement(batches, names, request, where)
+            if request.where:
+                for sql in statement.compared(ordered(con, request.where)):
+                    con.execute(sql)
+            statement, tally = run(con, statement)
+            # Records without an outcome or a number may have it in a column not seen so far.
+            numbered, attempts = tally.every["numbered"], tally.every["attempts"]
+            empty = ["outcome"] * bool(tally.every["missing"].any())
+            empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
+            queries = (sql for role in empty for sql in statement.renamed(role))
+            if any(con.execute(sql).fetchone() is not None for sql in queries):
+                continue
+        except LateColumn:
+            continue
+        except duckdb.Error as error:
+            raise explain(con, error, batches, request) from None
+        for batch in batches:
+            require_as_written(batch, tally)
+            if inputs.ledger is None:
+                require_sound(batch.layout, batch.sources, request)
+        return statement, tally
+    raise AssertionError("a complete layout has no columns that appear further down")
+
+
+def _sources(data: Any, folder: Path, request: Request, hidden: list[str]) -> list[Source]:
+    """The files to read, rows of Python's among them; none for a table.
+
+    hidden : as of `arguments.expand`.
+    """
+    if isinstance(data, str | os.PathLike):
+        data = [data]
+    if not isinstance(data, list | tuple | Mapping) or frames_of(data):
+        return []
+    if not data:
+        raise ParameterError("no files given", name="no-files")
+    if isinstance(data, Mapping):
+        return [file_of_rows(rows_of(data), folder / "rows.jsonl")]
+    if any(isinstance(item, Mapping) for item in data):
+        return [file_of_rows(data, folder / "rows.jsonl")]
+    wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
+    if wrong is not None:
+        raise ParameterError(
+            f"cannot read a list of {type(wrong).__name__}; {READABLE}", name="wrong-data"
+        )
+    if request.engine == "spark":
+        from passk_cli.files.sources.cluster import gathered
+
+        return gathered(data, folder, request.spark_master, hidden)
+    return expand(data, folder, hidden)

@@ -1,0 +1,75 @@
+"""Columns of files, what each was taken for, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from passk_cli.files.reading.doubts import Finding, Grounds
+from passk_cli.files.reading.survey import Observed, Survey, joined_codes
+from passk_cli.files.roles import OF_ATTEMPTS, candidates
+from passk_cli.outcomes.provenance import ReadColumn
+
+# Values of a column that are shown, and their letters.
+_SHOWN, _LETTERS = 3, 16
+# Share of a task's rows, or of a cell's, that settles what a column is.
+_NEARLY = 0.98
+
+
+def read_columns(
+    grounds: Grounds, findings: list[Finding], reasons: Mapping[str, str]
+) -> Iterator[ReadColumn]:
+    """Every column of the survey: what it was taken for, and why; those of roles come first.
+
+    reasons : role → why its column plays it.
+    """
+    survey = grounds.survey
+    roles: dict[str, str] = {}
+    for batch in grounds.batches:
+        roles |= {column: role for role, column in batch.roles.columns().items()}
+    doubts = {str(found.fields.get("column")): found for found in findings}
+    amounts = {c: role for role in OF_ATTEMPTS for c in candidates(role, survey.columns)}
+    order = [*(name for name in roles if name in survey.columns), *survey.columns]
+    for name in dict.fromkeys(order):
+        column = survey.columns[name]
+        taken, why = _taken(survey, column)
+        if name in roles:
+            taken, why = roles[name], reasons.get(roles[name], "").removeprefix(f"{name}, ")
+        elif name in grounds.request.by:
+            taken, why = "group", "kept apart as asked"
+        elif name in grounds.request.pool:
+            taken, why = "setting", "pooled on purpose"
+        elif name in doubts:
+            taken, why = "setting?", doubts[name].message.name
+        elif name in amounts:
+            taken, why = amounts[name], "read where it is asked for"
+        yield ReadColumn(name, taken, why, _values(survey, column))
+
+
+def _taken(survey: Survey, column: Observed) -> tuple[str, str]:
+    """What a column that is not read looks like, and why."""
+    codes = column.codes
+    if column.distinct < 2:
+        return "constant", "one value"
+    there = (survey.task >= 0) & (codes >= 0)
+    pairs = len(np.unique(joined_codes(survey.task[there], codes[there])))
+    if pairs <= len(np.unique(survey.task[there])) / _NEARLY and pairs < there.sum():
+        return "property of the task", "one value at each task"
+    cell = joined_codes(survey.cell[there], codes[there])
+    if len(np.unique(cell)) >= _NEARLY * there.sum() and pairs < there.sum():
+        return "not read", "another value in each attempt at a task"
+    if column.distinct >= _NEARLY * there.sum():
+        return "not read", "another value in each row"
+    return "not read", "varies among attempts at a task"
+
+
+def _values(survey: Survey, column: Observed) -> str:
+    """The first values of a column, and how many more there are."""
+    texts = [
+        t if len(t) <= _LETTERS else f"{t[: _LETTERS - 1]}…"
+        for t in survey.texts(column.name, _SHOWN)
+    ]
+    more = column.distinct - len(texts)
+    missing = f"; {1 - column.share:.0%} missing" if column.share < 1 else ""
+    return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "") + missing

@@ -1,0 +1,122 @@
+"""The condition of --where: the columns it names, and that it is one expression on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from passk_cli.errors import ParameterError
+from passk_cli.files.reading.layout import Layout
+
+_QUOTES = " (text goes between single quotes)"
+_WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
+CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
+
+
+def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Layout]) -> list[str]:
+    """The columns a --where expression names; ParameterError when one of them is not there."""
+    names = names_in(con, where)
+    columns = {c for layout in layouts for c in layout.kinds}
+    absent = [n for n in names if n not in columns]
+    if absent:
+        in_names = " (in the files' names? give --path, as '{model}_temp{temperature}.json')"
+        hint = in_names if absent[0] in ("temperature", "temp") else _QUOTES
+        raise ParameterError(
+            f"--where {where}: no column {absent[0]!r}; there are {', '.join(sorted(columns))}"
+            f"{hint}",
+            name="no-such-column",
+        )
+    return names
+
+
+def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
+    """The names in a --where expression; ParameterError when it is not one expression."""
+    if not where:
+        return []
+    tree = _parsed(con, where)
+    if tree["error"]:
+        syntax = tree["error_type"] == "parser"
+        problem = f"{tree['error_message']}{_WORDS}" if syntax else "not one expression"
+        raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
+    if _without_condition(tree) != _without_condition(_parsed(con, "true")):
+        raise ParameterError(
+            f"--where {where}: not one expression; {CONDITION}", name="bad-condition"
+        )
+    # One could name tables, files and addresses.
+    if any(_nodes(tree, "SUBQUERY")):
+        raise ParameterError(
+            f"--where {where}: no SELECT and no tables here; {CONDITION}", name="bad-condition"
+        )
+    # Nor may a value depend on chance, time or settings.
+    called = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
+    pure = "coalesce(stability, 'CONSISTENT') = 'CONSISTENT' AND function_name <> 'version'"
+    sql = f"SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT ({pure})"
+    others = con.execute(sql).fetchall() if called else []
+    impure = sorted(called & {name for (name,) in others})
+    if impure:
+        problem = f"{impure[0]}() does not depend on the rows alone"
+        raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
+    return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
+
+
+def ordered(con: duckdb.DuckDBPyConnection, where: str) -> str:
+    """The condition with every = and IN as <, which DuckDB refuses between texts and numbers.
+
+    For = it would make a whole number of each text: "0.2" = 0.
+    """
+    tree = json.dumps(_ordered(_parsed(con, where)))
+    ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()
+    return str(sql).removeprefix("SELECT 1 WHERE ")
+
+
+def _ordered(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_ordered(child) for child in node]
+    if not isinstance(node, dict):
+        return node
+    node = {key: _ordered(child) for key, child in node.items()}
+    if node.get("class") == "COMPARISON":
+        return node | {"type": "COMPARE_LESSTHAN"}
+    operands: list[Any] = []
+    if node.get("type") in ("COMPARE_IN", "COMPARE_NOT_IN"):
+        operands = node["children"]
+    elif node.get("function_name") == "nullif":
+        operands = [argument["expression"] for argument in node["arguments"]]
+    if len(operands) < 2:
+        return node
+    common = {"alias": "", "query_location": 0}
+    less = {"class": "COMPARISON", "type": "COMPARE_LESSTHAN", **common}
+    each = [{**less, "left": operands[0], "right": other} for other in operands[1:]]
+    # Two of them at least, as an OR must have.
+    both = {"class": "CONJUNCTION", "type": "CONJUNCTION_OR", **common}
+    return {**both, "children": [*each, each[0]]}
+
+
+def _parsed(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
+    """DuckDB's syntax tree of a statement with this condition, or what is wrong with it.
+
+    The line break ends a comment, which else would swallow what our statements say after it.
+    """
+    statement = f"SELECT 1 WHERE ({where}\n)"
+    ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
+    parsed: dict[str, Any] = json.loads(tree)
+    return parsed
+
+
+def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
+    """The statements of a tree with their conditions taken out."""
+    return [{**s["node"], "where_clause": None} for s in tree["statements"]]
+
+
+def _nodes(tree: object, kind: str) -> Iterator[dict[str, Any]]:
+    """The nodes of a class in a syntax tree."""
+    if isinstance(tree, dict):
+        if tree.get("class") == kind:
+            yield tree
+        tree = list(tree.values())
+    if isinstance(tree, list):
+        for child in tree:
+            yield from _nodes(child, kind)

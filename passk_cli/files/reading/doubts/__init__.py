@@ -1,0 +1,52 @@
+"""Doubts about a reading: each one a declaration, with its test, its words and what settles it.
+
+Nothing else guesses.  A doubt that is certain is an error that asks; one that is likely, a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from passk_cli.errors import DataError
+from passk_cli.files.reading.doubts import rows, settings, tasks
+from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
+from passk_cli.files.reading.doubts.settings import APART, number
+from passk_cli.files.reading.proposal import in_words
+from passk_cli.message import Said
+
+# Tasks that are enough for a test, of files larger than a sample.
+CELLS = 500
+DOUBTS: tuple[Doubt, ...] = (*tasks.DOUBTS, *rows.DOUBTS, *settings.DOUBTS)
+
+__all__ = [
+    "APART",
+    "CELLS",
+    "DOUBTS",
+    "Doubt",
+    "Finding",
+    "Grounds",
+    "asked",
+    "findings",
+    "number",
+    "warned",
+]  # fmt: skip
+
+
+def findings(grounds: Grounds) -> Iterator[Finding]:
+    """What contradicts a reading, or makes it unlikely."""
+    for test in dict.fromkeys(doubt.test for doubt in DOUBTS):
+        yield from test(grounds)
+
+
+def asked(finding: Finding, place: str) -> DataError:
+    """The error that asks what a doubt is about, of a file."""
+    said = replace(finding.message(**finding.fields), remedy="")
+    remedy = in_words(finding.settles)
+    return DataError(place, said.text, remedy, name=said.name, settles=finding.settles)
+
+
+def warned(finding: Finding) -> Said:
+    """The warning that says a doubt."""
+    said = finding.message(**finding.fields, remedy=in_words(finding.settles))
+    return replace(said, settles=finding.settles, remedy=said.remedy * bool(finding.settles))

@@ -1,0 +1,109 @@
+"""Was a column laid out over the cells, as a setting, or did it happen, as a consequence?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+
+# Random deals that an observed layout is compared with; cells and rows that are looked at.
+DEALS, _CELLS, _ROWS = 200, 500, 20_000
+# Share of the cells in which a setting takes several values.
+VARIES = 0.2
+# Ratio to random deals below which a column was certainly, or likely, laid out; cells that are
+# enough to be certain, and where its values are shared out without any exception.
+_CERTAIN, _LIKELY, _ENOUGH, _FEW = 0.35, 0.6, 8, 3
+
+
+class Evenness(NamedTuple):
+    """How evenly the values of a column lie over cells.
+
+    ratio : dispersion of the counts against the median of random deals: 0 laid out, 1 by chance,
+        more where cells differ.  below : whether it lies below every deal.
+    p : share of deals that are as even or more.
+    varies : share of the cells in which the column takes several values.
+    cells : with several rows.  once : share of (cell, value) pairs with one row.
+    """
+
+    ratio: float
+    below: bool
+    p: float
+    varies: float
+    cells: int
+    once: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether the column was certainly laid out."""
+        enough = self.cells >= _ENOUGH or (self.cells >= _FEW and self.ratio == 0)
+        return enough and self.varies >= VARIES and self.ratio < _CERTAIN and self.below
+
+    @property
+    def likely(self) -> bool:
+        """Whether the column was likely laid out; few cells decide by the share of the deals."""
+        few = self.cells < _ENOUGH and self.ratio < _CERTAIN and self.p <= 0.05
+        return self.varies >= VARIES and (few or (self.ratio < _LIKELY and self.below))
+
+
+def evenness(cell: Ints, value: Ints, deals: int = DEALS) -> Evenness:
+    """How evenly the values of a column lie over cells, against deals of them to the rows.
+
+    D = mean over the (cell, value) pairs that occur of (n(cell, value) − mean n of the value)².
+    Dealt at random to the rows, D has another law: a setting that was laid out has less.  Deals end
+    early where one of the first is more even than what was observed.
+
+    cell, value : codes, one per row; a value of −1 is one of its own, a cell of −1 is none.
+    At most 500 cells and 20,000 rows are looked at, the first in the order of their codes.
+
+    >>> cell, value = np.repeat(np.arange(12), 4), np.tile([0, 0, 1, 1], 12)
+    >>> evenness(cell, value)[:2]
+    (0.0, True)
+    >>> evenness(cell, np.random.default_rng(1).permutation(value)).below
+    False
+    """
+    sizes = np.bincount(cell[cell >= 0], minlength=1)
+    kept = (cell >= 0) & (sizes[np.maximum(cell, 0)] > 1)
+    if not kept.any():
+        return Evenness(1.0, False, 1.0, 0.0, 0, 0.0)
+    _, cell = np.unique(cell[kept], return_inverse=True)
+    # Codes of cells are in no order of the rows, so that the first are any.
+    ends = np.cumsum(np.bincount(cell))
+    cells = min(_CELLS, max(int(np.searchsorted(ends, _ROWS, side="right")), 8), len(ends))
+    first = cell < cells
+    cell = cell[first]
+    _, value = np.unique(value[kept][first], return_inverse=True)
+    values = int(value.max()) + 1
+    counts = np.bincount(cell * values + value, minlength=cells * values).reshape(cells, values)
+    observed = _dispersion(counts)
+    rng = np.random.default_rng(0)
+    dealt: list[float] = []
+    for number in range(deals):
+        shuffled = rng.permutation(value)
+        table = np.bincount(cell * values + shuffled, minlength=cells * values)
+        dealt.append(_dispersion(table.reshape(cells, values)))
+        # Neither verdict can come out any more.
+        if number >= 20 and np.mean(np.array(dealt) <= observed) > 0.3:
+            break
+    chance = np.array(dealt)
+    there = counts > 0
+    return Evenness(
+        observed / max(float(np.median(chance)), 1e-9) if observed > 1e-12 else 0.0,
+        bool(observed < chance.min()),
+        float(np.mean(chance <= observed)),
+        float(np.mean(there.sum(1) > 1)),
+        cells,
+        float(np.mean(counts[there] == 1)),
+    )
+
+
+def _dispersion(counts: Ints) -> float:
+    """Mean squared deviation of a value's count in the cells in which it occurs.
+
+    counts : (cells, values).
+    """
+    there = counts > 0
+    mean = counts.sum(0) / np.maximum(there.sum(0), 1)
+    deviations: Floats = ((counts - mean) ** 2) * there
+    return float(deviations.sum() / max(int(there.sum()), 1))

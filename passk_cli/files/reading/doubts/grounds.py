@@ -1,0 +1,122 @@
+"""Grounds of a doubt: the survey beside the reading, and what a doubt finds in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.reading.survey import Survey
+from passk_cli.files.request import Request
+from passk_cli.files.roles import (
+    CANONICAL,
+    OF_ATTEMPTS,
+    OF_HISTORIES,
+    SETTINGS,
+    addends,
+    candidates,
+    spelled,
+)
+from passk_cli.message import Message, Settle
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A doubt about a reading.
+
+    message : its words, with `fields`.  certain : whether it is asked, as an error; else a warning
+    says it.  settles : options that settle it, the likeliest first.
+    """
+
+    message: Message
+    certain: bool
+    fields: Mapping[str, Any]
+    settles: tuple[Settle, ...] = ()
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A doubt about a reading, declared once.
+
+    message : what is said, and what it means.  when : in which case, in words, for people.
+    settled_by : how options settle it, as they are written.
+    test : finds it in the grounds.
+    """
+
+    message: Message
+    when: str
+    settled_by: tuple[str, ...]
+    test: Callable[[Grounds], Iterator[Finding]]
+
+
+@dataclass(frozen=True, eq=False)
+class Grounds:
+    """A reading and the survey of its files.
+
+    models, tasks : all names that there are.
+    refined : gives a survey of whole cells with these columns, of files larger than the sample.
+    """
+
+    survey: Survey
+    batches: Sequence[Batch]
+    request: Request
+    models: Sequence[str]
+    tasks: Sequence[str]
+    refined: Callable[[Sequence[str]], Survey] = field(repr=False)
+
+    def column(self, role: str) -> str:
+        """The column of a role in the first files that have one; "" where there is none."""
+        return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
+
+    @cached_property
+    def harness(self) -> bool:
+        """Whether harnesses, or passk itself, wrote all files: their formats know what is a task
+        and an attempt."""
+        from passk_cli.files.formats import FORMATS
+
+        layouts = [batch.layout for batch in self.batches]
+        columns = (layout.kinds.keys() for layout in layouts)
+        own = [keys >= set(CANONICAL) or keys >= set(OF_HISTORIES) for keys in columns]
+        forms = [FORMATS.get(layout.kind) if layout.spool else None for layout in layouts]
+        return all(o or (f and not f.generic) for o, f in zip(own, forms, strict=True))
+
+    @cached_property
+    def unread(self) -> list[str]:
+        """The columns from which nothing is read, and of which nobody said what they are."""
+        request = self.request
+        read = {*request.by, *request.pool, request.cluster, *request.carried}
+        if request.conversion is not None:
+            # They are columns of the table that is written.
+            read |= {*SETTINGS}
+        for batch in self.batches:
+            kinds = batch.layout.kinds
+            for role, column in batch.roles.columns().items():
+                read |= {part for part, _ in addends(role, column, kinds)}
+            read |= {part for of in batch.layout.joined.values() for part in of}
+            if batch.suited:
+                read.add("suite")
+        # What an attempt took or said is read where it is asked for.
+        names = [c for c in self.survey.columns if c not in read]
+        facts = {c for role in OF_ATTEMPTS if role != "score" for c in candidates(role, names)}
+        return [name for name in names if name not in facts]
+
+
+def leaf(column: str) -> str:
+    """The last key of a column's path, as roles spell names.
+
+    >>> leaf("config.promptVersion")
+    'prompt_version'
+    """
+    return spelled(column.rpartition(".")[2])
+
+
+def words(column: str) -> set[str]:
+    """The words of a column's last key.
+
+    >>> sorted(words("meta.startedAt"))
+    ['at', 'started']
+    """
+    return {word for word in re.split(r"[^a-z0-9]+", leaf(column)) if word}

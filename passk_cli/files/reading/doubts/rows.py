@@ -1,0 +1,340 @@
+"""Rows that are not one attempt each: counts, rates, sums, headers, and records that repeat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
+from passk_cli.files.reading.survey import joined_codes
+from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, spelled
+from passk_cli.message import WARNING, Message, Settle
+
+_ATTEMPT = re.compile(
+    r"(?:(?:attempt|run|trial|sample|seed|epoch|try|rep)[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I
+)
+_WEIGHTS = {
+    *"count counts freq frequency times weight weights occurrences multiplicity".split(),
+}
+_SIZES = {
+    *"n samples num_samples n_samples attempts num_attempts n_attempts trials num_trials".split(),
+    *"n_trials runs num_runs n_runs total num_total repeats".split(),
+}
+_RATES = {"accuracy", "acc", "pass_rate", "success_rate", "solve_rate", "rate", "score", "mean"}
+_MOST = {"max_score", "max_points", "points_possible", "out_of", "total_points", "possible", "max"}
+_SUMMARIES = {
+    *"total totals overall average averages avg mean all summary macro micro aggregate".split(),
+    *"sum macro_avg micro_avg macro_average micro_average grand_total".split(),
+}
+
+WEIGHTED_ROWS = Message(
+    "weighted-rows", WARNING,
+    "{column} is not read and says how many attempts a row stands for ({values})", "{remedy}",
+    "A row per task and outcome, with the number of attempts that ended so, counts as one attempt"
+    " unless it is written as counts: n attempts and c passes of a task, or a row per attempt.",
+)  # fmt: skip
+RATES_OF_SEVERAL = Message(
+    "rates-of-several", WARNING,
+    "{outcome} is the share of {column} attempts ({values}), and would count as one attempt",
+    "{remedy}",
+    "A row sums up several attempts at its task: a rate, and how many there were. Its counts are"
+    " meant: n, and c = rate × n. Write c as a column, or give the attempts themselves.",
+)  # fmt: skip
+PARTIAL_SCORES = Message(
+    "partial-scores", WARNING,
+    "{outcome} is a score out of {column} ({values}): 1 is no pass", "{remedy}",
+    "A row has a score and the highest score there is. A score of 1 passes only where the highest"
+    " one is 1.",
+)  # fmt: skip
+SUMMARY_ROWS = Message(
+    "summary-rows", WARNING, "the task {names:and} sums up others", "{remedy}",
+    "A row called total, overall, average or the like is no attempt at a task.",
+)  # fmt: skip
+HEADER_ROWS = Message(
+    "header-rows", WARNING, "a header stands among the rows, as task {name}", "{remedy}",
+    "Tables that were put together have their headers among the rows, sometimes in another case or"
+    " with other names. Read as a row, a header would be a task.",
+)  # fmt: skip
+REPEATED_RECORDS = Message(
+    "repeated-records", WARNING,
+    "{rows:record} {rows:comes|come} again, equal in every column, {column} included", "{remedy}",
+    "Records repeat as a whole, also in columns whose values do not repeat by chance, such as a"
+    " text, a time or an id. A run was probably uploaded or appended twice.",
+)  # fmt: skip
+SIMILAR_ATTEMPTS = Message(
+    "similar-attempts", WARNING,
+    "the attempts {names:and} of a task are one number, written differently", "{remedy}",
+    "Numbers of attempts are compared as numbers: 0, 0.0, 000 and attempt_0 are one. A task has the"
+    " same number in two spellings, so that an attempt may be there twice.",
+)  # fmt: skip
+
+
+def weighted(grounds: Grounds) -> Iterator[Finding]:
+    """Columns that say how many attempts a row stands for."""
+    survey = grounds.survey
+    outcome = survey.columns.get(grounds.column("outcome"))
+    if outcome is None:
+        return
+    for name in grounds.unread:
+        column = survey.columns[name]
+        if leaf(name) not in _WEIGHTS or survey.kind(name)[:2] != ("number", True):
+            continue
+        pairs = joined_codes(survey.cell, outcome.codes)
+        alone = len(np.unique(pairs[pairs >= 0])) >= 0.95 * np.sum(pairs >= 0)
+        if column.share == 1 and alone and survey.numbers(name).max(initial=0) > 1:
+            yield Finding(WEIGHTED_ROWS, True, _shown(grounds, name))
+
+
+def rates(grounds: Grounds) -> Iterator[Finding]:
+    """Rates beside the number of attempts that they are of; scores beside the highest score."""
+    survey, outcome = grounds.survey, grounds.column("outcome")
+    if outcome not in survey.columns:
+        return
+    for name in grounds.unread:
+        size = leaf(name) in _SIZES and leaf(outcome) in _RATES
+        most = leaf(name) in _MOST and survey.kind(outcome).name == "number"
+        if not (size or most) or survey.kind(name).name != "number":
+            continue
+        numbers, scores = survey.numbers(name), survey.numbers(outcome)
+        if not np.nanmax(numbers, initial=0) > 1:
+            continue
+        shown = {**_shown(grounds, name), "outcome": quote(outcome)}
+        whole = np.nanmax(np.abs(numbers * scores - np.round(numbers * scores)), initial=0) < 0.02
+        if size and whole and np.nanmax(scores, initial=0) <= 1:
+            yield Finding(RATES_OF_SEVERAL, True, shown)
+        elif most and grounds.request.bar is None:
+            highest = float(np.nanmax(numbers))
+            only = bool(np.nanmin(numbers) == highest)
+            full = Settle({"threshold": (highest,)}, "counts full scores as passes")
+            yield Finding(PARTIAL_SCORES, True, shown, (full,) * only)
+
+
+def summaries(grounds: Grounds) -> Iterator[Finding]:
+    """Rows that sum up others."""
+    names = [n for n in grounds.tasks if re.sub(r"[\W_]+", "_", n.casefold()) in _SUMMARIES]
+    task = grounds.column("task")
+    if names and 0 < len(names) <= 3 and len(grounds.tasks) > 2 * len(names):
+        texts = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
+        column = task if re.fullmatch(r"[a-z_][a-z0-9_]*", task) else f'"{task}"'
+        without = Settle({"where": f"{column} NOT IN ({texts})"}, "leaves them out")
+        yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (without,))
+
+
+def headers(grounds: Grounds) -> Iterator[Finding]:
+    """Headers among the rows, in any case and with any usual name."""
+    usual = {name for names in ROLES["task"].names for name in names}
+    task = grounds.column("task")
+    for name in grounds.tasks:
+        plain = spelled(name.strip().removeprefix("\ufeff").strip())
+        if plain in usual | {spelled(task)} and _is_header(grounds, name):
+            where = Settle({"where": f"{_sql(task)} <> '{name}'"}, "leaves it out")
+            yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (where,))
+            return
+
+
+def _is_header(grounds: Grounds, task: str) -> bool:
+    """Whether the row of a task has names in its other columns as well, as far as that is seen."""
+    survey, column = grounds.survey, grounds.column("task")
+    if not any(batch.layout.kind == "csv" for batch in grounds.batches):
+        return False
+    rows = [i for i, text in enumerate(survey.texts(column, 100_000)) if text == task]
+    if not rows:
+        return True
+    row = int(np.flatnonzero(survey.columns[column].codes == rows[0])[0])
+    names = {spelled(name) for name in survey.columns} | {
+        name for role in ROLES.values() for each in role.names for name in each
+    }
+    others = [survey.at(name, [row])[0] for name in survey.columns if name != column]
+    known = [spelled(text.strip()) in names for text in others if text]
+    return sum(known) >= 0.5 * len(known)
+
+
+def _sql(name: str) -> str:
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else '"' + name.replace('"', '""') + '"'
+
+
+def repeated(grounds: Grounds) -> Iterator[Finding]:
+    """Whole records that come again, where something in them does not repeat by chance."""
+    survey = grounds.survey
+    if grounds.harness or grounds.request.duplicates != "error" or survey.rows < 4:
+        return
+    if any(batch.roles.attempt for batch in grounds.batches):
+        # Their numbers tell.
+        return
+    codes = [c.codes + 1 for c in survey.columns.values()]
+    rows = joined_codes(survey.series, *codes)
+    firsts = np.unique(rows, return_index=True)[1]
+    again = survey.rows - len(firsts)
+    if not again:
+        return
+    read = {column for batch in grounds.batches for column in batch.roles.columns().values()}
+    for name in [name for name in survey.columns if name not in read]:
+        column = survey.columns[name]
+        unique = len(np.unique(column.codes[firsts])) >= 0.98 * len(firsts)
+        if column.share == 1 and unique and (survey.kind(name).longest > 4 or words(name) & {"id"}):
+            key = Settle(
+                {"fields": {"attempt": name}, "duplicates": "first"}, "counts each record once"
+            )
+            keep = Settle({"duplicates": "keep"}, "counts them as attempts of their own")
+            shown = {"rows": again, "column": quote(name)}
+            yield Finding(REPEATED_RECORDS, True, shown, (key, keep))
+            return
+
+
+def attempts(grounds: Grounds) -> Iterator[Finding]:
+    """Numbers of attempts that are one number in two spellings."""
+    survey, name = grounds.survey, grounds.column("attempt")
+    if name not in survey.columns or grounds.request.duplicates != "error":
+        return
+    texts = survey.texts(name, 5000)
+    plain = [_number(text) for text in texts]
+    if len(texts) >= 5000 or len({*plain}) == len(texts):
+        return
+    codes = np.unique(plain, return_inverse=True)[1].astype(np.int64)
+    attempt = survey.columns[name].codes
+    there = (attempt >= 0) & (survey.cell >= 0)
+    own = joined_codes(survey.cell[there], attempt[there])
+    alike = joined_codes(survey.cell[there], codes[attempt[there]])
+    if len(np.unique(own)) == len(np.unique(alike)):
+        return
+    pairs = np.unique(np.stack([alike, own]), axis=1)
+    double = int(np.bincount(pairs[0]).argmax())
+    rows = [int(np.flatnonzero(own == code)[0]) for code in pairs[1][pairs[0] == double]]
+    names = [repr(text) for text in survey.at(name, np.flatnonzero(there)[rows].tolist())]
+    yield Finding(SIMILAR_ATTEMPTS, True, {"names": names})
+
+
+def _number(text: str) -> str:
+    """A number of an attempt without what tools write around it.
+
+    >>> [_number(text) for text in ("0", "0.0", "000", "attempt_0", "a")]
+    ['0', '0', '0', '0', 'a']
+    """
+    match = _ATTEMPT.fullmatch(text.strip())
+    return str(int(match[1])) if match else text
+
+
+def _shown(grounds: Grounds, name: str) -> dict[str, object]:
+    """A column and its values."""
+    return {"column": quote(name), "values": grounds.survey.texts(name, 20)}
+
+
+def verdicts(grounds: Grounds) -> Iterator[Finding]:
+    """Verdicts beside the outcome: of the same name with a number, or what was expected."""
+    survey, outcome = grounds.survey, grounds.column("outcome")
+    if outcome not in survey.columns or "outcome" in grounds.request.fields or grounds.harness:
+        return
+    if grounds.request.outcome is not None:
+        return
+    stem = re.sub(r"[._ -]?[0-9]+$", "", outcome)
+    for name in grounds.unread:
+        column = survey.columns[name]
+        if re.sub(r"[._ -]?[0-9]+$", "", name) == stem and name != outcome and stem:
+            if np.any(column.codes >= 0) and _differ(grounds, name, outcome):
+                settles = tuple(Settle({"outcome": each}) for each in (outcome, name))
+                yield Finding(TWO_VERDICTS, True, {"names": [outcome, name]}, settles)
+        elif leaf(name).startswith("expected") and survey.kind(outcome).name == "text":
+            own, other = ({text.lower() for text in survey.texts(c, 50)} for c in (outcome, name))
+            known = {*PASS_WORDS, *FAIL_WORDS}
+            if other and other <= known and own & other:
+                yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name})
+        elif words(name) & {"first", "initial"} and _is_verdict(grounds, name, outcome):
+            settles = tuple(Settle({"outcome": each}) for each in (name, outcome))
+            yield Finding(TWO_VERDICTS, True, {"names": [outcome, name]}, settles)
+
+
+def _is_verdict(grounds: Grounds, name: str, outcome: str) -> bool:
+    """Whether a column holds truth values that differ from the outcome."""
+    values = {text.lower() for text in grounds.survey.texts(name, 10)}
+    return values <= {"true", "false", "0", "1"} and _differ(grounds, name, outcome)
+
+
+def _differ(grounds: Grounds, one: str, other: str) -> bool:
+    """Whether two columns have different values in some row."""
+    survey = grounds.survey
+    rows = np.flatnonzero((survey.columns[one].codes >= 0) & (survey.columns[other].codes >= 0))
+    pairs = joined_codes(survey.columns[one].codes[rows], survey.columns[other].codes[rows])
+    firsts = rows[np.unique(pairs, return_index=True)[1][:20]].tolist()
+    return any(
+        first.lower() != second.lower()
+        for first, second in zip(survey.at(one, firsts), survey.at(other, firsts), strict=True)
+    )
+
+
+TWO_VERDICTS = Message(
+    "two-verdicts", WARNING, "{names:and} are two verdicts on an attempt, which differ",
+    "{remedy}",
+    "Two columns could be the outcome, and they differ: verdicts of two scorers, the first try"
+    " beside the last one, or one column that was joined twice. Which is meant is not guessed.",
+)  # fmt: skip
+EXPECTED_VERDICTS = Message(
+    "expected-verdicts", WARNING,
+    "{outcome} is a verdict that {column} expects: an attempt passes where they agree",
+    "{remedy}",
+    "The subject of the evaluation gives verdicts itself, and the data say which were expected. An"
+    " attempt passes where the two agree. Write a column that says so.",
+)  # fmt: skip
+
+DOUBTS = (
+    Doubt(
+        WEIGHTED_ROWS,
+        "A column called count, freq, times or weight has whole numbers above 1, and rows are one"
+        " for each task and outcome.",
+        (),
+        weighted,
+    ),
+    Doubt(
+        RATES_OF_SEVERAL,
+        "An outcome called accuracy or pass_rate stands beside n, samples or num_samples, whose"
+        " product is whole.",
+        (),
+        rates,
+    ),
+    Doubt(
+        PARTIAL_SCORES,
+        "A score stands beside max_score, out_of or points_possible above 1, without a threshold.",
+        ("--threshold X",),
+        rates,
+    ),
+    Doubt(
+        SUMMARY_ROWS,
+        "A task is called total, overall, average, mean, all, summary, macro or micro, as a whole.",
+        ("--where \"task NOT IN ('overall')\"",),
+        summaries,
+    ),
+    Doubt(
+        HEADER_ROWS,
+        "A task of a table is called as a column of tasks, and the rest of its row is names too.",
+        ("--where \"task <> 'task_id'\"",),
+        headers,
+    ),
+    Doubt(
+        REPEATED_RECORDS,
+        "Records without numbers of attempts are equal in every column, one of which is otherwise"
+        " different in each record.",
+        ("--field attempt=X --duplicates first", "--duplicates keep"),
+        repeated,
+    ),
+    Doubt(
+        SIMILAR_ATTEMPTS,
+        "A task has attempts called 0 and 0.0, 000 or attempt_0.",
+        (),
+        attempts,
+    ),
+    Doubt(
+        TWO_VERDICTS,
+        "A column is called as the outcome with a number after it, or as a first try, and differs"
+        " from it.",
+        ("--outcome X",),
+        verdicts,
+    ),
+    Doubt(
+        EXPECTED_VERDICTS,
+        "A column called expected has the words that the outcome has.",
+        (),
+        verdicts,
+    ),
+)

@@ -1,0 +1,401 @@
+"""Settings that would be pooled: attempts of one model at one task that were not made alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
+from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
+from passk_cli.files.reading.survey import Observed, Survey, joined_codes
+from passk_cli.files.roles import ROLES, SETTINGS, SHORT
+from passk_cli.message import WARNING, Message, Settle
+
+# Names that mean a setting, besides those that every reading looks for.
+NAMES = {
+    *SETTINGS,
+    *"arm condition strategy harness effort variant adapter pipeline route routing".split(),
+    *"config configuration edit_format checkpoint provider scaffold scaffolding mode".split(),
+    *"prompt_version prompt_name prompt_variant prompt_template system_prompt template".split(),
+    *"max_tokens tools toolset method approach policy treatment setting settings".split(),
+    *"experiment ablation baseline quantization quant precision thinking reasoning".split(),
+    *"thinking_budget budget shots num_shots n_shot few_shot language_version noise".split(),
+    *"intensity severity perturbation prompt_v prompt_type prompt_style prompt_mode".split(),
+}
+# Words of names of what happens while attempts are made: never a setting.
+_HAPPENS = {
+    *"date time timestamp datetime at started start finished ended end created updated".split(),
+    *"host hostname machine node worker workers process pid thread rank shard shards".split(),
+    *"gpu device session batch part chunk uuid hash day hour minute week month ip port".split(),
+    *"duration elapsed latency seconds ms error exit returncode stop finish reason".split(),
+    *"token tokens cost costs usd price weight steps turns chars length len size lines".split(),
+}
+# Words of names that number attempts, and values that do.
+_NUMBERS = {
+    *"seed run runs rep reps repeat repetition replicate replica replication trial".split(),
+    *"job sample attempt epoch iteration iter try round rollout generation index idx".split(),
+}
+_NUMBERED = re.compile(r"[a-z]*[ _\-#]?[0-9]+", re.I)
+# Names of what holds tasks of its own.
+_SUITES = {
+    *"subject category domain split dataset benchmark suite subset topic track".split(),
+    *"collection section language repo repository group family type".split(),
+}
+_SCORERS = {
+    *"scorer grader judge evaluator metric rubric criterion annotator rater reviewer".split(),
+    *"judge_model grader_model scorer_name metric_name check check_name".split(),
+}
+# Names of flags that say which of several records of an attempt counts.
+_FLAGS = {
+    *"superseded final is_final is_retry retry retried latest is_latest deprecated".split(),
+    *"discarded excluded stale replaced invalidated".split(),
+}
+# Share of the pairs of a cell and a value that have one row, where the values number attempts.
+_ONCE = 0.9
+# Correlation of the tasks' pass rates above which values are settings rather than suites.
+_CORRELATED = 0.2
+
+POOLED_SETTINGS = Message(
+    "pooled-settings", WARNING,
+    "attempts at one task differ in {column} ({values})",
+    "{remedy}",
+    "Attempts of one model at one task were made under different settings, such as prompts or"
+    " temperatures. The numbers are those of the mixture, and pass@k of a mixture is not that of"
+    " any setting. Where a column's values are shared out over the tasks as only a plan does, passk"
+    " asks before it counts.",
+)  # fmt: skip
+UNREAD_NUMBER = Message(
+    "unread-column", WARNING,
+    "{column} is not read and tells the attempts at each task apart ({values})",
+    "{remedy}",
+    "A column has each of its values once at each task, nearly as often as the task has attempts."
+    " It may number the attempts, be a setting or a part of the task. Where it numbers attempts,"
+    " repeated ones are found by it.",
+)  # fmt: skip
+RESTARTING_TASKS = Message(
+    "restarting-tasks", WARNING,
+    "tasks are numbered from the start again under each {column} ({values}), and would be one",
+    "{remedy}",
+    "The names of tasks repeat in every part of the data, as where each subject numbers its own"
+    " questions. Read by that name alone, different tasks would count as one.",
+)  # fmt: skip
+SEVERAL_VERDICTS = Message(
+    "several-verdicts", WARNING,
+    "each attempt is there once for each {column} ({values})", "{remedy}",
+    "A row is one verdict on an attempt, and several scorers or criteria judged each attempt. Read"
+    " as they are, verdicts would count as attempts.",
+)  # fmt: skip
+FLAGGED_ROWS = Message(
+    "flagged-rows", WARNING,
+    "{column} tells rows of one task apart that hardly all count ({values})", "{remedy}",
+    "A column says which rows hold, as where a retry supersedes a failed attempt and both are"
+    " there. Counting both mixes them; leaving out those that were replaced may select by outcome.",
+)  # fmt: skip
+FILES_SHARE_TASKS = Message(
+    "files-share-tasks", WARNING,
+    "{values} hold attempts of one model at the same tasks, evenly: they would be pooled",
+    "{remedy}",
+    "Several files hold attempts of one model at the same tasks, and their names are no numbers of"
+    " runs. They may be arms of an experiment, or files of a benchmark's parts whose tasks have the"
+    " same names.",
+)  # fmt: skip
+
+# What tells the attempts at a task apart.
+APART = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, FLAGGED_ROWS)
+
+
+def pooled(grounds: Grounds) -> Iterator[Finding]:
+    """Columns whose values are shared out over the cells as only a plan does, or named so."""
+    survey = grounds.survey
+    columns = [survey.columns[name] for name in grounds.unread if _may_be(grounds, name)]
+    if columns and not survey.whole:
+        survey = grounds.refined([column.name for column in columns])
+        columns = [survey.columns[c.name] for c in columns if c.name in survey.columns]
+    # An attempt that ended before it was judged says little of itself.
+    there = np.isfinite(survey.verdict)
+    judged = np.where(there, survey.cell, -1) if there.any() else survey.cell
+    found = []
+    for column in columns:
+        column = _by_value(survey, column)
+        own = evenness(judged, column.codes)
+        if own.varies >= VARIES:
+            found.append((column, own, _verdict(grounds, survey, column, own)))
+    certain = [each for each in found if each[2] is True]
+    # Of settings that go together the first names all; of several, the one with most values.
+    certain.sort(
+        key=lambda each: (
+            not _named(grounds, each[0].name),
+            bool(words(each[0].name) & _NUMBERS),
+            -each[0].distinct,
+        )
+    )
+    for column, own, _ in certain:
+        yield _finding(grounds, survey, column, own)
+    if not certain:
+        for column, own, verdict in found:
+            if verdict is False:
+                yield _finding(grounds, survey, column, own, likely=True)
+
+
+def number(grounds: Grounds) -> str:
+    """The column that numbers the attempts, where nothing is read as that: "" if there is none.
+
+    Each of its values comes once in nearly every cell, and its name or its values are numbers'.
+    """
+    survey = grounds.survey
+    if any(batch.roles.attempt or batch.roles.shape != "attempts" for batch in grounds.batches):
+        return ""
+    names = [
+        name
+        for name in grounds.unread
+        if leaf(name) in ROLES["attempt"].doubtful.split()
+        or (words(name) & _NUMBERS and not words(name) & _HAPPENS and len(words(name)) < 3)
+    ]  # fmt: skip
+    numbers = [name for name in names if _numbers_attempts(survey, survey.columns[name])]
+    return numbers[0] if len(numbers) == 1 else ""
+
+
+def _numbers_attempts(survey: Survey, column: Observed) -> bool:
+    """Whether each of a column's values comes once in nearly every cell."""
+    cell = survey.cell
+    there = (cell >= 0) & (column.codes >= 0)
+    sizes = np.bincount(cell[cell >= 0], minlength=1)
+    most = int(sizes.max(initial=0))
+    if most < 2 or column.share < _ONCE or column.distinct > 2 * most + 2:
+        return False
+    pairs = joined_codes(cell[there], column.codes[there])
+    return len(np.unique(pairs)) >= _ONCE * len(pairs)
+
+
+def _named(grounds: Grounds, name: str) -> bool:
+    """Whether a column is called as a setting, or stands in paths, where somebody kept it apart."""
+    template = grounds.request.template
+    return leaf(name) in NAMES or (template is not None and name in template.names)
+
+
+def _by_value(survey: Survey, column: Observed) -> Observed:
+    """The column with equal numbers as one value, however they are written."""
+    if survey.kind(column.name).name != "number":
+        return column
+    numbers = survey.numbers(column.name)
+    codes = np.full(len(numbers), -1, dtype=np.int64)
+    there = np.isfinite(numbers)
+    values, codes[there] = np.unique(numbers[there], return_inverse=True)
+    return Observed(column.name, codes, len(values))
+
+
+def _may_be(grounds: Grounds, name: str) -> bool:
+    """Whether a column of the sample can be a setting."""
+    survey, column = grounds.survey, grounds.survey.columns[name]
+    most = max(20, int(survey.rows**0.5))
+    happens = words(name) & _HAPPENS and not _named(grounds, name)
+    if not 2 <= column.distinct + (column.share < 1) <= most or happens:
+        return False
+    if grounds.harness and not _named(grounds, name):
+        return False
+    if survey.whole and not _varies(survey.cell, column.codes):
+        return False
+    kind = survey.kind(name)
+    return (kind.longest <= SHORT and kind.whole) or _named(grounds, name)
+
+
+def _varies(cell: Ints, codes: Ints) -> bool:
+    """Whether a column takes several values in some cell."""
+    there = cell >= 0
+    pairs = np.unique(np.stack([cell[there], codes[there]]), axis=1)
+    return bool(pairs.shape[1] > len(np.unique(cell[there])))
+
+
+def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) -> bool | None:
+    """True: certainly laid out; False: likely a setting; None: neither."""
+    number = grounds.survey.kind(column.name).name == "number"
+    named = _named(grounds, column.name) or leaf(column.name) in _SCORERS
+    attempt = survey.columns.get(grounds.column("attempt"))
+    numbers = number or words(column.name) & _NUMBERS or _numbered(survey, column)
+    if attempt is not None and own.once > _ONCE and not named and numbers:
+        # It numbers attempts that have numbers, in other words.
+        return None
+    # Of few cells each has each setting equally often.
+    crossed = own.ratio == 0 and own.varies == 1 and own.cells > 1
+    if own.certain or (crossed and leaf(column.name) in NAMES and not number):
+        return True
+    if named or (leaf(column.name) in _FLAGS):
+        return False
+    return False if own.likely and not number else None
+
+
+def _numbered(survey: Survey, column: Observed) -> bool:
+    """Whether values are numbers with a word, as run1 or attempt_2."""
+    return all(map(_NUMBERED.fullmatch, survey.texts(column.name, 20)))
+
+
+def _finding(
+    grounds: Grounds, survey: Survey, column: Observed, own: Evenness, *, likely: bool = False
+) -> Finding:
+    """What is said of a column, with the options that settle it, the likeliest first."""
+    name, task, model = column.name, grounds.column("task"), grounds.column("model")
+    values = sorted(survey.texts(name), key=_natural)
+    shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
+    apart = Settle({"by": (name,)}, "keeps them apart")
+    models = Settle({"fields": {"model": f"{model},{name}" if model else name}}, "as models")
+    tasks = Settle({"fields": {"task": f"{name},{task}"}}, "as parts of the tasks")
+    pool = Settle({"pool": (name,)}, "pools them on purpose")
+    if leaf(name) in _SCORERS:
+        chosen = Settle({"where": f"{_quoted(name)} = '{values[0]}'"}, "reads one of them")
+        return Finding(SEVERAL_VERDICTS, not likely, shown, (chosen, apart, pool))
+    if leaf(name) in _FLAGS:
+        kept = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
+        if leaf(name) not in ("final", "is_final", "latest", "is_latest"):
+            kept = next((v for v in values if v != kept), kept)
+        chosen = Settle({"where": f"{_quoted(name)} = '{kept}'"}, f"reads those with {kept}")
+        return Finding(FLAGGED_ROWS, not likely, shown, (chosen, pool))
+    if _restarts(survey, column, grounds):
+        return Finding(RESTARTING_TASKS, not likely, shown, (tasks, apart, pool))
+    attempt = not any(batch.roles.attempt for batch in grounds.batches)
+    if own.once > _ONCE and attempt and not _named(grounds, name):
+        numbers = Settle({"fields": {"attempt": name}}, "numbers the attempts")
+        if grounds.survey.kind(name).name == "number" or _numbered(survey, column):
+            return Finding(UNREAD_NUMBER, not likely, shown, (numbers, apart, tasks, pool))
+        return Finding(POOLED_SETTINGS, not likely, shown, (apart, models, numbers, pool))
+    order = [apart, models, pool] if model else [models, apart, pool]
+    if not likely and not _named(grounds, name):
+        suite = leaf(name) in _SUITES or _correlation(survey, column) <= _CORRELATED
+        order.insert(0 if suite else 2, tasks)
+    return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))
+
+
+def _natural(text: str) -> tuple[float, str]:
+    """Key that sorts numbers before texts, and by size."""
+    try:
+        return float(text), text
+    except ValueError:
+        return float("inf"), text
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else '"' + name.replace('"', '""') + '"'
+
+
+def _restarts(survey: Survey, column: Observed, grounds: Grounds) -> bool:
+    """Whether tasks are numbered from the start again, unequally far, under a column's values."""
+    task = grounds.column("task")
+    if task not in survey.columns or grounds.survey.kind(task).name != "number":
+        return False
+    numbers = grounds.survey.numbers(task) if survey is grounds.survey else survey.numbers(task)
+    ends = []
+    for value in range(column.distinct):
+        own = np.unique(numbers[(column.codes == value) & np.isfinite(numbers)])
+        if len(own) < 3 or own[0] > 1 or own[-1] - own[0] + 1 > 1.2 * len(own):
+            return False
+        ends.append(len(own))
+    return len(set(ends)) > 1
+
+
+def _correlation(survey: Survey, column: Observed) -> float:
+    """Mean correlation of the tasks' pass rates between a column's values; NaN if undefined."""
+    there = (survey.cell >= 0) & np.isfinite(survey.verdict) & (column.codes >= 0)
+    cell, code = survey.cell[there], column.codes[there]
+    shape = int(cell.max(initial=-1)) + 1, column.distinct
+    place = cell * column.distinct + code
+    n = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
+    c = np.bincount(place, survey.verdict[there], minlength=n.size).reshape(shape)
+    rates = np.where(n > 0, c / np.maximum(n, 1), np.nan)
+    found = []
+    for one, other in combinations(range(min(column.distinct, 8)), 2):
+        both = np.isfinite(rates[:, one]) & np.isfinite(rates[:, other])
+        first, second = rates[both, one], rates[both, other]
+        if both.sum() > 2 and np.ptp(first) > 0 and np.ptp(second) > 0:
+            found.append(float(np.corrcoef(first, second)[0, 1]))
+    return float(np.mean(found)) if found else float("nan")
+
+
+def pooled_files(grounds: Grounds) -> Iterator[Finding]:
+    """Files that hold the same tasks of one model evenly, and are not named as runs."""
+    survey = grounds.survey
+    if len(survey.files) < 2 or grounds.harness or grounds.request.template is not None:
+        return
+    batches = grounds.batches
+    named = all(source.named for batch in batches for source in batch.sources)
+    if named and any(batch.roles.shape == "counts" for batch in batches):
+        # Who names a file of counts beside others adds it.
+        return
+    if "file" in grounds.request.pool or (grounds.request.duplicates == "first"):
+        # Copies are counted once.
+        return
+    if not survey.whole:
+        survey = grounds.refined([])
+    own = evenness(survey.cell, survey.file)
+    runs = len({re.sub(r"[0-9]+", "0", name) for name in survey.files}) == 1
+    numbered = grounds.column("attempt")
+    if runs or not own.certain or (numbered and own.cells < 8):
+        return
+    files = [name.rsplit("/", 1)[-1] for name in survey.files]
+    folders = len(set(files)) == 1
+    path = "{arm}/" + files[0] if folders else "{arm}" + _ending(files)
+    yield Finding(
+        FILES_SHARE_TASKS,
+        True,
+        {"values": survey.files},
+        (
+            Settle({"path": path, "by": ("arm",)}, "keeps them apart"),
+            Settle({"pool": ("file",)}, "pools them as runs"),
+        ),
+    )
+
+
+def _ending(names: Sequence[str]) -> str:
+    """What all names end in, from a dot on."""
+    ends = {name[name.index(".") :] if "." in name else "" for name in names}
+    return ends.pop() if len(ends) == 1 else ".*"
+
+
+_EVENLY = (
+    "Its values come equally often in every cell in which they occur: below 0.35 of the dispersion"
+    " of random deals, and below each of 200 deals, in at least 8 cells with several rows, where at"
+    " least a fifth of the cells have several of its values."
+)
+DOUBTS = (
+    Doubt(
+        POOLED_SETTINGS,
+        "An unread column was laid out over models and tasks (asked). " + _EVENLY + " A warning"
+        " where it is likely: below 0.6 of random deals, or by a name that means a setting.",
+        ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"),
+        pooled,
+    ),
+    Doubt(
+        UNREAD_NUMBER,
+        "An unread column has each value once at each task, and numbers.",
+        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"),
+        pooled,
+    ),
+    Doubt(
+        RESTARTING_TASKS,
+        "An unread column was laid out as a setting is, and under each of its values tasks are"
+        " numbered from the start, unequally far.",
+        ("--field task=X,task", "--by X", "--pool X"),
+        pooled,
+    ),
+    Doubt(
+        SEVERAL_VERDICTS,
+        "An unread column of scorers or criteria was laid out as a setting is.",
+        ("--where \"X = 'value'\"", "--by X", "--pool X"),
+        pooled,
+    ),
+    Doubt(
+        FLAGGED_ROWS,
+        "An unread flag such as superseded, final or is_retry differs among the rows of a task.",
+        ("--where \"X = 'value'\"", "--pool X"),
+        pooled,
+    ),
+    Doubt(
+        FILES_SHARE_TASKS,
+        "Files whose names differ in more than numbers hold the same tasks of one model, evenly.",
+        ("--path '{arm}.jsonl' --by arm", "--pool file"),
+        pooled_files,
+    ),
+)

@@ -1,0 +1,196 @@
+"""Tasks that are none: a column that is coarser than a task, and names that mean one thing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
+from passk_cli.files.reading.survey import Survey, joined_codes
+from passk_cli.message import WARNING, Message, Settle
+
+# Names of what a task says, which differs from task to task alone; and of what may be said anew.
+_STATEMENTS = {
+    *"question problem problem_statement statement instruction query gold golden target".split(),
+    *"expected expected_output expected_answer reference reference_answer ground_truth".split(),
+    *"answer_key correct_answer label_text goal".split(),
+}
+_PROMPTS = {"prompt", "input", "task_description", "description", "user_input", "inputs"}
+# Names of what tells the tasks apart that have one name.
+_IDS = {
+    *"id idx index question_id sample_id case case_id item item_id no number example_id".split(),
+    *"row_id doc_id qid uid key problem_id instance_id question_idx sample_idx item_idx".split(),
+}
+# Share of the tasks with several rows in which a statement differs.
+_DIFFERS = 0.2
+# Rows of a task from which an id in each row is one of tasks, where there are few of these.
+_MANY_ROWS, _FEW_TASKS = 5, 20
+_POWER = re.compile(r"[0-9](\.[0-9]+)?[eE]\+?[0-9]{1,3}")
+
+COARSE_TASKS = Message(
+    "coarse-tasks", WARNING,
+    "{tasks:row} of one {task} have different {column} ({values}): it names no single task",
+    "{remedy}",
+    "Attempts at one task answer the same question. Where a column that states the question, or its"
+    " expected answer, differs among the rows of a task, or each row has an id of its own and there"
+    " are few tasks with many rows, what is read as the task is a category, a subject or a suite.",
+)  # fmt: skip
+SIMILAR_TASKS = Message(
+    "similar-tasks", WARNING, "{names:and} are read as different tasks", "{remedy}",
+    "Names of tasks differ only in case, blanks, a leading ./, or as 1 and 1.0. They are often one"
+    " task in the spelling of two tools, and its attempts lie under two names. Where two files have"
+    " the two spellings and no other task in common, passk asks before it counts.",
+)  # fmt: skip
+ROUNDED_IDS = Message(
+    "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "{remedy}",
+    "A spreadsheet wrote a long id as 1.23E+11: its digits are lost, and several tasks may have one"
+    " name. Export the table again with the column as text.",
+)  # fmt: skip
+
+
+def coarse(grounds: Grounds) -> Iterator[Finding]:
+    """Statements that differ within a task, or ids that are all different in a few tasks."""
+    survey, task = grounds.survey, grounds.column("task")
+    if grounds.harness or not task:
+        return
+    for name in grounds.unread:
+        if leaf(name) not in _STATEMENTS | _PROMPTS:
+            continue
+        differs, example = _differs(survey.task, survey.columns[name].codes)
+        nested = _nested(survey.task, survey.columns[name].codes)
+        if differs < _DIFFERS or (leaf(name) in _PROMPTS and not nested):
+            continue
+        yield _coarse(grounds, name, example, certain=leaf(name) in _STATEMENTS or nested)
+        return
+    sizes = np.bincount(survey.task[survey.task >= 0])
+    series = int(survey.series.max(initial=0)) + 1
+    few = len(sizes) <= _FEW_TASKS and sizes.mean() >= _MANY_ROWS * series if len(sizes) else False
+    if not few or len(set(sizes.tolist())) < 2 or not survey.whole:
+        return
+    attempt = grounds.column("attempt")
+    for name in [*([attempt] if attempt in survey.columns else []), *grounds.unread]:
+        column = survey.columns[name]
+        pairs = joined_codes(survey.series, column.codes)
+        # Numbers of attempts start again at each task; ids go on.
+        alone = len(np.unique(pairs[pairs >= 0])) == np.sum(pairs >= 0)
+        if leaf(name) in _IDS and alone and column.share == 1 and "attempt" not in words(name):
+            example = np.flatnonzero(survey.task == int(sizes.argmax()))[:3].tolist()
+            yield _coarse(grounds, name, example, certain=True)
+            return
+
+
+def _differs(task: Ints, codes: Ints) -> tuple[float, list[int]]:
+    """Share of the tasks with several values of a column, of those with several rows; the rows of
+    two values of one."""
+    there = (task >= 0) & (codes >= 0)
+    rows = np.flatnonzero(there)
+    if not len(rows):
+        return 0.0, []
+    pairs, firsts = np.unique(np.stack([task[rows], codes[rows]]), axis=1, return_index=True)
+    values = np.bincount(pairs[0])
+    sizes = np.bincount(task[rows])
+    several = sizes > 1
+    if not several.any():
+        return 0.0, []
+    own = firsts[pairs[0] == int(values.argmax())][:2]
+    return float(np.mean(values[several] > 1)), rows[own].tolist()
+
+
+def _nested(task: Ints, codes: Ints) -> bool:
+    """Whether values belong to one task each, and come in several rows, as statements do."""
+    there = (task >= 0) & (codes >= 0)
+    pairs = np.unique(np.stack([codes[there], task[there]]), axis=1)
+    values = len(np.unique(pairs[0]))
+    return bool(pairs.shape[1] <= 1.1 * values and there.sum() >= 1.5 * values)
+
+
+def _coarse(grounds: Grounds, name: str, rows: Sequence[int], *, certain: bool) -> Finding:
+    """What is said, with the column that tells the tasks apart."""
+    survey, task = grounds.survey, grounds.column("task")
+    texts = [text if len(text) <= 40 else f"{text[:39]}…" for text in survey.at(name, rows)]
+    fine = [
+        other
+        for other in grounds.unread
+        if leaf(other) in _IDS and _names(survey, other, name)
+    ]  # fmt: skip
+    settles = [Settle({"fields": {"task": f"{task},{other}"}}) for other in [*fine[:1], name]]
+    settles = settles if fine else settles[-1:]
+    if survey.columns[name].distinct > 1.5 * survey.columns[task].distinct and not fine:
+        settles.append(Settle({"fields": {"task": name}}, f"if it is the same under each {task}"))
+    shown = {"tasks": len(rows), "task": task, "column": quote(name), "values": texts}
+    return Finding(COARSE_TASKS, certain, shown, tuple(settles))
+
+
+def _names(survey: Survey, column: str, statement: str) -> bool:
+    """Whether a task and a column together have one statement each."""
+    joint = joined_codes(survey.task, survey.columns[column].codes)
+    differs, _ = _differs(joint, survey.columns[statement].codes)
+    return survey.columns[column].share == 1 and differs < 0.02
+
+
+def similar(grounds: Grounds) -> Iterator[Finding]:
+    """Names of tasks that mean one thing."""
+    spellings: dict[str, list[str]] = {}
+    for name in grounds.tasks:
+        spellings.setdefault(_plain(name), []).append(name)
+    pairs = [names for names in spellings.values() if len(names) > 1]
+    if pairs:
+        first = [repr(name) for name in pairs[0]]
+        apart = len(pairs) >= 0.8 * len(spellings) and len(grounds.survey.files) > 1
+        yield Finding(SIMILAR_TASKS, apart and _of_two_files(grounds, pairs), {"names": first})
+
+
+def _plain(name: str) -> str:
+    """A name without what tools spell differently.
+
+    >>> _plain("./A b"), _plain("a_B"), _plain("1.0"), _plain("01")
+    ('a b', 'a_b', '1', '01')
+    """
+    text = unicodedata.normalize("NFKC", name).casefold().strip().removeprefix("./")
+    return re.sub(r"\s+", " ", re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text))
+
+
+def _of_two_files(grounds: Grounds, pairs: Sequence[Sequence[str]]) -> bool:
+    """Whether files have either the one or the other spelling."""
+    survey, task = grounds.survey, grounds.column("task")
+    if task not in survey.columns:
+        return False
+    texts = dict(zip(survey.texts(task, 10_000), range(10_000), strict=False))
+    of_file: dict[str, set[int]] = {}
+    for names in pairs:
+        for name in names:
+            rows = survey.columns[task].codes == texts.get(name, -2)
+            of_file[name] = {*np.unique(survey.file[rows]).tolist()}
+    return all(not of_file[one] & of_file[other] for one, other, *_ in pairs)
+
+
+def rounded(grounds: Grounds) -> Iterator[Finding]:
+    """Ids that a spreadsheet rounded."""
+    name = next((name for name in grounds.tasks if _POWER.fullmatch(name)), None)
+    if name is not None and any(batch.layout.kind == "csv" for batch in grounds.batches):
+        yield Finding(ROUNDED_IDS, True, {"name": name})
+
+
+DOUBTS = (
+    Doubt(
+        COARSE_TASKS,
+        "A column that states a task (question, problem, gold, expected, reference …) differs"
+        " within tasks; or few tasks have many rows, unequally many, and a column called id, idx,"
+        " index, question_id … is different in every row.",
+        ("--field task=task,idx",),
+        coarse,
+    ),
+    Doubt(
+        SIMILAR_TASKS,
+        "Names of tasks differ by case, blanks, ./, or as 1 and 1.0. Asked where two files hold the"
+        " two spellings and share no other task.",
+        (),
+        similar,
+    ),
+    Doubt(ROUNDED_IDS, "A task of a table is called as 1.23E+11.", (), rounded),
+)

@@ -1,0 +1,342 @@
+"""How the rows of files are laid out, and the SQL that makes a flat table of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from passk_cli.files.database import (
+    AS_IT_IS,
+    FILE_COLUMN,
+    NUMBER_COLUMN,
+    quote_name,
+    quote_text,
+)
+from passk_cli.files.roles import EACH, Roles, addends, amount_sql, find
+from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
+
+# A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
+# Where one of the first two would not be exact it ends with an error, and the next is tried.
+NUMBERS = (
+    "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
+    " ELSE {name} END AS DOUBLE)",
+    "CAST(CASE WHEN NOT regexp_full_match({name}, '[+-]?[0-9]+') THEN error('not a whole number')"
+    " ELSE {name} END AS HUGEINT)",
+    "CAST({name} AS DOUBLE)",
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the rows of one or more equal files are laid out.
+
+    kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a harness.
+    description : of what was recognised, for people.
+    columns : column → kinds of values seen in the first records, and in some further down.
+    delimiter : of a delimited text.  packing : "none", "gzip", "zstd".
+    complete : whether these are all columns; records of JSON can bring others further down.
+    spool : the file of rows that a format's files were written to, whose lines have at most
+        `longest` bytes.
+    table : the rows as DuckDB knows them by a name: of a frame, or of what a cluster returned.
+    constants : column → path → value, of columns that are constant in each file and not in it.
+    joined : column → the columns that its values are made of.
+    """
+
+    kind: str
+    description: str
+    columns: tuple[tuple[str, frozenset[str]], ...]
+    delimiter: str = ""
+    packing: str = "none"
+    complete: bool = True
+    spool: str = ""
+    longest: int = 0
+    table: str = ""
+    constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    joined: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> list[Any]:
+        """The layout as JSON has it; `of` reads it back."""
+        columns = [[name, sorted(kinds)] for name, kinds in self.columns]
+        return [self.kind, self.description, columns, self.delimiter, self.packing, self.complete]
+
+    @classmethod
+    def of(cls, summary: Sequence[Any]) -> Layout:
+        """The layout that this is the summary of.
+
+        >>> layout = Layout("csv", "CSV", (("task", frozenset({"text"})),), ",")
+        >>> Layout.of(layout.summary) == layout
+        True
+        """
+        kind, description, columns, *rest = summary
+        pairs = tuple((name, frozenset(kinds)) for name, kinds in columns)
+        return cls(kind, description, pairs, *rest)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, set[str]]:
+        """Column → kinds of values seen."""
+        inside = {name: set(kinds) for name, kinds in self.columns}
+        return (
+            inside
+            | {
+                name: {text_kind(value) for value in values.values()}
+                for name, values in self.constants.items()
+            }
+            | {name: {"text"} for name in self.joined}
+        )
+
+    def kinds_of(self, column: str) -> set[str]:
+        """The kinds of values in a column, or in that in which a dotted path begins."""
+        path = find(column, self.kinds)
+        return self.kinds[path[0]] if path else set()
+
+    def constants_of(self, path: str) -> dict[str, str]:
+        """The constant columns of one file."""
+        return {name: values[path] for name, values in self.constants.items() if path in values}
+
+    @property
+    def typed(self) -> bool:
+        """Whether values carry their own types (Parquet, frames), so that reading casts them."""
+        return self.kind in ("parquet", "frame")
+
+    def relation(
+        self,
+        paths: Sequence[str],
+        types: Mapping[str, str],
+        *,
+        skip_bad: bool = False,
+        lenient: bool = False,
+        object_bytes: int = OBJECT_BYTES,
+        careful: bool = True,
+        numbered: bool = False,
+    ) -> str:
+        """SQL for a table with the types columns (name → SQL type) and FILE_COLUMN.
+
+        skip_bad : leave out what is not a record, and keep account of it; lenient : without that.
+        object_bytes : the longest record to expect.
+        careful : read a delimited text from end to end, lines of up to 256 MB; else in pieces, all
+        of which must fit.
+        numbered : with NUMBER_COLUMN as well, which counts the rows of a file, or of the spool.
+        """
+        if joined := {name: self.joined[name] for name in types if name in self.joined}:
+            paths_in = [
+                find(part, self.kinds) or (part, []) for of in joined.values() for part in of
+            ]
+            nested = {name for name, keys in paths_in if keys}
+            plain = {name: kind for name, kind in types.items() if name not in joined}
+            plain |= {name: "JSON" if name in nested else "VARCHAR" for name, _ in paths_in}
+            inner = replace(self, joined={}).relation(
+                paths,
+                plain,
+                skip_bad=skip_bad,
+                lenient=lenient,
+                object_bytes=object_bytes,
+                careful=careful,
+                numbered=numbered,
+            )
+            made = (
+                " || '/' || ".join(
+                    f"replace(replace({self.text(part, nested)}, '%', '%25'), '/', '%2F')"
+                    if place < len(parts) - 1
+                    else self.text(part, nested)
+                    for place, part in enumerate(parts)
+                )
+                for parts in joined.values()
+            )
+            named = (f"{sql} AS {quote_name(n)}" for sql, n in zip(made, joined, strict=True))
+            return f"(SELECT *, {', '.join(named)} FROM {inner})"
+        file = quote_name(FILE_COLUMN)
+        types = {name: kind for name, kind in types.items() if name not in self.constants}
+        options = f", filename={quote_text(FILE_COLUMN)}{AS_IT_IS}"
+        size = f", maximum_object_size={max(object_bytes, self.longest + 1)}"
+        files = f"[{', '.join(map(quote_text, paths))}]"
+        if self.kind not in ("frame", "parquet"):
+            options += f", compression={quote_text(PACKINGS[self.packing])}"
+        if self.table:
+            casts = (
+                f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()
+            )
+            rows = self.table
+            if not self.typed:
+                rows = f"(SELECT {', '.join([*casts, file])} FROM {rows})"
+        elif self.spool:
+            columns = struct_sql({FILE_COLUMN: "VARCHAR", **types})
+            rows = (
+                f"read_json({quote_text(self.spool)}, columns={columns},"
+                f" format='newline_delimited'{size}{AS_IT_IS})"
+            )
+        elif self.kind == "parquet":
+            rows = f"read_parquet({files}{options})"
+        elif self.kind == "csv":
+            columns = struct_sql({name: "VARCHAR" for name, _ in self.columns})
+            # The longest line sets the size of a piece; of pieces of 256 MB there is mostly one.
+            options += f", max_line_size={1 << 28}" * careful + ", store_rejects=true" * skip_bad
+            options += ", ignore_errors=true" * lenient
+            rows = (
+                f"read_csv({files}, columns={columns}, delim={quote_text(self.delimiter)},"
+                f" quote='\"', escape='\"', header=true, auto_detect=false{options})"
+            )
+        else:
+            lines = self.kind == "jsonl"
+            columns = struct_sql(types or {self.columns[0][0]: "VARCHAR"})
+            shape = "newline_delimited" if lines else "auto"
+            options += ", ignore_errors=true" * ((skip_bad or lenient) and lines)
+            rows = f"read_json({files}, columns={columns}, format='{shape}'{size}{options})"
+        if numbered:
+            # Here, because a condition leaves rows out and a join keeps no order.
+            rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
+        if not self.constants:
+            return rows
+        shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
+        # Their rows come with all columns, types or not.
+        whole = self.kind in ("csv", "parquet")
+        apart = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and whole else ""
+        every = {path: None for values in self.constants.values() for path in values}
+        texts = {path: [values.get(path) for values in self.constants.values()] for path in every}
+        values = ", ".join(
+            f"({', '.join('NULL::VARCHAR' if t is None else quote_text(t) for t in (path, *of))})"
+            for path, of in texts.items()
+        )
+        names = [quote_name(name) for name in self.constants]
+        return (
+            f"(SELECT inside.*{apart}, {', '.join(f'c.{name}' for name in names)}"
+            f" FROM {rows} AS inside LEFT JOIN (VALUES {values}) AS c({', '.join([file, *names])})"
+            f" ON c.{file} = inside.{file})"
+        )
+
+    def text(self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR") -> str:
+        """SQL for a column, or what a dotted path finds in one, as text; NULL for none.
+
+        nested : the columns that are read as JSON.  sql_type : "VARCHAR[]" for a list of texts.
+        """
+        if column is None:
+            return "NULL::VARCHAR"
+        name, keys = find(column, self.kinds) or (column, [])
+        if sql_type != "VARCHAR" and EACH in keys:
+            return self._entries(name, keys)
+        if self.typed:
+            return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
+        if name not in nested:
+            return quote_name(name)
+        path = json_path(keys)
+        if sql_type == "VARCHAR":
+            return f"({quote_name(name)} ->> {path})"
+        return f"CAST(json_extract({quote_name(name)}, {path}) AS {sql_type})"
+
+    def amount(self, role: str, column: str, nested: Container[str], *, apart: bool = False) -> str:
+        """SQL for the number that a role's columns add up to, the entries of lists included; NULL
+        where one of them has none.
+
+        apart : whether the entries of a list are of an attempt each: they stay a list.
+        """
+        numbers = []
+        for part, unit in addends(role, column, self.kinds):
+            base, keys = find(part, self.kinds) or (part, [])
+            if EACH not in keys and ("list" not in self.kinds[base] or keys):
+                numbers.append(amount_sql(self.text(part, nested), unit))
+                continue
+            texts = self.text(part, nested, "VARCHAR[]")
+            entries = f"[{amount_sql('entry', unit)} FOR entry IN {texts}]"
+            if apart:
+                return entries
+            complete = f"len({entries}) > 0 AND list_count({entries}) = len({entries})"
+            numbers.append(f"CASE WHEN {complete} THEN list_sum({entries}) END")
+        return " + ".join(f"({number})" for number in numbers)
+
+    def _entries(self, name: str, keys: Sequence[str]) -> str:
+        """SQL for what a path finds in each entry of a list, NULL where it finds nothing."""
+        cut = keys.index(EACH)
+        if self.typed:
+            values = ".".join(map(quote_name, (name, *keys[:cut])))
+            inside = ".".join(("entry", *map(quote_name, keys[cut + 1 :])))
+            return f"CAST([{inside} FOR entry IN {values}] AS VARCHAR[])"
+        values = f"CAST(json_extract({quote_name(name)}, {json_path(keys[:cut])}) AS JSON[])"
+        return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
+
+    def compared(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
+        """SQL for a column as an expression compares it: numbers as numbers, truth as truth.
+
+        numbers : SQL of the number in {name}, one of NUMBERS.
+        """
+        name = quote_name(column)
+        kinds = self.kinds.get(column, set()) - {"null"}
+        if self.typed or column in nested or kinds not in ({"number"}, {"bool"}):
+            return name
+        return f"CAST({name} AS BOOLEAN)" if kinds == {"bool"} else numbers.format(name=name)
+
+
+def json_path(keys: Sequence[str]) -> str:
+    """Keys as DuckDB's path into JSON."""
+    return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
+
+
+def twice_sql(value: str, keys: Sequence[str]) -> str:
+    """SQL for whether the last of these keys comes twice where the others lead in some JSON."""
+    if EACH in keys:
+        cut = keys.index(EACH)
+        entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
+        return f"len([1 FOR entry IN {entries} IF {twice_sql('entry', keys[cut + 1 :])}]) > 0"
+    *before, last = keys
+    every = f"json_keys({value}, {json_path(before)})"
+    return f"len([k FOR k IN {every} IF k = {quote_text(last)}]) > 1"
+
+
+def once_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
+    """SQL for a column of JSON that ends with an error where a key of these paths comes twice.
+
+    It looks closely only where a key's name is there more often than it need be.
+    """
+    name, cases = quote_name(base), ""
+    for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
+        if keys[-1] != EACH:
+            sign = json.dumps(keys[-1], ensure_ascii=False)
+            doubt = f"{name} LIKE {quote_text(f'%{sign}%{sign}%')}"
+            if EACH in keys:
+                entries = f"json_array_length({name}, {json_path(keys[: keys.index(EACH)])})"
+                doubt = f"len(string_split({name}, {quote_text(sign)})) > {entries} + 1"
+            error = quote_text(f"the key {sign} is there twice")
+            cases += f" WHEN {doubt} AND {twice_sql(name, keys)} THEN error({error})"
+    return f"CASE{cases} ELSE {name} END AS {name}"
+
+
+def struct_sql(columns: Mapping[str, str]) -> str:
+    """Column → type, for SQL."""
+    return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Files of one layout, whose columns play the same roles."""
+
+    layout: Layout
+    roles: Roles
+    sources: tuple[Source, ...]
+
+    @property
+    def suited(self) -> bool:
+        """Whether files are of suites, without which task ids mean nothing."""
+        return "suite" in self.layout.constants and self.roles.task != "suite"
+
+
+def in_order(batches: Sequence[Batch]) -> list[Batch]:
+    """Batches in the order of the arguments: one ends where a file of another comes.
+
+    What was spooled is one file.
+    """
+    files = sorted(
+        (
+            (source, i)
+            for i, batch in enumerate(batches)
+            for source in (batch.sources[:1] if batch.layout.spool else batch.sources)
+        ),
+        key=lambda file: file[0].position,
+    )
+    return [
+        replace(batches[i], sources=tuple(source for source, _ in run))
+        for i, run in groupby(files, key=itemgetter(1))
+    ]

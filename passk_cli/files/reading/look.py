@@ -1,0 +1,579 @@
+"""Sources → batches of files that one SELECT can read: layouts, and the roles of columns."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from passk_cli.errors import DataError, NoResults, ParameterError
+from passk_cli.files.database import AS_IT_IS
+from passk_cli.files.reading.condition import names_in
+from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.records import first_fault
+from passk_cli.files.reading.strays import require_no_copies, without_strays
+from passk_cli.files.request import Request
+from passk_cli.files.roles import (
+    CANONICAL,
+    LOOSE,
+    OF_REPORTS,
+    ROLES,
+    Roles,
+    absent,
+    assign,
+    candidates,
+    columns_of,
+    find,
+    joined,
+    spelled,
+    without_absent,
+)
+from passk_cli.files.sources.arguments import UNNAMED, model_names
+from passk_cli.files.sources.memory import column_names, frames_of, register, unnamed_index
+from passk_cli.files.sources.paths import path_columns
+from passk_cli.files.sources.source import (
+    HEAD_BYTES,
+    OBJECTS,
+    Source,
+    damaged_parquet,
+    delimited_rows,
+    first_bytes,
+    kind_of_type,
+    mentions,
+    of_objects,
+    parsed,
+    refuse_binary,
+    text_kind,
+)
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.text import first_few
+
+if TYPE_CHECKING:
+    from passk_cli.files.sources.ledger import Ledger
+
+DELIMITERS = {"csv": ",;|", "tsv": "\t"}
+_FIRST = 100
+# What DuckDB calls a column whose name another one has.
+_NUMBERED = re.compile(r"_[0-9]+$")
+_NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
+EMPTY_FILES = Message(
+    "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
+    "Files without any content were passed over, as --skip-bad asks. An empty file is often that of"
+    " a run that crashed before it wrote its first result, so that its attempts are missing here.",
+)  # fmt: skip
+
+
+class Unread(NoResults):
+    """A file that would hold results if --path fitted it, or if it had the columns of --field.
+
+    outcome : its outcome's column; None where it holds results whatever these options say.
+    """
+
+    def __init__(self, error: NoResults, outcome: str | None) -> None:
+        self.outcome = outcome
+        super().__init__(error.place, error.problem, error.remedy, name=error.name)
+
+
+@dataclass
+class Spooled:
+    """Yield of formats: batches to read, and messages about their files.
+
+    nameless : paths of files that name no model.  said : message → the files it is about.
+    reasons : model → why attempts have no outcome → how many.  skipped : lines left out.
+    task_kinds : "number" or "text" → the first file whose tasks are that.
+    outcomes : format → what --outcome chooses from.
+    spent : format → names of the amounts that its attempts took.
+    runs : model → its runs that go on as one, where several.
+    empty : files that hold nothing and were left out.
+    over : files of a folder without the outcome asked for.
+    foreign : what is no result file in a folder, and why; refused : the same, of known formats.
+    unread : files that options do not fit.
+    """
+
+    batches: list[Batch] = field(default_factory=list)
+    nameless: set[str] = field(default_factory=set)
+    said: dict[Said, list[str]] = field(default_factory=dict)
+    reasons: dict[str, Counter[str]] = field(default_factory=dict)
+    skipped: int = 0
+    task_kinds: dict[str, str] = field(default_factory=dict)
+    outcomes: dict[str, dict[str, None]] = field(default_factory=dict)
+    spent: dict[str, dict[str, None]] = field(default_factory=dict)
+    runs: dict[str, int] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    over: list[str] = field(default_factory=list)
+    foreign: list[NoResults] = field(default_factory=list)
+    refused: list[NoResults] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+    @property
+    def messages(self) -> tuple[Said, ...]:
+        """Messages of files about themselves, each once."""
+        said = (message.about(first_few(names)) for message, names in self.said.items())
+        empty = [EMPTY_FILES(count=len(self.empty), files=self.empty)] if self.empty else []
+        return (*said, *empty)
+
+    def saw_tasks(self, source: Source, kinds: Iterable[str]) -> None:
+        """Which kinds of values a file's tasks are."""
+        for kind in kinds:
+            self.task_kinds.setdefault(kind, source.name)
+
+    def pass_over(self, source: Source, error: NoResults) -> None:
+        """A file of a folder that holds no results; one that the user named is an error."""
+        if source.named:
+            raise error
+        self.refused.append(error)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything to be read.
+
+    sources : all files; none for tables in memory, which are `data`.
+    tables : those of them that are tables as they are.  attempts : what formats found in the rest.
+    ledger : the counts of files that earlier runs kept, where this is asked.
+    """
+
+    data: Any
+    sources: Sequence[Source]
+    tables: Sequence[Source]
+    attempts: Spooled
+    ledger: Ledger | None = None
+
+
+def look(
+    con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request, *, whole: bool
+) -> tuple[list[Batch], dict[str, str]]:
+    """The batches, and the model name of each nameless file.
+
+    What a folder holds besides results is passed over and kept account of.
+    whole : look for columns from end to end, not in the first records.
+    Errors: DataError for files without results, or with the same ones.
+    """
+    if not inputs.sources:
+        return _frames(con, inputs.data, request)
+    attempts = inputs.attempts
+    attempts.foreign.clear()
+    asked = [*request.by, *filter(None, [request.cluster])]
+    asked += columns_of(request.fields)
+    asked += names_in(con, request.where) if request.where else []
+    asked += request.conversion.columns if request.conversion else ()
+    nameless = {
+        source.path
+        for batch in attempts.batches
+        for source in batch.sources
+        if source.label is not None or source.path in attempts.nameless
+    }
+    groups: dict[Any, list[tuple[Layout, Source]]] = {}
+    roles_by_kinds: dict[object, Roles] = {}
+    unread = [*attempts.unread]
+    for source in inputs.tables:
+        try:
+            layout = _layout(con, source, request, asked, whole, inputs.ledger)
+            kinds = frozenset((name, frozenset(seen)) for name, seen in layout.kinds.items())
+            if kinds not in roles_by_kinds:
+                roles_by_kinds[kinds] = roles_of(request, source.name, layout.kinds)
+            require_inside(source, request, layout.kinds, roles_by_kinds[kinds])
+        except Unread as error:
+            unread.append(error)
+            continue
+        except NoResults as error:
+            if source.named:
+                raise
+            attempts.foreign.append(error)
+            continue
+        roles = roles_by_kinds[kinds]
+        if roles.model is None or source.label is not None:
+            nameless.add(source.path)
+        # What one SELECT can read together.
+        columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
+        form = (layout.kind, layout.packing, layout.delimiter, frozenset(layout.constants))
+        key = (roles, *form, columns or frozenset(layout.kinds))
+        groups.setdefault(key, []).append((layout, source))
+        if layout.kind != "csv":
+            attempts.saw_tasks(source, layout.kinds.get(roles.task, ()))
+    batches = [*attempts.batches, *(_joined(key[0], files) for key, files in groups.items())]
+    if len(inputs.sources) > 1:
+        # What lies in folders by chance.
+        batches, strays = without_strays(batches)
+        attempts.foreign += strays
+        require_no_copies(batches)
+    _require_read(unread, batches, request, attempts)
+    if not batches:
+        errors: list[NoResults] = [*unread, *attempts.refused, *attempts.foreign]
+        first, *others = errors
+        more = f" (and {len(others)} more files that hold no results)" if others else ""
+        raise DataError(first.place, f"{first.problem}{more}", first.remedy, name=first.name)
+    names = model_names(inputs.sources) if nameless else {}
+    return batches, {path: names[path] for path in nameless}
+
+
+def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+    """The roles of a table's columns; in a table --outcome names a column.
+
+    kinds : column → kinds of values seen.  Errors: DataError at `place`.
+    """
+    if kinds.keys() >= OF_REPORTS:
+        raise NoResults(
+            place, "an output of passk, which holds no attempts", "read what it was made from"
+        )
+    fields: dict[str, str] = {}
+    if kinds.keys() >= set(CANONICAL):
+        # Beside any verdict, a threshold judges the scores.
+        fields = {role: role for role in CANONICAL if role in ROLES}
+        fields["outcome"] = "outcome" if request.bar is None else "score"
+    in_path = request.template.names if request.template is not None else ()
+    fields |= {name: name for name in in_path if name in ROLES and name in kinds}
+    fields |= without_absent(request.fields, kinds)
+    if request.outcome is not None:
+        if "outcome" in request.fields:
+            raise ParameterError(
+                "--outcome and --field outcome=… are the same; give one",
+                name="contradicting-options",
+            )
+        fields["outcome"] = request.outcome
+    if request.threshold and "score" in fields and "outcome" not in fields:
+        # The score that is judged is the outcome.
+        fields["outcome"] = fields["score"]
+    scores = [column for column in candidates("score", kinds) if column not in request.by]
+    if request.conversion and "score" not in fields and len(scores) > 1:
+        # Nobody asked for a score: the outcome is what it is without one, and stands for it.
+        others = [role for role in request.read_of_attempts if role != "score"]
+        outcome = assign(place, kinds, fields, others, request.unjudged, request.by).outcome
+        fields |= {"outcome": outcome, "score": outcome} if outcome else {}
+    roles = request.read_of_attempts
+    lacking: dict[str, set[str]] = {c: {"text"} for c in absent(request.fields, kinds)}
+    try:
+        return assign(place, kinds, fields, roles, request.unjudged, request.by)
+    except NoResults as error:
+        if error.name == "no-such-column" and lacking:
+            every = {**kinds, **lacking}
+            try:
+                whole = assign(place, every, fields, roles, request.unjudged, request.by)
+            except NoResults:
+                raise error from None
+            raise Unread(error, whole.outcome or whole.c) from None
+        raise
+
+
+def require_inside(
+    source: Source, request: Request, kinds: Mapping[str, set[str]], roles: Roles | None
+) -> None:
+    """Unread for a file with results to which the template of --path does not fit.
+
+    roles : of its columns, those of the template among them; None where a harness wrote the file.
+    """
+    if request.template is None or request.template.columns(source.name) is not None:
+        return
+    problem = f"its path does not end like --path {request.template.text}"
+    remedy = "write * for what differs and **/ for folders, or leave it out"
+    error = NoResults(source.name, problem, remedy, name="bad-path")
+    own = {name: of for name, of in kinds.items() if name not in request.template.names}
+    try:
+        # What has a name or an id may be anything.
+        task = "" if roles is None else spelled(roles_of(request, source.name, own).task)
+    except NoResults:
+        task = "id"
+    generic = roles is not None and task in LOOSE.split()
+    raise Unread(error, roles.outcome or roles.c if roles is not None and generic else None)
+
+
+def _require_read(
+    unread: Sequence[Unread], batches: Sequence[Batch], request: Request, attempts: Spooled
+) -> None:
+    """DataError for files with results that options do not fit, where they fit others, and for
+    columns of --field that no file has.  Other files are passed over: they may be anything."""
+    outcomes = {batch.roles.outcome or batch.roles.c for batch in batches}
+    held = [each for each in unread if each.outcome is None or each.outcome in outcomes]
+    attempts.foreign += [each for each in unread if each not in held] if batches else []
+    first = next(iter(held), None)
+    if first is not None and batches:
+        names = [each.place for each in held if each.name == first.name]
+        every = len(names) + sum(len(batch.sources) for batch in batches)
+        several = f": {first_few(names)}" if len(names) > 1 else ""
+        problem = f"{first.problem} ({len(names):,} of {every:,} files{several})"
+        raise DataError(first.place, problem, first.remedy, name=first.name)
+    for role, column in request.fields.items() if batches else ():
+        if all(role not in without_absent({role: column}, b.layout.kinds) for b in batches):
+            assign(batches[0].sources[0].name, batches[0].layout.kinds, {role: column})
+
+
+def _layout(
+    con: duckdb.DuckDBPyConnection,
+    source: Source,
+    request: Request,
+    columns: Sequence[str],
+    whole: bool,
+    ledger: Ledger | None,
+) -> Layout:
+    """The layout of a table, with those columns that only appear further down and in its path."""
+    key = "" if ledger is None else ledger.key(source, request.format, columns, whole)
+    summary = None if ledger is None else ledger.summary(key)
+    if summary is not None:
+        layout = Layout.of(summary)
+    else:
+        for from_end_to_end in sorted({whole, True}):
+            if from_end_to_end and source.partial and source.opening == "{":
+                from passk_cli.files.sources.cluster import with_all_keys
+
+                with_all_keys(source, request.spark_master)
+            layout = sniff(con, source, request.format, whole=from_end_to_end)
+            if layout.complete:
+                break
+            unseen = [column for column in columns if find(column, layout.kinds) is None]
+            names = (json.dumps(column.split(".")[0])[:-1].encode() for column in unseen)
+            if not unseen or not (source.partial or any(mentions(source, name) for name in names)):
+                break
+        if ledger is not None:
+            ledger.keep(key, layout.summary)
+    if request.template is not None or request.by:
+        in_path = path_columns(source.name, request.template, request.by, layout.kinds)
+        layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
+    return replace(layout, joined=joined(request.fields, layout.kinds))
+
+
+def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
+    """Files of one layout as a batch; the kinds of values seen in their columns add up."""
+    first = files[0][0]
+    kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
+    constants: dict[str, dict[str, str]] = {}
+    for layout, _ in files:
+        for name, seen in layout.columns:
+            if name in kinds:
+                kinds[name] |= seen
+        for name, values in layout.constants.items():
+            constants.setdefault(name, {}).update(values)
+    joint = replace(
+        first,
+        columns=tuple(kinds.items()),
+        complete=all(layout.complete for layout, _ in files),
+        constants=constants,
+    )
+    return Batch(joint, roles, tuple(source for _, source in files))
+
+
+def _frames(
+    con: duckdb.DuckDBPyConnection, data: Any, request: Request
+) -> tuple[list[Batch], dict[str, str]]:
+    """A table in memory: a pandas frame, or anything that hands its rows over as Arrow does; or a
+    dict of them, one for each model."""
+    batches, names = [], {}
+    models = frames_of(data)
+    for place, (model, frame) in enumerate(models.items() or [(None, data)]):
+        name = "DataFrame" if model is None else f"DataFrame {model!r}"
+        table = f"frame{place or ''}"
+        register(con, frame, table)
+        require_distinct(name, column_names(frame))
+        columns = typed_columns(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
+        layout = Layout("frame", "a DataFrame", columns, table=table)
+        layout = replace(layout, joined=joined(request.fields, layout.kinds))
+        source = Source(f"<{table}>", name, model, "none", place)
+        try:
+            roles = roles_of(request, name, layout.kinds)
+            require_inside(source, request, layout.kinds, roles)
+        except NoResults as error:
+            remedy = error.remedy + unnamed_index(frame)
+            raise NoResults(error.place, error.problem, remedy, name=error.name) from None
+        batches.append(Batch(layout, roles, (source,)))
+        if roles.model is None or model is not None:
+            names[source.path] = UNNAMED if model is None else model
+    _require_read((), batches, request, Spooled())
+    return batches, names
+
+
+def sniff(
+    con: duckdb.DuckDBPyConnection, source: Source, forced: str | None, *, whole: bool = False
+) -> Layout:
+    """The layout of a file, from its first bytes; `forced` names it instead.
+
+    whole : look for columns from end to end, which takes about as long as reading.
+    Errors: DataError when the file is empty, binary or nothing known.
+    """
+    start = first_bytes(source)
+    if start[:4] == b"PAR1":
+        return _parquet(con, source)
+    expected = "expected JSONL, CSV or Parquet"
+    if not start.strip():
+        raise NoResults(source.name, "the file is empty", expected)
+    if forced == "parquet":
+        problem, remedy = "not a Parquet file", "leave --from out"
+        raise DataError(source.name, problem, remedy, name="unknown-format")
+    refuse_binary(source.name, start)
+    try:
+        text = start.decode()
+    except UnicodeDecodeError as error:
+        # A letter may be cut in two where the first bytes end.
+        if error.start <= len(start) - 4:
+            problem, remedy = f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8"
+            raise DataError(source.name, problem, remedy, name="bad-encoding") from None
+        text = start[: error.start].decode()
+    if not text.strip():
+        # Python's strip takes the separators 0x1c to 0x1f for white space as well.
+        problem = "control characters alone"
+        raise NoResults(source.name, problem, expected, name="unknown-format")
+    if forced in DELIMITERS or (forced is None and text.lstrip()[0] not in "{["):
+        return _delimited(source, text, forced)
+    first = text.lstrip().split("\n", 1)[0].strip()
+    lines = first[0] == "{" and forced != "json"
+    if lines and forced != "jsonl":
+        # Else a document over several lines; the first of the lines may be damaged.
+        records = map(parsed, text.split("\n", 20)[:20])
+        alone = "\n" not in text.strip()
+        lines = first != "{" and (alone or any(r for r in records if isinstance(r, dict)))
+    if lines:
+        short = len(start) < HEAD_BYTES and not source.partial
+        return _lines(con, source, text, whole or short)
+    if source.shared is not None:
+        raise unshared(source, "one JSON document")
+    return _document(con, source, text if len(start) < HEAD_BYTES else "")
+
+
+def unshared(source: Source, what: str) -> NoResults:
+    """Error for a file at an address that is no table."""
+    remedy = "write its attempts as JSON lines, or copy it here and leave --engine spark out"
+    problem = f"{what}; a cluster reads JSON lines, CSV and Parquet"
+    return NoResults(source.name, problem, remedy, name="not-on-spark")
+
+
+def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Column → kinds of values; a summary among records, which names no task, has none of them."""
+    # Thousands of records have few sets of keys and types between them.
+    shapes = dict.fromkeys(
+        (tuple(record), tuple(map(type, record.values())))
+        for record in records
+        if isinstance(record, dict)
+    )
+    naming = {names for names, _ in shapes if candidates("task", names)}
+    types: dict[str, set[type]] = {}
+    for names, of_values in shapes:
+        if not naming or names in naming:
+            for name, of in zip(names, of_values, strict=True):
+                types.setdefault(name, set()).add(of)
+    return tuple((name, frozenset(map(kind_of_type, of))) for name, of in types.items())
+
+
+def _lines(con: duckdb.DuckDBPyConnection, source: Source, text: str, whole: bool) -> Layout:
+    # Not splitlines: model output holds separators such as U+2028, which end no line of JSON.
+    lines: Iterable[str | bytes] = text.split("\n")
+    if whole and len(text) >= HEAD_BYTES:
+        lines = chain(lines, _differing(con, source, lines=True))
+    columns = _merge(parsed(line) for line in lines)
+    if not columns:
+        fault = first_fault(source, Layout("jsonl", "", ()))
+        raise fault or NoResults(source.name, "no records", "is it JSONL?")
+    return Layout(
+        "jsonl", "one JSON record per line", columns, packing=source.packing, complete=whole
+    )
+
+
+def _differing(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
+    """One record of each set of keys there is in a file."""
+    rows = con.execute(
+        f"SELECT any_value(json) FROM {OBJECTS}"
+        " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
+        of_objects(source, lines=lines),
+    )
+    return [text for (text,) in rows.fetchall()]
+
+
+def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
+    """One JSON document: an array of records, or what a harness writes.
+
+    text : all of it where it is short, as of thousands; "" where DuckDB reads it.
+    """
+    layout = Layout("json", "a JSON document", (), packing=source.packing)
+    whole = parsed(text)
+    records: list[Any] = whole if isinstance(whole, list) else [whole]
+    if all(isinstance(record, dict) for record in records) and (columns := _merge(records)):
+        return replace(layout, columns=columns)
+    try:
+        rows = con.execute(
+            f"SELECT json FROM {OBJECTS} LIMIT {_FIRST}", of_objects(source, lines=False)
+        ).fetchall()
+        records = [json.loads(text) for (text,) in rows]
+        if len(records) == _FIRST:
+            records += map(json.loads, _differing(con, source, lines=False))
+    except (duckdb.Error, ValueError, RecursionError) as error:
+        raise first_fault(source, layout) or DataError(
+            source.name, str(error).split("\n")[0], "is it JSON?", name="bad-record"
+        ) from None
+    if not any(records):
+        raise NoResults(source.name, "an empty JSON document", "did the run write its results?")
+    if columns := _merge(records):
+        return replace(layout, columns=columns)
+    problem, remedy = "no records in this JSON document", "expected an array of them"
+    raise NoResults(source.name, problem, remedy)
+
+
+def _delimited(source: Source, text: str, forced: str | None) -> Layout:
+    first = io.StringIO(text, newline="").readline().rstrip("\r\n")
+    allowed = DELIMITERS[forced] if forced else ",;\t|"
+    delimiter = max(allowed, key=first.count)
+    rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
+    # A column without a name, such as the index of pandas, is called by its place.
+    header = next(rows, (1, []))[1]
+    names = [name or f"column {place}" for place, name in enumerate(header, 1)]
+    if len(names) < 2:
+        problem = f"neither JSON nor a delimited table (its first line is {first[:40]!r})"
+        remedy = "a table needs a header line with at least a task and an outcome"
+        raise NoResults(source.name, problem, remedy, name="unknown-format")
+    require_distinct(source.name, names)
+    filled = [row for _, row in islice(rows, 200) if row][:100]
+    kinds = {
+        name: {text_kind(row[i]) for row in filled if len(row) == len(names)}
+        for i, name in enumerate(names)
+    }
+    sign = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}[delimiter]
+    columns = tuple((name, frozenset(values)) for name, values in kinds.items())
+    return Layout("csv", f"{sign}-separated with a header", columns, delimiter, source.packing)
+
+
+def require_distinct(place: str, names: Sequence[str]) -> None:
+    """DataError for a column that is there twice, also in capitals: either could be meant."""
+    folded = [name.lower() for name in names]
+    repeated = [name for name in names if folded.count(name.lower()) > 1]
+    if repeated:
+        same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
+        problem, remedy = f"the column {repeated[0]!r} {same}", "rename one"
+        raise DataError(place, problem, remedy, name="ambiguous-column")
+
+
+def _parquet(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
+    try:
+        described = con.execute(
+            f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
+        ).fetchall()
+    except duckdb.Error as error:
+        raise damaged_parquet(source, str(error)) from None
+    if any(_NUMBERED.search(name) for name, *_ in described):
+        # As the file names them: of one that is there twice DuckDB makes x and x_1.
+        elements = con.execute(
+            "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)", {"p": source.path}
+        ).fetchall()
+        names, inside = [], 0
+        # The first is the table; what lies inside a column follows it.
+        for name, children in elements[1:]:
+            if not inside:
+                names.append(name)
+            inside += children - bool(inside)
+        require_distinct(source.name, names)
+    return Layout("parquet", "Parquet", typed_columns(described))
+
+
+def typed_columns(described: Sequence[tuple[Any, ...]]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Columns and kinds from DuckDB's DESCRIBE."""
+    columns = []
+    for name, sql_type, *_ in described:
+        kind = "number" if _NUMERIC.match(sql_type) else "text"
+        if sql_type == "BOOLEAN":
+            kind = "bool"
+        elif sql_type.startswith(("STRUCT", "MAP", "JSON")):
+            kind = "record"
+        columns.append((name, frozenset({"list" if sql_type.endswith("]") else kind})))
+    return tuple(columns)

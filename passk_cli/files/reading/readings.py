@@ -1,0 +1,660 @@
+"""Readings: what the records of a file may mean, ranked by names and by how columns behave.
+
+Only on failure.  Of each structure the columns are found that may be the task, the outcome, the
+model and the attempt; the best reading is tried, and an error says how to ask for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import combinations, islice, product
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.errors import DataError, PasskError
+from passk_cli.files.reading.doubts.grounds import leaf, words
+from passk_cli.files.reading.doubts.settings import NAMES
+from passk_cli.files.reading.proposal import added, in_words, merged
+from passk_cli.files.reading.structures import (
+    NUMBERED,
+    ROLE_WORDS,
+    ROWS,
+    FieldColumn,
+    Structure,
+    beginning,
+    strength,
+)
+from passk_cli.files.request import Request
+from passk_cli.files.roles import (
+    EACH,
+    FAIL_WORDS,
+    PASS_WORDS,
+    SETTINGS,
+    UNITS,
+    candidates,
+    judge,
+    spelled,
+)
+from passk_cli.files.sources.arguments import comes_once
+from passk_cli.message import Settle
+from passk_cli.text import plural
+
+if TYPE_CHECKING:
+    from passk_cli.files.sources.source import Source
+    from passk_cli.outcomes.counts import Counts
+
+# Errors after which readings are looked for.
+_ASKED = (
+    *("no-task-column", "no-outcome-column", "no-model-column", "no-such-column"),
+    *("ambiguous-column", "ambiguous-records", "no-results", "unknown-format"),
+    *("missing-outcome", "bad-outcome"),
+)
+# How many readings are tried, and how often options are added to one; how close the second best
+# has to be; share of the outcomes that may be missing where a reading is proposed.
+_TRIED, _ROUNDS, _CLOSE, _MISSING = 8, 6, 0.8, 0.2
+# Bytes of files that are read again for each remedy, to make it whole.
+_TRIED_BYTES = 1 << 26
+# The longest value that names something; how many columns are compared as task, as outcome.
+_LONG, _COMPARED = 200, 6
+# The least score of a reading.
+_LEAST = 2.5
+# Tasks from which on truth values under any name may be their outcomes.
+_NAMED = 3
+# Words of outcomes of which nobody can know whether true passes.
+UNCLEAR = frozenset(
+    "label refusal refused refuse jailbreak jailbroken attack toxic toxicity harmful harm unsafe"
+    " hallucination hallucinated violation leaked leak flagged fail failed failure wrong biased"
+    " bias misled cheated hacked error".split()
+)
+# Words of names of what is no outcome, and of what is no task.
+_CONTRARY = frozenset(
+    "first total valid expected num count max min time timeout cached enabled skipped retry n index"
+    " number exists has is_valid completed finished format truth gold prediction predicted".split()
+)
+_NO_TASK = frozenset(
+    "run session time timestamp date response output trace uuid hash attempt trial seed log version"
+    " created at ts started finished answer worker host category type difficulty level count"
+    " duration reason path file url message error rep repeat iter iteration round epoch rollout"
+    " sha256 sha digest trace span".split()
+)
+# Words of names of what an attempt took, and of the records in which its answer lies.
+_AMOUNTS = frozenset("tokens token cost usd latency seconds ms weight".split())
+_ANSWERS = frozenset("response usage raw output".split())
+_STATEMENTS = frozenset(
+    "question problem statement instruction query gold golden target expected reference prompt"
+    " input".split()
+)
+# Words of columns whose values may each number their tasks anew.
+_SUITES = frozenset(
+    "subject category domain split dataset benchmark suite subset topic track group repo".split()
+)
+# Names of what one attempt consists of.
+_PARTS = re.compile(
+    r"(turn|step|message|criteri(on|a)|rubric|check|gate|evidence|assertion|expectation|event"
+    r"|tool_call)s?"
+)
+
+
+@dataclass(frozen=True)
+class RankedReading:
+    """What the records of a structure mean.
+
+    roles : role → path, of a task also two with a comma between them.  by : columns that make
+    groups.
+    question : what its values do not say of the outcome: "polarity", "threshold" or "words"; "name"
+        where nothing but its values speaks for it; else "".
+    """
+
+    score: float
+    structure: Structure
+    roles: Mapping[str, str]
+    by: tuple[str, ...] = ()
+    question: str = ""
+
+    @property
+    def outcome(self) -> FieldColumn:
+        """The column that is the outcome, or of counts that of the passes."""
+        return self.structure.columns[self.roles.get("outcome", self.roles.get("c", ""))]
+
+    def options(self, request: Request) -> dict[str, Any]:
+        """The options that a request lacks for this reading, as fields of a request."""
+        options: dict[str, Any] = {}
+        if self.structure.keys:
+            options = {"records": ".".join(self.structure.keys)}
+            options |= {"format": None} if request.format else {}
+        fields = {}
+        for role, path in self.roles.items():
+            known = candidates(role, self.structure.usual) == [path]
+            if role == "model" and self.structure.columns[path].beside:
+                # What stands beside a list comes along under its usual names alone.
+                known = strength(role, path) == 3
+            if request.fields.get(role, "" if not known else path) != path:
+                fields[role] = path
+        if request.outcome is not None and "outcome" in fields:
+            options["outcome"] = None
+        options |= {"by": self.by} if self.by else {}
+        return options | ({"fields": fields} if fields else {})
+
+
+def readings(
+    found: Sequence[Structure], request: Request, wrong: Collection[str] = ()
+) -> list[RankedReading]:
+    """The readings of these structures, the best first.
+
+    wrong : roles whose columns, as asked, are not there or no outcomes: others are meant.
+    """
+    every = [reading for each in found for reading in _of_structure(each, request, wrong)]
+    return sorted(every, key=lambda reading: -reading.score)
+
+
+def _of_structure(
+    structure: Structure, request: Request, wrong: Collection[str]
+) -> Iterator[RankedReading]:
+    columns = structure.columns
+    asked = {**request.fields}
+    if request.outcome is not None:
+        asked["outcome"] = request.outcome
+    wanted = {role: asked[role] for role in asked if role in ROLE_WORDS and role not in wrong}
+    given = {role: _located(path, columns) for role, path in wanted.items()}
+    if "" in given.values():
+        return
+    taken = {part for path in given.values() for part in path.split(",")} | {*request.by}
+    free = {path: column for path, column in columns.items() if path not in taken}
+    tasks, outcomes = _tasks(structure, free), {p: _outcome(c) for p, c in free.items()}
+    if "task" in given or (request.template and "task" in request.template.names):
+        tasks = {given.get("task", ""): 3.0}
+    counts = bool(candidates("n", structure.usual) and candidates("c", structure.usual))
+    if counts:
+        outcomes = {candidates("c", structure.usual)[0]: (5.0, "")}
+    if "outcome" in given:
+        path = given["outcome"]
+        score, question = _outcome(columns[path]) or (0.0, "words")
+        # Who names it knows what it means.
+        outcomes = {path: (score, "" if question in ("name", "polarity") else question)}
+
+    def near(role: str, path: str) -> float:
+        """How similar a column's name is to the one that was asked for and is not there."""
+        return 3 * SequenceMatcher(None, asked[role], path).ratio() if role in wrong else 0.0
+
+    likely = {p: (o[0] + near("outcome", p), o[1]) for p, o in outcomes.items() if o and o[0] > 0}
+    for task, outcome in product(
+        sorted(tasks, key=lambda path: -tasks[path] - near("task", path))[:_COMPARED],
+        sorted(likely, key=lambda path: -likely[path][0])[:_COMPARED],
+    ):
+        score, question = likely[outcome]
+        played = {*task.split(","), outcome}
+        few = any(len(columns[part].counts) < _NAMED for part in played - {outcome, ""})
+        if outcome in task.split(",") or (question == "name" and few):
+            continue
+        others = {path: column for path, column in free.items() if path not in played}
+        models = _ranked("model", others)
+        model = given.get("model", next(iter(models), ""))
+        score += tasks[task] + near("task", task) + 0.7 * strength("model", model)
+        attempt, by = given.get("attempt", ""), tuple[str, ...]()
+        verdict = "c" if counts else "outcome"
+        if columns[outcome].listed:
+            score += 0.8 * (len({len(v) for v in columns[outcome].values if v}) == 1)
+        elif task and not counts:
+            cells = [p for p in (*task.split(","), *model.split(","), *request.by) if p in columns]
+            others.pop(model, None)
+            attempt, by, fit = _attempt(structure, cells, attempt, others)
+            score += fit
+        way = [*structure.keys, *outcome.replace(EACH, "").split(".")[:-1]]
+        score -= 2.5 * any(_PARTS.fullmatch(spelled(key)) or words(key) & _ANSWERS for key in way)
+        score -= 2.5 * _below_a_verdict(columns, likely, outcome) + 0.1 * (EACH in outcome)
+        score -= 0.1 * any(columns[part].beside for part in played if part)
+        last = outcome.rpartition(".")[2].lower()
+        if score < _LEAST or (structure.named and last in ("acc", "accuracy")):
+            # What keys name may have averages.
+            continue
+        roles = {"task": task, verdict: outcome, "model": model, "attempt": attempt}
+        yield RankedReading(score, structure, {r: p for r, p in roles.items() if p}, by, question)
+
+
+def _located(path: str, columns: Mapping[str, FieldColumn]) -> str:
+    """The columns that a role's value is made of, as they are spelled here; "" where one is not."""
+    plain = {each.replace(EACH, ""): each for each in columns}
+    parts = [p if p in columns else plain.get(p.replace(EACH, ""), "") for p in path.split(",")]
+    return ",".join(parts) if all(parts) else ""
+
+
+def _below_a_verdict(
+    columns: Mapping[str, FieldColumn], outcomes: Mapping[str, tuple[float, str]], outcome: str
+) -> bool:
+    """Whether something judges what an outcome is a part of."""
+    above = [columns[p] for p, (score, _) in outcomes.items() if score >= 2.4]
+    if columns[outcome].listed:
+        return any(not column.listed for column in above)
+    return not columns[outcome].beside and any(column.beside for column in above)
+
+
+def _ranked(role: str, columns: Mapping[str, FieldColumn]) -> list[str]:
+    """The columns whose names mean a role, and whose values may name something."""
+    scores = {
+        path: strength(role, path)
+        for path, column in columns.items()
+        if not column.listed
+        and max(map(len, column.counts), default=_LONG) < _LONG
+        and not _is_amount(path)
+        and not (role == "model" and column.numbers)
+    }
+    named = (path for path, score in scores.items() if score)
+    return sorted(
+        named, key=lambda path: (-scores[path], role == "attempt" and not columns[path].numbers)
+    )
+
+
+def _is_amount(path: str) -> bool:
+    last = path.rpartition(".")[2]
+    return bool(words(last) & _AMOUNTS) or any(candidates(role, [last]) for role in UNITS)
+
+
+def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str, float]:
+    """Columns that may be the task, also two together, and how likely each is."""
+    plain = {p: c for p, c in columns.items() if not c.listed and c.counts}
+    statements = [c for c in plain.values() if words(c.path) & _STATEMENTS]
+    statements = [column for column in statements if not _is_amount(column.path)]
+    scores: dict[str, float] = {}
+    for path, column in plain.items():
+        last, values = path.rpartition(".")[2], column.counts
+        kinds = {type(value) for value in column.values} - {type(None)}
+        named = strength("task", path)
+        foreign = max(strength(role, path) for role in ("model", "outcome", "attempt"))
+        unlike = not kinds <= {str, int} or _is_amount(path) or column.texts.count("")
+        if unlike or max(map(len, values)) > 10 * _LONG:
+            continue
+        if structure.size == 1 and named < 1.7:
+            continue
+        score = named + (1.0 if len(values) >= 5 else 0.0 if len(values) >= 3 else -1.2)
+        score += 0.6 * (len(set(values.values())) == 1) + 0.2 * (len(values) == structure.size)
+        score -= 1.0 * (leaf(path) in NAMES)
+        score -= 2.0 * (named < 3 and any(words(part) & _ANSWERS for part in path.split(".")[:-1]))
+        score -= 2.0 * (named < 3 and (foreign == 3 or bool(words(last) & _NO_TASK)))
+        score -= 2.0 * (named < 3 and all(map(NUMBERED.fullmatch, values)) and int not in kinds)
+        score -= 0.5 * (max(map(len, values)) > _LONG)
+        score -= 1.0 * (not named and (int in kinds or all(map(_is_number, values))))
+        if len(values) < structure.size:
+            for statement in statements:
+                if statement is not column and statement.path != path:
+                    one = len(set(zip(column.texts, statement.texts, strict=True))) == len(values)
+                    score += 1.2 if one else -2.5
+                    break
+        suite = next((p for p, c in plain.items() if _restarts(c, column)), "")
+        if suite:
+            scores[f"{suite},{path}"], score = score - 0.5, score - 3
+        scores[path] = score
+    likely = {path: score for path, score in scores.items() if score > 0}
+    if max(likely.values(), default=0) < 1:
+        likely |= {f"{one},{other}": 1.0 for one, other in _grids(plain)}
+    return likely
+
+
+def _grids(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Two columns of whole numbers that occur in all combinations, as year and day do."""
+    numbers = {
+        path: column
+        for path, column in columns.items()
+        if {type(value) for value in column.values} == {int}
+        and len(column.counts) in range(2, 100)
+        and not _is_amount(path)
+        and not words(path) & (_NO_TASK | _CONTRARY)
+    }
+    for one, other in combinations(numbers, 2):
+        pairs = {*zip(numbers[one].texts, numbers[other].texts, strict=True)}
+        if len(pairs) == len(numbers[one].counts) * len(numbers[other].counts):
+            yield one, other
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"-?\d+(\.\d*)?", text))
+
+
+def _restarts(suite: FieldColumn, column: FieldColumn) -> bool:
+    """Whether a column's numbers start again under each of a few parts, which differ in size."""
+    if suite is column or len(suite.counts) not in range(2, 40):
+        return False
+    outer = suite.beside and not (strength("model", suite.path) or leaf(suite.path) in NAMES)
+    if not (outer or words(suite.path) & _SUITES):
+        return False
+    if not all(map(_is_number, column.counts)):
+        return False
+    under: dict[str, set[float]] = defaultdict(set)
+    for part, text in zip(suite.texts, column.texts, strict=True):
+        under[part].add(float(text or -1))
+    first = {min(numbers) for numbers in under.values()}
+    return len(first) == 1 and len({len(numbers) for numbers in under.values()}) > 1
+
+
+def _outcome(column: FieldColumn) -> tuple[float, str] | None:
+    """How likely a column is the outcome, and what nobody can know of it; None for no outcome."""
+    last = column.path.replace(EACH, "").rpartition(".")[2]
+    named, unclear = strength("outcome", column.path), bool(words(last) & UNCLEAR)
+    verdicts, name = column.judged, spelled(last)
+    if (unclear and named < 3) or (named == 0 and _says_passes(column)):
+        named = 1.2
+    amount = _is_amount(column.path) or bool(candidates("n", [last]))
+    if not verdicts or amount or any(isinstance(v, list | dict) for v in column.flat):
+        return None
+    foreign = any(strength(role, name) == 3 for role in ("task", "attempt", "model"))
+    if named < 3 and (foreign or name in SETTINGS):
+        return None
+    score = named - 1.5 * len(words(last) & _CONTRARY) * (named < 3)
+    score -= 1.0 * (len(verdicts) < 0.5 * len(column.flat))
+    texts = [verdict for verdict in verdicts if isinstance(verdict, str)]
+    if not texts:
+        both, plain = len({*verdicts}) == 2, {*map(type, column.flat)} <= {bool, type(None)}
+        if named == 0 and not (both and len(verdicts) == len(column.flat)):
+            return None
+        in_words = {str(v).strip().lower() for v in column.flat} & {*PASS_WORDS, *FAIL_WORDS}
+        score += (
+            2.0 if both else -2.0 if name == "status" else 0.5 if plain and not unclear else -0.5
+        )
+        score -= 0.3 * unclear + 0.8 * (named == 0)
+        score += 1.5 * bool(in_words - {"true", "false"})
+        return score, "polarity" if unclear else "" if named else "name"
+    if named == 0:
+        return None
+    if column.numbers:
+        low, high = min(column.numbers), max(column.numbers)
+        whole = all(number % 1 == 0 for number in column.numbers)
+        passing = words(last) & {"passed", "pass", "correct", "solved", "resolved", "success"}
+        score += 0.5 * (low >= 0 and high <= 1) - 3.0 * bool(whole and high > 1 and passing)
+        score -= 0.5 + 1.0 * (low == high)
+        return score - 1.0 * (whole and high > 1 and named < 1.6), "threshold"
+    distinct = {*texts}
+    several = 2 <= len({*map(str, verdicts)}) <= 5 and max(map(len, distinct)) <= 40
+    return (score, "words") if several and len(verdicts) > len(distinct) else None
+
+
+def _says_passes(column: FieldColumn) -> bool:
+    """Whether some of its few words pass or fail, as correct and hedged_wrong do."""
+    texts = {value for value in column.flat if isinstance(value, str)}
+    known = {*PASS_WORDS, *FAIL_WORDS} - {"true", "false", "t", "f", "yes", "no", "ok"}
+    return len(texts) in range(2, 6) and any(
+        {*re.split(r"[\W_]+", t.lower())} & known for t in texts
+    )
+
+
+def _attempt(
+    structure: Structure, cell: Sequence[str], given: str, columns: Mapping[str, FieldColumn]
+) -> tuple[str, tuple[str, ...], float]:
+    """The column that numbers the attempts, "" for none; a setting without which its numbers
+    repeat; and how well the rows fit the reading.
+
+    cell : columns whose values an attempt shares with the others at its task.
+    """
+    cells = [*zip(*(structure.columns[path].texts for path in cell), strict=True)]
+    sizes = {*Counter(cells).values()}
+    fit = 0.8 * (len(sizes) == 1 and sizes != {1})
+    usual = candidates("attempt", structure.usual)
+    if given or sizes <= {1}:
+        return given or (usual[0] if len(usual) > 1 else ""), (), fit
+
+    def distinct(*paths: str) -> bool:
+        """Whether the values of columns tell the rows of each cell apart."""
+        return len({*zip(cells, *(columns[p].texts for p in paths), strict=True)}) == len(cells)
+
+    named = _ranked("attempt", columns)
+    once = [path for path in named if distinct(path)]
+    if once or any(strength("attempt", path) >= 1.7 for path in named):
+        # A usual name is taken for it in any case.
+        return (once or named)[0], (), fit + (0.9 if once else -0.8)
+    numbers = [p for p, c in columns.items() if _is_count(c) and len(c.counts) <= max(sizes)]
+    numbers = [p for p in numbers if not (_is_amount(p) or _outcome(columns[p]))]
+    texts = (p for p, c in columns.items() if not (c.listed or c.numbers or "" in c.texts))
+    texts = (path for path in texts if leaf(path) in NAMES or not words(path) & _NO_TASK)
+    settings = ["", *(path for path in texts if len(columns[path].counts) in range(2, 20))]
+    for setting, number in product(settings, numbers):
+        by = (setting,) if setting else ()
+        if distinct(*by, number):
+            return number, by, fit + 0.4
+    return "", (), fit
+
+
+def _is_count(column: FieldColumn) -> bool:
+    """Whether its values are the whole numbers up to some number, from 0 or 1 on."""
+    numbers = sorted({*column.numbers}) if not column.listed and "" not in column.texts else []
+    return len(numbers) > 1 and numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+
+
+def proposed(
+    error: DataError,
+    data: Any,
+    sources: Sequence[Source],
+    request: Request,
+    read: Callable[[Request], Counts],
+) -> DataError:
+    """The error with the options by which its data can be read, or with what only people know.
+
+    data : what was given, where there are no files.  read : reads with a request.
+    """
+    if request.engine != "duckdb" or (not sources and comes_once(data)):
+        return error
+    if error.name not in _ASKED:
+        small = sum(os.path.getsize(source.path) for source in sources) <= _TRIED_BYTES
+        whole = _completed(error.settles, request, read) if small else error.settles
+        return error if whole == error.settles else error.settled(whole, in_words(whole))
+    asked = {**request.fields, **({"outcome": request.outcome} if request.outcome else {})}
+    wrong = [role for role in asked if f"{role}={asked[role]}" in error.problem]
+    offered = {role for settle in error.settles for role in settle.options.get("fields", {})}
+    structures: list[Structure] = []
+    # Of what attempts took or said no reading knows.
+    if (wrong or error.name != "no-such-column") and not offered - {*ROLE_WORDS, "n", "c"}:
+        try:
+            structures = beginning(error.place, data, sources, request)
+        except DataError as refusal:
+            return refusal if error.name == "unknown-format" else error
+    if error.name in ("missing-outcome", "bad-outcome"):
+        wrong = ["outcome"] if "outcome" in asked else []
+    elif structures:
+        wrong += [
+            role
+            for role in {*asked} & {*ROLE_WORDS} - {*wrong}
+            if not any(_located(asked[role], structure.columns) for structure in structures)
+        ]
+    ranked = [r for r in readings(structures, request, wrong) if _suits(r, error, request)]
+    settles, question = _settled(ranked, request, read)
+    if error.name == "ambiguous-records" or not (settles or question):
+        known = [settle.options.get("records") for settle in settles]
+        others = [s for s in error.settles if s.options.get("records", "") not in known]
+        settles += _readable(others, request, read)
+    remedy = (in_words(settles) if settles else question) or error.remedy
+    nested = any("." in path and s.size == ROWS for s in structures[:1] for path in s.columns)
+    if not settles and not question and nested:
+        remedy = f"{remedy}; nested fields were looked for in the first {ROWS:,} records"
+    return type(error)(error.place, error.problem, remedy, name=error.name, settles=settles)
+
+
+def _settled(
+    ranked: Sequence[RankedReading], request: Request, read: Callable[[Request], Counts]
+) -> tuple[list[Settle], str]:
+    """The best reading that reads, and the second best where it is close; or else a question."""
+    settles: list[Settle] = []
+    known: list[Counts] = []
+    best = 0.0
+    for reading in islice(_distinct(ranked, request), _TRIED):
+        if len(settles) == 2 or (settles and reading.score < best - _CLOSE):
+            break
+        own = reading.options(request)
+        scored = request.threshold or request.scores_only
+        if reading.question not in ("", "name") and not (
+            scored and reading.question == "threshold"
+        ):
+            if not settles:
+                either = _readable(_either(reading, own), request, read)
+                if len(either) == 2:
+                    return either, ""
+                return [], _asked(reading, _answerable(reading, own, request, read))
+            continue
+        settle, counts = _tried(Settle(own), request, read) if own else (Settle(own), None)
+        if counts is None or any(_same(counts, other) for other in known):
+            continue
+        missing, outcome = counts.facts.missing, reading.outcome.path
+        if missing > _MISSING * int(counts.n.sum()):
+            shown = in_words([Settle({k: v for k, v in settle.options.items() if k != "missing"})])
+            return settles, (
+                f"{plural(missing, 'value')} of {outcome} are missing: what does that mean? read it"
+                f" with {shown} --missing fail, drop or bounds"
+            )
+        best = best if settles else reading.score
+        why = f"reads {_size(counts)}" + f", outcome {outcome}" * (outcome != "outcome")
+        why += f": does true pass? {reading.outcome.tally}" * (reading.question == "name")
+        if "missing" in settle.options:
+            fails = f"{why}; {plural(missing, 'missing outcome')} fail"
+            dropped = Settle({**settle.options, "missing": "drop"}, "leaves these out")
+            return [replace(settle, why=fails), dropped], ""
+        settles.append(replace(settle, why=why))
+        known.append(counts)
+    return settles, ""
+
+
+def _answerable(
+    reading: RankedReading,
+    options: Mapping[str, Any],
+    request: Request,
+    read: Callable[[Request], Counts],
+) -> Mapping[str, Any]:
+    """The options with what else has to be settled once the question is answered, whatever by."""
+    column = reading.outcome
+    texts = Counter(value for value in column.flat if isinstance(value, str) and value.strip())
+    answer: dict[str, Any] = {"passes": (max(texts, key=texts.__getitem__, default=""),)}
+    if reading.question == "threshold":
+        answer = {"threshold": (max(column.numbers, default=1.0),)}
+    settle, counts = _tried(Settle({**options, **answer}), request, read)
+    whole = {name: value for name, value in settle.options.items() if name not in answer}
+    return options if counts is None else whole
+
+
+def _completed(
+    settles: Sequence[Settle], request: Request, read: Callable[[Request], Counts]
+) -> tuple[Settle, ...]:
+    """Remedies with what else has to be settled after them; those that lead to no number go."""
+    tried = [(settle, *_tried(settle, request, read)) for settle in settles]
+    whole = [replace(own, why=settle.why) for settle, own, counts in tried if counts is not None]
+    return tuple(whole or settles)
+
+
+def _readable(
+    settles: Sequence[Settle], request: Request, read: Callable[[Request], Counts]
+) -> list[Settle]:
+    """The remedies that an error brings along, as far as they read."""
+    tried = [(each, *_tried(each, request, read)) for each in settles[:_TRIED]]
+    return [
+        replace(settle, why=f"{each.why + ': ' if each.why else ''}reads {_size(counts)}")
+        for each, settle, counts in tried
+        if counts is not None
+    ]
+
+
+def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
+    """What an outcome of two values means if the one passes, and if the other does."""
+    column = reading.outcome
+    values = Counter(str(value).lower() for value in column.flat if value not in (None, ""))
+    if reading.question == "threshold" or len(values) != 2:
+        return []
+    first, second = sorted(values, key=lambda value: judge(value, None) is not True)
+    whys = (
+        f"if {value} passes, {values[value]:,} of {values.total():,}" for value in (first, second)
+    )
+    usual = {} if reading.question == "polarity" else {"passes": (first,)}
+    other = {"passes": (second,), "fails": (first,)} if not usual else {"passes": (second,)}
+    return [
+        Settle({**options, **more}, why) for more, why in zip((usual, other), whys, strict=True)
+    ]
+
+
+def _distinct(ranked: Sequence[RankedReading], request: Request) -> Iterator[RankedReading]:
+    """Readings of which none has the options of one before it."""
+    seen: list[dict[str, Any]] = []
+    for reading in ranked:
+        options = reading.options(request)
+        if options not in seen:
+            seen.append(options)
+            yield reading
+
+
+def _tried(
+    settle: Settle,
+    request: Request,
+    read: Callable[[Request], Counts],
+    rounds: int = _ROUNDS,
+) -> tuple[Settle, Counts | None]:
+    """A remedy with what else has to be settled, and the counts that it reads; None for none.
+
+    What is pooled, or kept apart, by one column is so by the others.
+    """
+    try:
+        asked = replace(added(request, settle), conversion=None, resume=None)
+        return settle, read(asked)
+    except PasskError as error:
+        kind = next((name for name in ("pool", "by") if name in settle.options), "")
+        ways = [each for each in error.settles if kind and kind in each.options]
+        ways += [each for each in error.settles if each not in ways]
+        if error.name == "missing-outcome" and "missing" not in settle.options:
+            ways = [Settle({"missing": "fail"})]
+        elif error.name == "duplicate-attempts" and kind == "pool":
+            ways = [Settle({"duplicates": "keep"})]
+    if not ways or rounds == 1:
+        return settle, None
+    # Where the first leads to no number the last may: pooling on purpose.
+    first = _tried(merged(settle, ways[0]), request, read, rounds - 1)
+    if first[1] is not None or len(ways) == 1 or rounds < _ROUNDS:
+        return first
+    last = _tried(merged(settle, ways[-1]), request, read, rounds - 1)
+    return first if last[1] is None else last
+
+
+def _same(first: Counts, second: Counts) -> bool:
+    """Whether two readings count the same attempts and passes."""
+    return sorted(zip(first.n.tolist(), first.c.tolist(), strict=True)) == sorted(
+        zip(second.n.tolist(), second.c.tolist(), strict=True)
+    )
+
+
+def _size(counts: Counts) -> str:
+    """How much was read: "8 tasks × 3 attempts under 2 conditions"."""
+    least, most = int(counts.n.min()), int(counts.n.max())
+    each = plural(most, "attempt") if least == most else f"{least:,} to {plural(most, 'attempt')}"
+    size = f"{plural(len(counts.tasks), 'task')} × {each}"
+    models = len({name for name, *_ in counts.series})
+    size += f" by {plural(models, 'model')}" * (models > 1)
+    for place, name in enumerate(counts.group_names, 1):
+        size += f" {'under' if place == 1 else 'and'} "
+        size += plural(len({series[place] for series in counts.series}), name)
+    return size
+
+
+def _asked(reading: RankedReading, options: Mapping[str, Any]) -> str:
+    """What nobody can know of an outcome, with its values and the options that answer."""
+    column, name = reading.outcome, reading.outcome.path
+    shown = in_words([Settle(options)])
+    if reading.question == "threshold":
+        scores = (f"{min(column.numbers):g} to {max(column.numbers):g}") if column.numbers else ""
+        read = f"{shown} --threshold X".strip()
+        return f"from what value does {name} pass ({scores})? read it with {read}"
+    return f"{name}: which words pass? {column.tally}; read it with {shown} --passes WORD"
+
+
+def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
+    """Whether an outcome can be what another one lacks: it has to agree with those there are."""
+    if error.name not in ("missing-outcome", "bad-outcome"):
+        return True
+    columns = reading.structure.columns
+    own = [request.outcome] if request.outcome else candidates("outcome", reading.structure.usual)
+    own = [request.fields["outcome"]] if "outcome" in request.fields else own
+    path = reading.outcome.path
+    if path in own:
+        return error.name == "bad-outcome" and reading.question == "words"
+    below = any(path.startswith(f"{name}.") for name in own)
+    if error.name == "bad-outcome" or below:
+        return below
+    column = columns[path]
+    if reading.structure.keys or column.listed or not own:
+        return not own
+    before = [judge(v, request.bar) for v in columns[own[0]].values] if own[0] in columns else []
+    after = [judge(value, request.bar) for value in column.values]
+    return all(b is None or b == a for b, a in zip(before, after, strict=bool(before)))

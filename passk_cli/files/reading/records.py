@@ -1,0 +1,179 @@
+"""Records of files one by one, with their places, and the first of them that is none."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from passk_cli.errors import BadRecord, DataError
+from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, connect, quote_name
+from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.roles import find
+from passk_cli.files.sources.source import (
+    OBJECTS,
+    KeyTwice,
+    Source,
+    csv_rows,
+    fetched,
+    lines,
+    object_bytes,
+    of_objects,
+    open_bytes,
+    parsed,
+    unique,
+)
+
+Record = Mapping[str, Any]
+SKIP = "skip such lines with --skip-bad"
+_MARK = b"\xef\xbb\xbf"
+
+
+def mixed_ends(source: Source) -> DataError | None:
+    """The first line that ends in another way than the first one."""
+    with open_bytes(source) as stream:
+        first = stream.readline().endswith(b"\r\n")
+        for number, line in enumerate(stream, 2):
+            if line.endswith(b"\n") and line.endswith(b"\r\n") != first:
+                here, before = (r"\n", r"\r\n") if first else (r"\r\n", r"\n")
+                problem = f"ends in {here}, the lines before in {before}"
+                remedy = "give all lines the same end, as dos2unix does"
+                return BadRecord(f"{source.name}:{number}", problem, remedy)
+    return None
+
+
+def first_fault(source: Source, layout: Layout) -> DataError | None:
+    """Error for the first record of a file that is none."""
+    if layout.kind == "json":
+        from passk_cli.files.sources.documents import elements
+
+        with open_bytes(source) as stream:
+            try:
+                deque(elements(stream, name=source.name), maxlen=0)
+            except BadRecord as error:
+                return error
+    if layout.kind not in ("jsonl", "csv"):
+        return None
+    every = _written(source, layout)
+    records = (_record(each, layout, place, hook=unique) for place, each in every)
+    return next((record for record in records if isinstance(record, DataError)), None)
+
+
+def _written(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
+    """(place, text) of lines of JSON and (place, fields) of rows of a delimited text."""
+    width = len(layout.columns)
+    if layout.kind == "jsonl":
+        return ((f"{source.name}:{number}", line) for number, line in lines(source))
+    # As the statement reads them: empty fields after the last column are none.
+    rows = ((n, row) for n, row in csv_rows(source, layout.delimiter) if row)
+    return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
+
+
+def _record(
+    written: bytes | list[str], layout: Layout, place: str, hook: Any = None
+) -> Record | DataError:
+    """The record of a line or a row, or what is wrong with it.
+
+    hook : that of json for objects.
+    """
+    if isinstance(written, list):
+        names = [name for name, _ in layout.columns]
+        if len(written) == len(names):
+            return dict(zip(names, written, strict=True))
+        return BadRecord(place, f"{len(written)} fields; the header has {len(names)}", SKIP)
+    if written.startswith(_MARK) and not place.endswith(":1"):
+        problem = "a mark of byte order, as where files were joined"
+        remedy = "give these files one by one, or take the mark out"
+        return BadRecord(place, problem, remedy)
+    problem = "not a JSON record"
+    try:
+        record = json.loads(written, object_pairs_hook=hook)
+        if isinstance(record, dict):
+            return record
+    except UnicodeDecodeError:
+        problem = "not UTF-8"
+    except json.JSONDecodeError as error:
+        problem = f"not JSON ({error.msg})"
+    except KeyTwice as error:
+        return BadRecord(place, str(error), "keep one")
+    except RecursionError:
+        problem = "nested too deeply"
+    text = shortened(written.decode(errors="replace").strip())
+    return BadRecord(place, f"{problem} in {text}", SKIP)
+
+
+def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
+    """(place, record) of the records of a batch's files, in order.
+
+    start : how many rows of the first file, or of the spool, are passed over unread.
+    """
+    layout = batch.layout
+    if layout.spool:
+        with open(layout.spool, encoding="utf-8") as file:
+            for record in map(json.loads, islice(file, start, None)):
+                constants = layout.constants_of(str(record.pop(FILE_COLUMN)))
+                yield record.pop(PLACE_COLUMN), record | constants
+        return
+    for source in batch.sources:
+        table: Iterator[tuple[str, Record | DataError]]
+        if layout.kind in ("jsonl", "csv"):
+            # Passed over as they are; a row whose fields do not fit is none.
+            every = _written(source, layout)
+            fitting = (
+                row for row in every if layout.kind == "jsonl" or len(row[1]) == len(layout.columns)
+            )
+            table = ((p, _record(row, layout, p)) for p, row in islice(fitting, start, None))
+        else:
+            table = _queried(batch, source, start)
+        for place, record in table:
+            if not isinstance(record, DataError):
+                yield place, {**record, **layout.constants_of(source.path)}
+        start = 0
+
+
+def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
+    """(place, record) of the row of a file, or of the spool, with this number from 1."""
+    if batch.layout.kind == "frame":
+        return f"{source.name}: record {number}", {}
+    return next(records(replace(batch, sources=(source,)), number - 1), (source.name, {}))
+
+
+def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Record | DataError]]:
+    """Records of what has no lines (documents, Parquet), numbered from 1."""
+    if batch.layout.kind == "frame":
+        return
+    con = connect([source.path])
+    if batch.layout.kind == "json":
+        sql = f"SELECT json FROM {OBJECTS} OFFSET {start}"
+        con.execute(sql, of_objects(source, lines=False))
+        rows = (parsed(text) for (text,) in fetched(con))
+    else:
+        columns = [name for name, _ in batch.layout.columns]
+        relation = batch.layout.relation([source.path], {}, object_bytes=object_bytes([source]))
+        # As JSON, because Python needs further packages for some types, such as times with zones.
+        values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
+        con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
+        rows = (
+            {name: value and json.loads(value) for name, value in zip(columns, row, strict=True)}
+            for row in fetched(con)
+        )
+    for number, record in enumerate(rows, start + 1):
+        if isinstance(record, dict):
+            yield f"{source.name}: record {number}", record
+
+
+def value_of(record: Record, column: str | None) -> Any:
+    """The value of a column, or below the keys of a dotted path; None where there is none."""
+    base, keys = find(column or "", {name: set() for name in record}) or ("", [])
+    value = record.get(base)
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def shortened(text: str) -> str:
+    """A text as a message quotes it: at most 80 characters."""
+    return text if len(text) <= 80 else text[:77] + "…"

@@ -1,0 +1,529 @@
+"""Files of rows from what formats find in files, one for each meaning of their columns.
+
+Harnesses' formats give attempts, whose columns are known.  Generic formats give records, in which
+the roles of columns are found as in a table; only columns that may play one are written: what else
+a record holds, texts of megabytes say, is known by name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, cast
+
+from passk_cli.errors import BadRecord, DataError, NoResults
+from passk_cli.files import formats
+from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN
+from passk_cli.files.formats.format import (
+    Contents,
+    File,
+    Format,
+    Record,
+    Row,
+    Wanted,
+    look,
+    one_of,
+    quoted,
+)
+from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.look import Spooled, Unread, require_inside, roles_of
+from passk_cli.files.request import Request
+from passk_cli.files.roles import (
+    EACH,
+    OF_ATTEMPTS,
+    ROLES,
+    SETTINGS,
+    SHORT,
+    UNITS,
+    Roles,
+    assign,
+    candidates,
+    columns_of,
+    find,
+    joined,
+    without_absent,
+)
+from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
+from passk_cli.files.sources.source import Source, kind_of, kind_of_type, line_of
+from passk_cli.text import plural
+
+# Attempts of a model's runs go on: the first number of the next run.
+_RUN = 1_000_000
+_TEXTS = ("answer", "solution")
+# Of how many attempts of a file it is noted what is known of what they took.
+_NOTED = 20
+# Of more files than this, short documents are parsed here: DuckDB takes a millisecond for each.
+_MANY = 300
+_IN_MEMORY = 1 << 20
+# What --outcome asks for where each file has one outcome, under names of their own.
+ONLY = "only"
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """A file in a format we know."""
+
+    file: File
+    format: Format
+
+    @property
+    def source(self) -> Source:
+        return self.file.source
+
+
+_Tables = Sequence[tuple[Recognised, Contents]]
+
+
+def recognised(
+    sources: Sequence[Source], request: Request
+) -> tuple[list[Recognised], list[Source]]:
+    """The files that formats know, and the others; without what repeats a file of a folder."""
+    forced = formats.FORMATS[request.format] if request.format else None
+    known, others = [], []
+    beside: dict[str, Any] = {}
+    columns = [*columns_of(request.fields), *request.by]
+    for source in sources:
+        file = look(source, beside)
+        form = forced or formats.asked(file, request.records, columns)
+        if form is None:
+            file, form = formats.recognise(file) or (file, None)
+        if form is None and len(sources) > _MANY:
+            form = formats.of_short(file)
+        if form is None:
+            others.append(source)
+        else:
+            known.append(Recognised(file.lightened(), form))
+    covered = _covered(known, [s for s in sources if not s.named])
+    return (
+        [each for each in known if each.source.path not in covered],
+        [source for source in others if source.path not in covered],
+    )
+
+
+def _covered(known: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
+    """The paths of files that repeat what another holds, as its format says."""
+    paths = {os.path.abspath(source.name): source.path for source in candidates}
+    names = sorted(paths)
+    covered: set[str] = set()
+    for each in known:
+        path = os.path.abspath(each.source.name)
+        covers = each.format.covers
+        for pattern in covers(each.file) if callable(covers) else covers:
+            # What lies outside of its folder is reached by ../ before the pattern.
+            whole = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
+            covered |= {paths[name] for name in _matching(names, whole) if name != path}
+    return covered
+
+
+def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
+    """Those of these sorted names that match a glob: * stays within a name, **/ is any folders."""
+    # Of thousands of files most have little beside them, and patterns take long to compile.
+    start = pattern.partition("*")[0]
+    place = end = bisect_left(names, start)
+    while end < len(names) and names[end].startswith(start):
+        end += 1
+    if "*" not in pattern:
+        yield from (name for name in names[place:end] if name == pattern)
+    elif place < end:
+        regex = re.escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*", "[^/]*")
+        yield from filter(re.compile(regex).fullmatch, names[place:end])
+
+
+def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spooled:
+    """Read these files and write what is in them, a file of rows for each meaning of columns.
+
+    folder : where these are written.
+    Errors: DataError for what cannot be used; where an outcome has to be chosen.
+    """
+    result = Spooled()
+    with ExitStack() as opened:
+        sheets, tables = _Sheets(folder, request, result, opened), []
+        for each in files:
+            try:
+                table = each.format.table(each.file)
+                if each.format.generic:
+                    sheets.write_records(each, table)
+                else:
+                    in_path = template_columns(each.source.name, request.template)
+                    tables.append((each, replace(table, facts={**table.facts, **in_path})))
+            except Unread as error:
+                result.unread.append(error)
+            except NoResults as error:
+                result.pass_over(each.source, error)
+        outcomes = _chosen(tables, request, result)
+        tables = [pair for pair in tables if pair[0].source.path in outcomes]
+        if "agent" not in request.by and "model" not in request.fields:
+            tables = _by_agent(tables)
+        sheets.runs, pooled = _runs(tables)
+        if "run" not in request.by:
+            result.runs = pooled
+        by_format: dict[str, list[tuple[Recognised, Contents]]] = {}
+        for pair in tables:
+            by_format.setdefault(pair[0].format.name, []).append(pair)
+        for each, table in chain.from_iterable(by_format.values()):
+            try:
+                sheets.write_attempts(each, table, outcomes[each.source.path])
+            except Unread as error:
+                result.unread.append(error)
+            except NoResults as error:
+                result.pass_over(each.source, error)
+    result.batches = sheets.batches()
+    return result
+
+
+def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str]:
+    """Path → the outcome to read in it.
+
+    Several outcomes in one file or several files must be chosen from; a file of a folder that does
+    not have the chosen one is passed over, unless none has it.  A file in which no attempt was
+    judged goes with any of them.  ONLY chooses of each file its only one.
+    """
+    every = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
+    judged = [each.source.name for each, table in tables if table.outcomes is not None]
+    only = request.outcome == ONLY and ONLY not in every
+    chosen: dict[str, str] = {}
+    unjudged = [each.source.path for each, table in tables if table.outcomes is None]
+    for each, table in tables:
+        names = result.outcomes.setdefault(each.format.name, {})
+        names.update(dict.fromkeys(table.outcomes or ()))
+        if table.outcomes is None:
+            continue
+        if only or request.outcome in (None, *table.outcomes) or each.source.named:
+            asked = None if only else request.outcome or table.verdict
+            chosen[each.source.path] = one_of(each.source.name, asked, table.outcomes)
+        else:
+            result.over.append(each.source.name)
+    if judged and not chosen:
+        one_of(judged[0], request.outcome, every)
+    if len(set(chosen.values())) > 1 and request.outcome is None:
+        problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
+        remedy = f"read each file's only one with --outcome {ONLY}, or choose one with --outcome"
+        raise DataError(judged[0], problem, f"{remedy} {every[0]}", name="several-outcomes")
+    return {**chosen, **dict.fromkeys(unjudged, "")}
+
+
+def _by_agent(tables: _Tables) -> list[tuple[Recognised, Contents]]:
+    """The tables, each named by its agent and its model where a model has several agents."""
+    agents: dict[object, set[object]] = {}
+    for _, table in tables:
+        agents.setdefault(table.facts.get("model"), set()).add(table.facts.get("agent"))
+    named = []
+    for each, table in tables:
+        model, agent = table.facts.get("model"), table.facts.get("agent")
+        if model is not None and agent is not None and len(agents[model]) > 1:
+            table = replace(table, facts={**table.facts, "model": f"{agent} ({model})"})
+        named.append((each, table))
+    return named
+
+
+def _runs(tables: _Tables) -> tuple[dict[tuple[str, str], int], dict[str, int]]:
+    """The models' runs, which go on as one.
+
+    Returns (model, run) → its place among the model's runs, sorted, where there are several, and
+    model → how many there are: the most of any suite, where more than one.
+    """
+    runs: dict[str, set[str]] = {}
+    of_suite: dict[tuple[str, object], set[str]] = {}
+    for each, table in tables:
+        if (run := table.facts.get("run")) is not None:
+            label, model = each.source.label, table.facts.get("model")
+            runs.setdefault(label or str(model), set()).add(str(run))
+            key = label or str(model or each.source.stem), table.facts.get("suite")
+            of_suite.setdefault(key, set()).add(str(run))
+    places = {
+        (model, run): place
+        for model, names in runs.items()
+        for place, run in enumerate(sorted(names))
+    }
+    pooled: dict[str, int] = {}
+    for (model, _), names in of_suite.items():
+        if len(names) > 1:
+            pooled[model] = max(len(names), pooled.get(model, 0))
+    return places, pooled
+
+
+@dataclass
+class _Sheet:
+    """Rows of files, on their way into one file; `types` are those of the values of each column.
+
+    roles : as the statement reads the columns; None of attempts, whose columns tell in the end.
+    longest : the bytes of the longest row.  broken : the first JSON number of a column that is no
+    whole one.  constants : column → path → what is said of all rows of a file.
+    """
+
+    format: Format
+    roles: Roles | None
+    file: IO[bytes]
+    path: Path | None = None
+    types: dict[str, set[type]] = field(default_factory=dict)
+    longest: int = 0
+    broken: dict[str, float] = field(default_factory=dict)
+    sources: list[Source] = field(default_factory=list)
+    constants: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> dict[str, set[str]]:
+        return {name: {kind_of_type(of) for of in types} for name, types in self.types.items()}
+
+    def put(self, source: Source, place: str, columns: Record) -> None:
+        line = line_of({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
+        self.longest = max(self.longest, len(line))
+        self.file.write(line)
+
+    def notice(self, columns: Record) -> None:
+        """Remember which values columns have."""
+        for name, value in columns.items():
+            if (types := self.types.get(name)) is None:
+                types = self.types[name] = set()
+            types.add(type(value))
+
+    def add(self, page: _Sheet, source: Source) -> None:
+        """Append the rows of one file."""
+        page.file.seek(0)
+        shutil.copyfileobj(page.file, self.file, _IN_MEMORY)
+        self.sources.append(source)
+        self.longest = max(self.longest, page.longest)
+        for name, types in page.types.items():
+            self.types.setdefault(name, set()).update(types)
+        for name, values in page.constants.items():
+            self.constants.setdefault(name, {}).update(values)
+
+
+class _Sheets:
+    """Writes what formats give, and tells the result what they say of it.
+
+    runs : (model, run) → its place among the model's runs.
+    """
+
+    def __init__(self, folder: Path, request: Request, result: Spooled, opened: ExitStack) -> None:
+        self.runs: Mapping[tuple[str, str], int] = {}
+        self._folder, self._request, self._result = folder, request, result
+        self._sheets: dict[object, _Sheet] = {}
+        self._roles: dict[object, Roles] = {}
+        self._files = opened
+        self._plays_a_part = _parts(request)
+        amounts = not UNITS.keys().isdisjoint((*request.attempts, *request.fields))
+        self._spent = amounts or bool(request.conversion or request.where)
+        self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
+
+    def write_attempts(self, each: Recognised, table: Contents, outcome: str) -> None:
+        """The attempts of one file.
+
+        Errors: DataError; NoResults where there are none.
+        """
+        wanted = Wanted(outcome, self._texts, self._request.skip_bad)
+        source, result = each.source, self._result
+        in_path = template_columns(source.name, self._request.template)
+        in_folders = from_folders(source.name, self._request.by)
+        run = str(table.facts.get("run"))
+        of_run = self.runs.get((source.label or str(table.facts.get("model")), run), 0)
+        amounts = result.spent.setdefault(each.format.name, {})
+        # A table that is written has only those that were asked for.
+        plain = self._request.conversion is None
+        number, task_kinds, unnamed, named = 0, set[str](), "", False
+        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
+            page = _Sheet(each.format, None, file)
+            for number, row in enumerate(cast("Iterator[Row]", table.rows(wanted)), 1):
+                columns = self._columns(table.facts, row, in_path, in_folders)
+                if of_run and row.attempt is not None and "attempt" not in in_path:
+                    # Its number or name, apart from those of the model's other runs.
+                    own, first = row.attempt, of_run * _RUN
+                    columns["attempt"] = first + own if isinstance(own, int) else f"{run} {own}"
+                if each.format.spent is not None and (self._spent or number <= _NOTED):
+                    spent = {
+                        name: value
+                        for name, value in each.format.spent(row.record).items()
+                        if value is not None
+                        and not (isinstance(value, float) and not math.isfinite(value))
+                        and (plain or self._plays_a_part(name))
+                    }
+                    amounts.update(dict.fromkeys(spent))
+                    columns |= spent if self._spent else {}
+                task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
+                place = f"{source.name}: {row.place or f'attempt {number}'}"
+                model = columns.get("model")
+                if model is None:
+                    result.nameless.add(source.path)
+                    unnamed = unnamed or place
+                named = named or model is not None
+                if row.outcome is None:
+                    name = source.label or str(model or source.stem)
+                    result.reasons.setdefault(name, Counter())[row.reason or "no outcome"] += 1
+                page.notice(columns)
+                page.put(source, place, columns)
+            if unnamed and named and not source.label:
+                problem = "no model, where other records of this file name one"
+                remedy = "name it there, or take the record out"
+                raise DataError(unnamed, problem, remedy, name="missing-name")
+            self._finish(source, "attempts", number, table, wanted)
+            require_inside(source, self._request, {}, None)
+            self._sheet(each.format.name, each.format, None).add(page, source)
+        result.saw_tasks(source, task_kinds)
+
+    def write_records(self, each: Recognised, table: Contents) -> None:
+        """The records of one file in a generic format.  Errors: as of attempts."""
+        request, source, number = self._request, each.source, 0
+        wanted = Wanted(skip_bad=request.skip_bad)
+        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
+            page = _Sheet(each.format, None, file)
+            for number, record in enumerate(cast("Iterator[Record]", table.rows(wanted)), 1):
+                page.notice(record)
+                for name, value in record.items():
+                    if isinstance(value, float):
+                        page.broken.setdefault(name, value)
+                own = {
+                    name: value
+                    for name, value in record.items()
+                    # What is short may tell attempts apart, whatever it is called; the key of a
+                    # record that names its task does not.
+                    if self._plays_a_part(name)
+                    or (name != "key" and isinstance(value, int))
+                    or (name != "key" and isinstance(value, str) and len(value) <= SHORT)
+                }
+                page.put(source, f"{source.name}: record {number}", own)
+            self._finish(source, "records", number, table, wanted)
+            facts = {name: str(v) for name, v in table.facts.items() if name not in page.types}
+            there = {*page.types, *facts}
+            facts |= path_columns(source.name, request.template, request.by, there)
+            page.constants = {name: {source.path: value} for name, value in facts.items()}
+            page.types |= {name: {str} for name in facts}
+            made = joined(request.fields, page.kinds)
+            kinds = page.kinds | {name: {"text"} for name in made}
+            shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
+            if shape not in self._roles:
+                self._roles[shape] = roles_of(request, source.name, kinds)
+            roles = self._roles[shape]
+            require_inside(source, request, kinds, roles)
+            for column in (roles.task, roles.model):
+                if column is not None and column in page.broken:
+                    # It would be read in another spelling.
+                    problem = f'"{column}" is the number {page.broken[column]!r}'
+                    raise BadRecord(source.name, problem, "names are text: put it in quotes")
+            if roles.model is None:
+                self._result.nameless.add(source.path)
+            asked = [column for column in (*request.by, request.cluster) if column]
+            absent = tuple(find(column, kinds) is None for column in asked)
+            key = (each.format.name, roles, frozenset(facts), absent)
+            self._sheet(key, each.format, roles).add(page, source)
+        self._result.saw_tasks(source, kinds.get(roles.task, set()))
+
+    def batches(self) -> list[Batch]:
+        """All that was written, to be read."""
+        batches = []
+        for sheet in self._sheets.values():
+            kinds = sheet.kinds
+            if sheet.roles is None:
+                kinds = {"outcome": {"null"}, "task": {"null"}} | kinds
+            layout = Layout(
+                sheet.format.name,
+                sheet.format.rule,
+                tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constants),
+                spool=str(sheet.path),
+                longest=sheet.longest,
+                constants=sheet.constants,
+                joined=joined(self._request.fields, kinds),
+            )
+            try:
+                roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
+            except NoResults as error:
+                for source in sheet.sources:
+                    again = NoResults(source.name, error.problem, error.remedy, name=error.name)
+                    self._result.unread.append(Unread(again, None))
+            else:
+                batches.append(Batch(layout, roles, tuple(sheet.sources)))
+        return batches
+
+    def _sheet(self, key: object, form: Format, roles: Roles | None) -> _Sheet:
+        if key not in self._sheets:
+            path = self._folder / f"{len(self._sheets)}.rows.jsonl"
+            file = self._files.enter_context(path.open("wb"))
+            self._sheets[key] = _Sheet(form, roles, file, path)
+        return self._sheets[key]
+
+    def _finish(
+        self, source: Source, what: str, rows: int, table: Contents, wanted: Wanted
+    ) -> None:
+        """Take over what was said of a file; NoResults where it has no rows."""
+        if rows == 0:
+            raise NoResults(source.name, f"no {what} in this file", "did the run start?")
+        self._result.skipped += wanted.skipped
+        for message in (*table.messages, *wanted.messages):
+            self._result.said.setdefault(message, []).append(source.name)
+
+    def _columns(
+        self, facts: Record, row: Row, in_path: Mapping[str, str], in_folders: Mapping[str, str]
+    ) -> dict[str, object]:
+        suite = in_path.get("suite", facts.get("suite") if row.suite is None else row.suite)
+        task, outcome = in_path.get("task", row.task), row.outcome
+        if suite is not None and task is not None:
+            task = f"{suite}/{task}"
+        if isinstance(outcome, dict | list):
+            outcome = quoted(json.dumps(outcome))
+        elif isinstance(outcome, float) and not math.isfinite(outcome):
+            outcome = None if math.isnan(outcome) else str(outcome)
+        columns: dict[str, object] = {
+            **in_folders,
+            **facts,
+            **row.settings,
+            "model": facts.get("model") if row.model is None else row.model,
+            "attempt": row.attempt,
+            "outcome": outcome,
+            "score": row.score,
+            "reason": row.reason or None,
+            **{name: getattr(row, name) for name in self._texts},
+            **in_path,
+            "suite": suite,
+            "task": task if task is None else str(task),
+        }
+        return {name: value for name, value in columns.items() if value is not None}
+
+    def _roles_of_attempts(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+        """The columns' roles are known, unless the request gives one to another column."""
+        request = self._request
+        judged = request.bar is not None and "score" in kinds
+        own = {
+            "task": "task",
+            "outcome": "score" if judged else "outcome",
+            **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
+            "score": "score" if "score" in kinds else "outcome",
+        }
+        # "run" is a usual name of attempts, and here it is none.
+        usual = {name: seen for name, seen in kinds.items() if name != "run"}
+        columns = kinds if "run" in request.fields.values() else usual
+        roles = request.read_of_attempts
+        fields = {**own, **without_absent(request.fields, columns)}
+        return assign(place, columns, fields, roles, request.unjudged)
+
+
+def _parts(request: Request) -> Callable[[str], bool]:
+    """Whether a column may play a part in this reading, by its name."""
+    asked = {*request.read_of_attempts}
+    asked |= {"tokens_in", "tokens_out"} if "tokens" in asked else set()
+    roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in asked]
+    columns = columns_of(request.fields)
+    columns += [*request.by, *request.carried]
+    columns += [column for column in (request.cluster, request.outcome) if column is not None]
+    columns = [column.replace(EACH, "") for column in columns]
+
+    @cache
+    def plays(name: str) -> bool:
+        return (
+            name in SETTINGS
+            or name in request.where
+            or any(f"{column}.".startswith(f"{name}.") for column in columns)
+            or any(candidates(role, [name]) for role in roles)
+        )
+
+    return plays

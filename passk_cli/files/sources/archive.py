@@ -1,0 +1,157 @@
+"""The members of a zip file, those that Python's zipfile cannot unpack included, within limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from json import JSONDecoder
+from pathlib import Path
+from typing import Any
+
+from passk_cli.cleanup import temporary_folder
+from passk_cli.errors import DataError
+from passk_cli.files.sources.source import Source, open_bytes, unique
+
+# A member larger than this, unpacked, is refused, as is one that unpacks to a thousand times its
+# size: a summary of 10⁶ attempts is a tenth of it.
+MOST_BYTES, MOST_TIMES, _SURE = 1 << 31, 1000, 1 << 24
+_STORED, _DEFLATED, _ZSTD = 0, 8, 93
+_ENCRYPTED = 1
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_decode = JSONDecoder(object_pairs_hook=unique).raw_decode
+
+
+class Archive:
+    """The members of a zip file, read where it lies; nothing is ever written under their names.
+
+    Errors: DataError for a file that is no zip, and for members that cannot be unpacked.
+    Source of the layout: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.4.5.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    @cached_property
+    def _members(self) -> dict[str, zipfile.ZipInfo]:
+        try:
+            with zipfile.ZipFile(self._source.path) as file:
+                members = {member.filename: member for member in file.infolist()}
+        except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            problem, remedy = f"not a whole zip archive ({error})", "is the file cut off?"
+            raise DataError(self._source.name, problem, remedy, name="damaged-file") from None
+        packed = sum(member.compress_size for member in members.values())
+        if packed > os.path.getsize(self._source.path):
+            raise _dubious(self._source.name, "members of the archive overlap")
+        size = sum(member.file_size for member in members.values())
+        if size > MOST_BYTES:
+            self._require_modest(self._source.name, size, packed)
+        return members
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The members' names, in the order of the archive; of two equal ones the last counts."""
+        return tuple(self._members)
+
+    def read(self, name: str) -> bytes:
+        """A member's unpacked bytes; line ends of one packed by zstd all read as \\n.
+
+        KeyError where there is none of that name.
+        """
+        member = self._members[name]
+        if member.compress_type == _ZSTD:
+            return self._zstd([member])
+        data = self._packed(member)
+        if member.compress_type not in (_STORED, _DEFLATED):
+            raise self._damaged(name, f"packed by method {member.compress_type}")
+        if member.compress_type == _DEFLATED:
+            try:
+                # One more than it says of itself, and no more, is enough to know.
+                unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+                data = unpacker.decompress(data, member.file_size + 1)
+            except zlib.error as error:
+                raise self._damaged(name, str(error)) from None
+        if len(data) != member.file_size or zlib.crc32(data) != member.CRC:
+            raise self._damaged(name, "its checksum is wrong")
+        return data
+
+    def json(self, name: str) -> Any:
+        """A member's JSON; None where there is no such member."""
+        if name not in self._members:
+            return None
+        try:
+            return json.loads(self.read(name), object_pairs_hook=unique)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(name, f"not JSON: {error}") from None
+
+    def documents(self, names: Sequence[str]) -> Iterator[Any]:
+        """The JSON of several members, in this order; packed by zstd they are unpacked at once."""
+        members = [self._members[name] for name in names]
+        if not all(member.compress_type == _ZSTD for member in members):
+            yield from map(self.json, names)
+            return
+        text, place = self._zstd(members).decode(errors="replace").strip(), 0
+        while place < len(text):
+            try:
+                document, place = _decode(text, place)
+            except (ValueError, RecursionError) as error:
+                raise self._damaged(names[0], f"not JSON: {error}") from None
+            yield document
+            while text[place : place + 1].isspace():
+                place += 1
+
+    def _require_modest(self, place: str, size: int, packed: int) -> None:
+        if size > _SURE and size > MOST_TIMES * max(packed, 1):
+            raise _dubious(place, f"unpacks to {size:,} bytes from {packed:,}")
+
+    def _packed(self, member: zipfile.ZipInfo) -> bytes:
+        """The bytes of a member as they lie in the file."""
+        place = f"{self._source.name}: {member.filename}"
+        self._require_modest(place, member.file_size, member.compress_size)
+        if member.file_size > MOST_BYTES:
+            raise _dubious(place, f"unpacks to {member.file_size:,} bytes")
+        if member.flag_bits & _ENCRYPTED:
+            raise self._damaged(member.filename, "it needs a password")
+        with open(self._source.path, "rb") as file:
+            file.seek(member.header_offset)
+            header = file.read(_LOCAL_HEADER.size)
+            if len(header) < _LOCAL_HEADER.size or header[:4] != b"PK\3\4":
+                raise self._damaged(member.filename, "it is not where the archive says")
+            _, name, extra = _LOCAL_HEADER.unpack(header)
+            file.seek(name + extra, 1)
+            return file.read(member.compress_size)
+
+    def _zstd(self, members: Sequence[zipfile.ZipInfo]) -> bytes:
+        """A member packed with zstd, which zipfile of Python before 3.14 cannot unpack."""
+        most = sum(member.file_size for member in members)
+        if most > MOST_BYTES:
+            name = f"{self._source.name}: {len(members)} members"
+            raise _dubious(name, f"unpack to {most:,} bytes")
+        name = members[0].filename if members else ""
+        with temporary_folder("passk-") as folder:
+            packed = Path(folder) / "members.zst"
+            with open(packed, "wb") as file:
+                for member in members:
+                    file.write(self._packed(member))
+            source = Source(str(packed), name, None, "zstd")
+            with open_bytes(source, max(most, _SURE) + 2) as stream:
+                try:
+                    data = stream.read(most + 2)
+                except DataError as error:
+                    raise self._damaged(name, error.problem) from None
+        if len(data) > most + 1:
+            raise self._damaged(name, "longer than it says")
+        return data
+
+    def _damaged(self, name: str, problem: str) -> DataError:
+        place, remedy = f"{self._source.name}: {name}", "damaged? copy the file again"
+        return DataError(place, f"cannot be read ({problem})", remedy, name="damaged-file")
+
+
+def _dubious(place: str, problem: str) -> DataError:
+    remedy = "is this archive what it says it is?"
+    return DataError(place, problem, remedy, name="suspicious-archive")

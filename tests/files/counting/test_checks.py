@@ -1,0 +1,269 @@
+"""Folders as people have them: repeats, strays, spellings, suites, broken and empty files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from passk_cli import DataError, PasskWarning, estimate, read
+from tests.conftest import Passk
+from tests.files.formats.cells import DATA, cells
+from tests.files.formats.test_generic import written
+
+ROWS = [{"task": task, "passed": task != "b"} for task in "abc"]
+NUMBERED = [{**row, "attempt": 0} for row in ROWS]
+
+
+def jsonl(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def said(folder: Path) -> list[str]:
+    with pytest.warns(PasskWarning):
+        messages = estimate(folder, "pass@1", interval="none").messages
+    return [f"{each['name']}: {each['text']}" for each in messages]
+
+
+@pytest.mark.parametrize("rows", [ROWS, NUMBERED], ids=["no numbers", "numbers"])
+def test_the_same_results_in_two_forms(tmp_path: Path, rows: list[dict[str, object]]) -> None:
+    written(tmp_path, "m.json", rows)
+    written(tmp_path, "m.jsonl", jsonl(rows))
+    message = r"m\.jsonl: the same results as m\.json\?|attempt 0 of model 'm' .* is duplicated"
+    with pytest.raises(DataError, match=message):
+        read(tmp_path)
+    named = [tmp_path / "m.jsonl", tmp_path / "m.json"]
+    assert cells(named, duplicates="first")[("m", "a")] in ((1, 1), (2, 2))
+
+
+def test_the_same_results_in_two_forms_of_a_harness() -> None:
+    with pytest.raises(DataError, match="is duplicated"):
+        read(DATA / "promptfoo", missing="drop", pool="prompt")
+
+
+def test_a_summary_of_the_same_name_is_no_repeat(tmp_path: Path) -> None:
+    written(tmp_path, "m.jsonl", jsonl(ROWS))
+    written(tmp_path, "m.json", {"accuracy": 2 / 3, "configuration": {"k": 1}}, indent=1)
+    counts = read(tmp_path)
+    assert (len(counts.tasks), counts.facts.foreign) == (3, (str(tmp_path / "m.json"),))
+
+
+def test_foreign_files_are_passed_over_and_counted(tmp_path: Path) -> None:
+    written(tmp_path, "m.jsonl", jsonl(ROWS))
+    for i in range(3):
+        written(tmp_path, f"config-{i}.json", {"seed": i, "models": ["m"]}, indent=1)
+    written(tmp_path, "state.json", {"name": "nightly", "status": "success"}, indent=1)
+    counts = read(tmp_path)
+    assert (len(counts.facts.foreign), counts.series) == (4, (("m",),))
+    for name in ("config-0.json",):
+        with pytest.raises(DataError, match=r"an outcome's usual|the file is empty|a task's usual"):
+            read([tmp_path / "m.jsonl", tmp_path / name])
+    named = read([tmp_path / "m.jsonl", tmp_path / "state.json"])
+    assert "nightly" in named.tasks
+
+
+@pytest.mark.parametrize("content", ["", "\n \n", "{}", " [ ]\n", "{\n}"])
+def test_an_empty_file_among_others_is_no_result(
+    passk: Passk, tmp_path: Path, content: str
+) -> None:
+    for place in ("one", "two", "three"):
+        written(tmp_path, f"{place}/result.jsonl", jsonl(ROWS))
+    lost = [tmp_path / place / "result.json" for place in ("four", "five")]
+    for path in lost:
+        written(tmp_path, str(path.relative_to(tmp_path)), content)
+    for given in ([tmp_path], [tmp_path / "one", *lost]):
+        done = passk("estimate", *given, "-q")
+        assert (done.code, done.out) == (3, "")
+        said = (
+            rf"error\[no-results\]: {tmp_path}/f[a-z]+/result.json: the"
+            rf" file is empty, as 1 more file; run it"
+        )
+        assert re.match(said, done.err)
+    skipped = passk("estimate", tmp_path, "-q", "--skip-bad", "-k", "1")
+    assert skipped.code == 0
+    said = f"warning[empty-files]: skipped 2 empty files: {lost[1]}, {lost[0]}\n"
+    assert said in skipped.err
+    assert said in passk("describe", tmp_path, "-q").err
+    # Alone it is an error whatever is asked.
+    assert passk("estimate", tmp_path / "four", "--skip-bad").code == 3
+
+
+def test_skipped_files_are_named_with_their_folders(passk: Passk, tmp_path: Path) -> None:
+    written(tmp_path, "m.jsonl", jsonl(ROWS))
+    written(tmp_path, "a/config.json", {"seed": 1}, indent=1)
+    said = f"note[skipped-files]: skipped 1 file without results: {tmp_path}/a/config.json\n"
+    assert said in passk("estimate", tmp_path).err
+
+
+def test_a_folder_of_nothing_says_what_is_in_it(tmp_path: Path) -> None:
+    written(tmp_path, "a.json", {"seed": 1})
+    written(tmp_path, "b.json", {"seed": 2})
+    with pytest.raises(DataError, match=r"usual name .*1 more file|and 1 more files"):
+        read(tmp_path)
+
+
+def test_a_run_with_its_trials_below_counts_once() -> None:
+    """The job's own result.json stands above those of its trials."""
+    job = DATA / "harbor"
+    if not job.exists():
+        pytest.skip("no such fixture")
+    whole = read(job, missing="fail")
+    assert int(whole.n.sum()) == len(list(job.rglob("*/result.json"))) - len(
+        [path for path in job.rglob("result.json") if len(list(path.parent.glob("*/result.json")))]
+    )
+
+
+def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
+    for model in ("org/alpha", "org__alpha", "beta"):
+        name = model.replace("/", "-")
+        written(tmp_path, f"{name}.jsonl", jsonl([{**row, "model": model} for row in ROWS]))
+    (note,) = [note for note in said(tmp_path) if "count as 2 models" in note]
+    assert note.startswith(
+        "similar-names: 'org/alpha' and 'org__alpha' count as 2 models; if they are one,"
+    )
+
+
+def test_equal_ids_in_two_suites_do_not_merge() -> None:
+    counts = read(DATA / "inspect" / "logs", outcome="verify", missing="drop")
+    assert {"sums/1", "words/1"} <= set(counts.tasks)
+
+
+def test_a_number_and_its_text_are_one_task(tmp_path: Path) -> None:
+    one = written(tmp_path, "one/m.jsonl", jsonl([{"task": 7, "passed": True},
+                                                  {"task": "7", "passed": False}]))  # fmt: skip
+    counts = read(one)
+    assert (list(counts.tasks), counts.n.tolist(), counts.facts.messages) == (["7"], [2], ())
+    written(tmp_path, "two/a.jsonl", jsonl([{"task": 7, "passed": True}] * 2))
+    written(tmp_path, "two/b.json", {"task": "7", "passed": False}, indent=1)
+    counts = read(tmp_path / "two")
+    assert (list(counts.tasks), counts.n.tolist()) == (["7"], [2, 1])
+    (message,) = counts.facts.messages
+    assert message.name == "mixed-tasks"
+    assert message.text.endswith('7 and "7" are one task')
+
+
+def test_concatenated_documents(tmp_path: Path) -> None:
+    text = "\n".join(json.dumps(row, indent=1) for row in ROWS)
+    assert cells(written(tmp_path, "m.json", text)) == cells(
+        written(tmp_path, "m.jsonl", jsonl(ROWS))
+    )
+    long = [
+        {**row, "task": f"{row['task']}{i}", "log": "x" * 900} for i in range(100) for row in ROWS
+    ]
+    text = "".join(json.dumps(row, indent=1) for row in long)
+    assert len(cells(written(tmp_path, "long.json", text))) == 300
+
+
+def test_lines_with_a_summary_at_the_end(tmp_path: Path) -> None:
+    path = written(tmp_path, "m.jsonl", jsonl(ROWS) + '{"accuracy": 0.67, "total": 3}\n')
+    with pytest.raises(DataError, match=r"m\.jsonl:4: no task in .*; a summary line\?"):
+        read(path)
+    assert len(cells(path, skip_bad=True)) == 3
+
+
+def test_a_crashed_log_among_others(tmp_path: Path) -> None:
+    for log in (DATA / "inspect" / "stopped").glob("*crashed*"):
+        shutil.copy(log, tmp_path)
+    written(tmp_path, "m.jsonl", jsonl(ROWS))
+    counts = read(tmp_path, missing="drop")
+    assert counts.series == (("m",), ("mockllm/alpha",))
+    assert counts.facts.messages[0].name == "unfinished-run"
+
+
+def test_links_that_go_in_circles(tmp_path: Path) -> None:
+    written(tmp_path, "m.jsonl", jsonl(ROWS))
+    os.symlink(tmp_path, tmp_path / "again")
+    assert len(cells(tmp_path)) == 3
+    os.symlink(tmp_path / "loop.jsonl", tmp_path / "loop.jsonl")
+    with pytest.raises(DataError, match=r"loop\.jsonl: cannot be read"):
+        read(tmp_path)
+
+
+def model_rows(*outcomes: bool) -> list[dict[str, object]]:
+    return [{"model": "m", "task": "a", "passed": passed} for passed in outcomes]
+
+
+@pytest.mark.parametrize("copy", ["m.copy.jsonl", "_old/m.jsonl"])
+@pytest.mark.parametrize("duplicate", [shutil.copy, os.link])
+def test_a_copy_of_unnumbered_attempts_is_refused(
+    tmp_path: Path, copy: str, duplicate: Callable[[Path, Path], object]
+) -> None:
+    written(tmp_path, "m.jsonl", jsonl(model_rows(True, False)))
+    (tmp_path / "_old").mkdir()
+    duplicate(tmp_path / "m.jsonl", tmp_path / copy)
+    message = r"m\.jsonl: byte for byte the same as .*leave one out; .* with duplicates=\"keep\""
+    with pytest.raises(DataError, match=message):
+        read(tmp_path)
+    assert cells(tmp_path, duplicates="keep") == {("m", "a"): (4, 2)}
+
+
+def test_files_of_one_size_are_no_copies(tmp_path: Path) -> None:
+    written(tmp_path, "a.jsonl", jsonl(model_rows(True, False)))
+    written(tmp_path, "b.jsonl", jsonl(model_rows(False, True)))
+    assert cells(tmp_path) == {("m", "a"): (4, 2)}
+
+
+def test_a_copy_is_said_where_its_name_is_a_model(tmp_path: Path) -> None:
+    for name in ("m", "n", "o"):
+        written(tmp_path, f"{name}.jsonl", jsonl(ROWS))
+    written(tmp_path, "p.jsonl", jsonl(NUMBERED[:2]))
+    (warning,) = read(tmp_path).facts.messages
+    assert warning.name == "identical-models"
+    assert "n.jsonl is byte for byte the same as" in warning.text
+    assert "(and 1 more file like that); each counts as a model" in warning.text
+
+
+def test_hidden_folders_are_skipped_and_said(tmp_path: Path) -> None:
+    written(tmp_path, "m.jsonl", jsonl(ROWS))
+    (tmp_path / "deep" / ".ipynb_checkpoints").mkdir(parents=True)
+    (tmp_path / ".old" / "deep").mkdir(parents=True)
+    hidden = ["deep/.ipynb_checkpoints/m-checkpoint.jsonl", ".old/deep/m.jsonl"]
+    for name in hidden:
+        written(tmp_path, name, jsonl(ROWS))
+    counts = read(tmp_path)
+    assert (counts.series, set(counts.n.tolist())) == ((("m",),), {1})
+    (message,) = counts.facts.messages
+    assert message.text.startswith("skipped 2 files in hidden folders: ")
+    assert all(name in message.text for name in hidden)
+    # A hidden folder that is named is read.
+    assert len(read((tmp_path / hidden[0]).parent).tasks) == 3
+    (tmp_path / "m.jsonl").unlink()
+    with pytest.raises(
+        DataError, match=r"no result files in this directory; .* is in a hidden folder: name"
+    ):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "suffix"),
+    [
+        ("estimate", "csv"), ("estimate", "json"), ("estimate", "jsonl"), ("compare", "csv"),
+        ("tasks", "jsonl"), ("describe", "json"), ("curve", "csv"),
+    ],
+)  # fmt: skip
+def test_an_output_in_the_folder_that_is_read_is_no_data(
+    passk: Passk, tmp_path: Path, command: str, suffix: str
+) -> None:
+    for model in "mn":
+        written(tmp_path, f"{model}.jsonl", jsonl(ROWS + ROWS))
+    before = cells(tmp_path)
+    output = tmp_path / f"output.{suffix}"
+    assert passk(command, tmp_path, "-o", output).code == 0
+    assert cells(tmp_path) == before
+    assert read(tmp_path).facts.foreign == (str(output),)
+
+
+def test_a_table_is_not_written_into_the_folder_that_is_read(passk: Passk, tmp_path: Path) -> None:
+    written(tmp_path, "m.jsonl", jsonl(model_rows(True, False)))
+    refused = passk("convert", tmp_path, "-o", tmp_path / "all.csv")
+    assert refused.code == 2
+    assert (
+        "so that the next reading would count its attempts again; write it elsewhere" in refused.err
+    )
+    assert not (tmp_path / "all.csv").exists()
+    assert passk("convert", tmp_path / "m.jsonl", "-o", tmp_path / "all.csv").code == 0

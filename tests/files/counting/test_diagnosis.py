@@ -1,0 +1,234 @@
+"""Where it stands what is wrong: the first such record, however the rows are laid out or chosen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import passk_cli
+from passk_cli.errors import DataError
+from passk_cli.files.load import load
+from passk_cli.files.request import Request
+from tests.conftest import Write
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "model": "m",
+        "task": f"t{i % 3}",
+        "attempt": i // 3,
+        "passed": i % 2 == 0,
+        "cost": i,
+        "arm": 1,
+    }
+    for i in range(12)
+]
+WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "an outcome that is neither": ({"passed": "maybe"}, {}, '"passed" is "maybe"'),
+    "a missing outcome": ({"passed": None}, {}, '"passed" has no value (1 attempt in all)'),
+    "a word for none": ({"passed": "timeout"}, {}, '"passed" is "timeout", which is no outcome'),
+    "no task": ({"task": None}, {}, "task"),
+    "no model": ({"model": None}, {}, "model"),
+    "an attempt twice": ({"task": "t0", "attempt": 0}, {}, "attempt 0 of model 'm' at task 't0'"),
+    "no cost": ({"cost": None}, {"metrics": ["cost"]}, "no cost (1 attempt in all: m 1 of 12"),
+    "no cost where one is dropped": (
+        {"cost": None}, {"metrics": ["cost"], "missing": "drop"}, "no cost (1 attempt in all",
+    ),
+}  # fmt: skip
+
+
+def jsonl(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def written(folder: Path, kind: str, rows: list[dict[str, Any]]) -> tuple[Any, str]:
+    """The rows as data, and where the eighth of them stands."""
+    path, frame = folder / f"a.{kind}", pd.DataFrame(rows)
+    if kind == "frame":
+        return frame, "DataFrame: record 8"
+    if kind == "jsonl":
+        # Blank lines are no records.
+        path.write_text(jsonl(rows).replace("\n", "\n\n \n", 3))
+        return path, f"{path}:14"
+    if kind == "csv":
+        frame["text"] = 'two\nlines, "quoted"'
+        frame.to_csv(path, index=False)
+        return path, f"{path}:16"
+    if kind == "parquet":
+        frame.astype({"passed": str}).replace({"passed": {"None": None}}).to_parquet(path)
+        return path, f"{path}: record 8"
+    if kind == "json":
+        path.write_text(json.dumps(rows))
+        return path, f"{path}: record 8"
+    path = folder / "a.json"
+    path.write_text(json.dumps({"results": rows}))
+    return path, f"{path}: record 8"
+
+
+def refusal(data: Any, **options: Any) -> DataError:
+    ask: Any = passk_cli.estimate if "metrics" in options else passk_cli.read
+    with pytest.raises(DataError) as error:
+        ask(data, **options)
+    return error.value
+
+
+@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "json", "parquet", "frame", "records"])
+def test_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
+    changed, options, problem = WRONG[case]
+    rows = [dict(row) for row in ROWS]
+    rows[7] |= changed
+    if "dropped" in case:
+        rows[3] |= {"passed": None, "cost": None}
+    data, place = written(tmp_path, kind, rows)
+    error = refusal(data, **options)
+    assert (error.place, problem in error.problem) == (place, True), str(error)
+    if case == "an attempt twice":
+        first = place.replace("record 8", "record 1").replace(":14", ":1").replace(":16", ":2")
+        assert f"first seen at {first} (1 duplicate row)" in error.problem
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "json", "parquet", "frame", "records"])
+def test_rows_that_a_condition_leaves_out_count_for_the_place(tmp_path: Path, kind: str) -> None:
+    rows = [row | {"passed": "maybe" if i in (2, 7) else True} for i, row in enumerate(ROWS)]
+    data, place = written(tmp_path, kind, rows)
+    assert refusal(data, where="cost > 3").place == place
+    assert refusal(data, where="cost > 3", by=["arm"]).place == place
+
+
+def test_files_come_in_the_order_given(write: Write) -> None:
+    bad = [{"model": "m", "task": "x", "attempt": 0, "passed": "?"}]
+    first, other = write("r0/b.jsonl", jsonl(ROWS + bad)), write("r1/a.csv", "task,passed\nx,no!\n")
+    third = write("r2/c.jsonl", jsonl(bad))
+    assert refusal([first, other, third]).place == f"{first}:13"
+    assert refusal([other, third, first]).place == f"{other}:2"
+    assert refusal([third, other, first]).place == f"{third}:1"
+    # A column of the path, whose join keeps no order.
+    files = [first, third]
+    assert refusal(files, path="r{part}/*.jsonl").place == f"{first}:13"
+    same = [write(f"s/{i}.jsonl", jsonl(ROWS[i : i + 1] * (i + 1))) for i in range(2)]
+    twice = refusal(same, where="true")
+    assert (twice.place, "first seen at" in twice.problem) == (f"{same[1]}:2", True)
+    assert f"first seen at {same[1]}:1" in twice.problem
+
+
+def test_a_repeated_attempt_in_two_files(write: Write) -> None:
+    one, two = write("a.jsonl", jsonl(ROWS)), write("b.jsonl", jsonl(ROWS[6:] + ROWS[:1]))
+    text = "attempt 0 of model 'm' at task 't0' is duplicated, first seen at"
+    for files, first, second in (((one, two), f"{one}:1", f"{two}:7"),
+                                 ((two, one), f"{two}:7", f"{one}:1")):  # fmt: skip
+        error = refusal(list(files))
+        assert (error.place, f"{text} {first} (7 duplicate rows)" in error.problem) == (
+            second,
+            True,
+        )
+        assert str(error.remedy).endswith("for files of different models, label=path")
+
+
+def test_repeats_that_differ_in_a_setting_of_one_file(write: Write) -> None:
+    plain = write("a.csv", "model,task,attempt,passed\nm,a,0,1\n")
+    warm = write("b.csv", "model,task,attempt,temperature,mode,passed\nm,a,0,0.5,x,1\n")
+    error = refusal([plain, warm])
+    assert (error.name, "differ in temperature (0.5, none)" in error.problem) == (
+        "pooled-settings", True
+    )  # fmt: skip
+    error = refusal([plain, warm], pool="temperature,mode")
+    assert (error.place, f"first seen at {plain}:2" in error.problem) == (f"{warm}:2", True)
+
+
+def test_lines_that_are_skipped_keep_their_numbers(write: Write) -> None:
+    rows = jsonl(ROWS[:2]) + '{"task\n[1]\n\n' + jsonl([{"task": "a", "passed": "maybe"}])
+    assert refusal(path := write("a.jsonl", rows), skip_bad=True).place == f"{path}:6"
+    # A delimiter too many adds nothing; a field too many makes it no row.
+    text = "task,passed\na,1\nb,0,\nx,1,2\n\nc,1,,\nd\ne,maybe\n"
+    assert refusal(path := write("b.csv", text), skip_bad=True).place == f"{path}:8"
+
+
+def test_an_entry_of_a_list_stands_at_its_record(write: Write) -> None:
+    entries = [[True] * 12, [True] * 10 + ["?", "maybe"], [False, None]]
+    path = write("a.jsonl", jsonl([{"task": i, "results": each} for i, each in enumerate(entries)]))
+    error = refusal(path)
+    assert (error.place, error.problem) == (f"{path}:2", '"results" is "?"')
+    nested = [{"task": i, "runs": [{"ok": ok} for ok in each]} for i, each in enumerate(entries)]
+    path = write("b.json", json.dumps({"results": [*nested, {"task": 4, "runs": 1}]}))
+    assert refusal(path, fields={"outcome": "runs.ok"}).place.startswith(f"{path}: record ")
+
+
+def test_a_record_without_its_list(write: Write) -> None:
+    rows = [{"task": 1, "log": {"r": [True]}}, {"task": 2}, {"task": 3, "log": {"r": {"a": 1}}}]
+    for path in (write("a.jsonl", jsonl(rows)), write("b.jsonl", "\n" + jsonl(rows))):
+        error = refusal(path, fields={"outcome": "log[].r"})
+        assert error.place.startswith(f"{path}:")
+    lists = [{"task": 1, "results": [True]}, {"task": 2, "results": {"a": 1}}]
+    path = write("c.json", json.dumps(lists))
+    error = refusal(path)
+    assert (error.place, error.problem) == (f"{path}: record 2", '"results" is {"a":1}')
+
+
+def test_a_task_of_several_columns(write: Write) -> None:
+    path = write("a.csv", "year,day,passed\n2015,1,1\n2015,,1\n2015,3,what\n")
+    fields = {"task": "year,day"}
+    assert refusal(path, fields=fields).place == f"{path}:3"
+    assert refusal(path, fields=fields, skip_bad=True).place == f"{path}:4"
+
+
+def test_counts_that_cannot_be(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"task": ["a", "b", "c"], "n": [3, 3, 10**10], "c": [1, 3, 1]})
+    error = refusal(frame)
+    assert (error.place, error.problem) == ("DataFrame: record 3", "n = 10000000000")
+    frame["c"] = [1, 4, 1]
+    frame.to_parquet(path := tmp_path / "a.parquet")
+    error = refusal(path)
+    assert (error.place, error.problem) == (f"{path}: record 2", "n = 3 and c = 4 cannot be counts")
+
+
+def test_counts_that_are_kept_say_the_place(write: Write, tmp_path: Path) -> None:
+    files = [str(write("a.jsonl", jsonl(ROWS))), str(write("b.csv", "task,passed\nx,1\ny,?\n"))]
+    for _ in range(2):
+        with pytest.raises(DataError) as error:
+            load(files, Request(resume=str(tmp_path / "kept")))
+        assert error.value.place == f"{files[1]}:3"
+
+
+GOOD = '{"task": "a", "judge": {"ok": "ok", "score": {"ok": true, "x": "ok"}}}'
+TWICE = '{"task": "b", "judge": {"log": "ok", "score": {"ok": true, "ok": false}}}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.jsonl", f"{GOOD}\n\n{TWICE}\n{GOOD}\n"),
+        ("a.json", f"[{GOOD},\n{GOOD},\n{TWICE}]"),
+        ("b.json", f'{{"results": [\n{GOOD},\n{TWICE}]}}'),
+    ],
+)
+def test_a_key_twice_inside_a_column(write: Write, name: str, text: str) -> None:
+    path = write(name, text)
+    error = refusal(path, fields={"outcome": "judge.score.ok"})
+    assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" is there twice')
+    assert error.remedy == "keep one"
+
+
+def test_a_key_twice_in_an_entry(write: Write) -> None:
+    rows = [{"task": 1, "runs": [{"ok": True, "why": '"ok"'}, {"ok": False}]}, {"task": 2}]
+    twice = '{"task": 3, "runs": [{"ok": true}, {"ok": true, "ok": false}]}\n'
+    path = write("a.jsonl", jsonl(rows) + twice)
+    error = refusal(path, fields={"outcome": "runs.ok"}, missing="drop")
+    assert (error.place, error.problem) == (f"{path}:3", 'the key "ok" is there twice')
+
+
+def test_a_key_twice_that_nobody_reads(write: Write) -> None:
+    path = write("a.jsonl", '{"task": "a", "judge": {"ok": true, "log": {"x": 1, "x": 2}}}\n' * 2)
+    counts = passk_cli.read(path, fields={"outcome": "judge.ok"})
+    assert (counts.n.tolist(), counts.c.tolist()) == ([2], [2])
+
+
+def test_a_line_of_a_format_with_a_key_twice(write: Write) -> None:
+    line = '{"task_id": "HumanEval/0", "completion": "x", "passed": true, "result": "passed"}\n'
+    text = line + line.replace("}", ', "result": "failed"}')
+    error = refusal(path := write("samples.jsonl_results.jsonl", text))
+    assert (error.place, error.problem) == (f"{path}:2", 'the key "result" is there twice')
+    assert passk_cli.read(path, skip_bad=True).n.tolist() == [1]

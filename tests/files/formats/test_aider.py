@@ -1,0 +1,56 @@
+"""Aider's benchmark: the tries at an exercise are one attempt, and runs are further ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passk_cli import read
+from tests.files.formats.cells import DATA, cells
+
+FILE = next((DATA / "aider").glob("**/.aider.results.json"))
+RESULT = json.loads(FILE.read_text())
+
+
+def exercise(folder: Path, place: str, tries: list[bool] | None, **more: object) -> None:
+    """An exercise's results; tries None: what an exception leaves."""
+    run, *inside = place.split("/")
+    path = folder.joinpath(run, *inside[:-1], "exercises", "practice", inside[-1])
+    path.mkdir(parents=True)
+    result: dict[str, Any] = {"exception": "Traceback"}
+    if tries is not None:
+        testdir = f"tmp.benchmarks/{path.relative_to(folder)}"
+        result = {**RESULT, "testdir": testdir, "testcase": path.name, "tests_outcomes": tries}
+    (path / ".aider.results.json").write_text(json.dumps({**result, **more}, indent=4))
+    (path / "package.json").write_text('{"name": "@exercism/javascript-bowling", "version": "1"}')
+
+
+def test_the_last_try_decides() -> None:
+    assert cells(FILE) == {("alpha", "python/bowling"): (1, 1)}
+    assert cells(FILE, outcome="first") == {("alpha", "python/bowling"): (1, 0)}
+
+
+def test_runs_are_attempts_and_languages_have_their_own_tasks(tmp_path: Path) -> None:
+    exercise(tmp_path, "one/python/bowling", [False, True])
+    exercise(tmp_path, "two/python/bowling", [False, False])
+    exercise(tmp_path, "one/go/bowling", [True])
+    exercise(tmp_path, "two/go/bowling", [True])
+    assert cells(tmp_path) == {("alpha", "python/bowling"): (2, 1), ("alpha", "go/bowling"): (2, 2)}
+    first = {("alpha", "python/bowling"): (2, 0), ("alpha", "go/bowling"): (2, 2)}
+    assert cells(tmp_path, outcome="first") == first
+    assert read(tmp_path).facts.runs == {"alpha": 2}
+    by = cells(tmp_path, by=["edit_format"])
+    assert {key[:2] for key in by} == {("alpha", "diff")}
+
+
+@pytest.mark.parametrize("tries", [None, []])
+def test_an_exception_is_no_outcome_of_the_same_model(tmp_path: Path, tries: Any) -> None:
+    exercise(tmp_path, "one/go/bowling", [True])
+    exercise(tmp_path, "one/python/bowling", tries)
+    found = cells(tmp_path, missing="fail")
+    assert found == {("alpha", "go/bowling"): (1, 1), ("alpha", "python/bowling"): (1, 0)}
+    reason = "error" if tries is None else "unscored"
+    assert read(tmp_path, missing="drop").facts.reasons == {"alpha": {reason: 1}}

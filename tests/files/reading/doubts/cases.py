@@ -1,0 +1,343 @@
+"""Small tables whose rows are not what they look like, and honest ones beside them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count, product
+from typing import Any
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table that misleads.
+
+    name : of the doubt that is asked or said.  rows : what it holds.  options : those of the call.
+    certain : whether it is asked.
+    """
+
+    name: str
+    rows: Rows
+    options: Mapping[str, Any] = field(default_factory=dict)
+    certain: bool = True
+
+
+def attempts(
+    tasks: int = 12, each: int = 6, draws: int = 1, rate: float = 0.5, **more: Callable[..., Any]
+) -> Rows:
+    """Attempts at tasks of different difficulty; `more` are columns by (task, attempt, passed)."""
+    draw = random.Random(draws)
+    difficulty = [draw.betavariate(2 * rate, 2 - 2 * rate) for _ in range(tasks)]
+    rows = []
+    for task, attempt in product(range(tasks), range(each)):
+        passed = draw.random() < difficulty[task]
+        own = {name: of(task, attempt, passed) for name, of in more.items()}
+        rows.append({"task": f"t{task}", **own, "passed": passed})
+    return rows
+
+
+def lost(rows: Rows, share: float, seed: int = 3) -> Rows:
+    """The rows that stay where a share is lost."""
+    draw = random.Random(seed)
+    return [row for row in rows if draw.random() >= share]
+
+
+def renamed(rows: Rows, **names: str) -> Rows:
+    """The rows with columns of other names."""
+    return [{names.get(column, column): value for column, value in row.items()} for row in rows]
+
+
+def arms(values: tuple[str, ...], times: tuple[int, ...]) -> Callable[[int, int, bool], str]:
+    """An arm of each attempt: values, each so many times."""
+    order = [value for value, often in zip(values, times, strict=True) for _ in range(often)]
+    return lambda task, attempt, passed: order[attempt % len(order)]
+
+
+AB = arms(("control", "treatment"), (3, 3))
+_draw = random.Random(5)
+_serial = count()
+
+
+def _coarse(sizes: tuple[int, ...] = (13, 30, 20)) -> Rows:
+    draw = random.Random(2)
+    return [
+        {"subject": ("law", "biology", "music")[s], "number": i, "passed": draw.random() < 0.6}
+        for s, size in enumerate(sizes)
+        for i in range(size)
+    ]
+
+
+MISLEADING: dict[str, Case] = {
+    # Settings that were pooled.
+    "two arms": Case("pooled-settings", attempts(arm=AB)),
+    "two arms, unlisted": Case("pooled-settings", attempts(flavour=AB)),
+    "three arms": Case(
+        "pooled-settings", attempts(zork=arms(("a", "b", "c"), (2, 2, 2)))
+    ),
+    "arms 1 : 4": Case("pooled-settings", attempts(each=5, zork=arms(("a", "b"), (1, 4)))),
+    "arms with attempts lost": Case(
+        "pooled-settings", lost(attempts(40, 8, zork=arms(("a", "b"), (4, 4))), 0.05)
+    ),
+    "arm on half of the tasks": Case(
+        "pooled-settings",
+        [
+            row
+            for row in attempts(40, 4, zork=lambda t, a, p: "ab"[a // 2])
+            if row["zork"] == "a" or int(row["task"][1:]) % 2
+        ],
+    ),
+    "temperature": Case(
+        "pooled-settings", attempts(temperature=lambda t, a, p: (0.2, 0.8)[a % 2])
+    ),
+    "numbers of an arm": Case(
+        "pooled-settings", attempts(budget=lambda t, a, p: (1000, 4000)[a // 3])
+    ),
+    "numbered attempts of two arms": Case(
+        "pooled-settings", attempts(attempt=lambda t, a, p: a, zork=AB)
+    ),
+    "numbers start again under each arm": Case(
+        "pooled-settings", attempts(attempt=lambda t, a, p: a % 3, zork=AB)
+    ),
+    "models under an unlisted name": Case(
+        "pooled-settings", attempts(vendor_brain=arms(("gpt-x", "llama-y"), (3, 3)))
+    ),
+    "nested setting": Case(
+        "pooled-settings", attempts(config=lambda t, a, p: {"style": "ab"[a % 2], "x": 1})
+    ),
+    "arms in blocks of the file": Case(
+        "pooled-settings", sorted(attempts(zork=AB), key=lambda row: str(row["zork"]))
+    ),
+    "a setting by its name": Case(
+        "pooled-settings",
+        attempts(20, 4, provider=lambda t, a, p: _draw.choice("abc")),
+        certain=False,
+    ),
+    "a setting on some rows": Case(
+        "pooled-settings",
+        [
+            {k: v for k, v in row.items() if k != "zork" or v == "treatment"}
+            for row in attempts(zork=AB)
+        ],
+    ),
+    "an arm of a model": Case(
+        "pooled-settings",
+        [
+            {"model": model, **row}
+            for model in ("m1", "m2")
+            for row in attempts(draws=ord(model[1]), zork=AB)
+        ],
+    ),
+    # Verdicts and flags.
+    "scorers": Case("several-verdicts", attempts(scorer=arms(("exact", "model"), (3, 3)))),
+    "judges": Case(
+        "several-verdicts", attempts(each=4, judge_model=lambda t, a, p: ("gpt", "claude")[a % 2])
+    ),
+    "superseded attempts": Case(
+        "flagged-rows", attempts(each=4, superseded=lambda t, a, p: a == 0)
+    ),
+    "final attempts": Case("flagged-rows", attempts(each=4, is_final=lambda t, a, p: a == 3)),
+    "verdicts joined twice": Case(
+        "two-verdicts", attempts(**{"passed.1": lambda t, a, p: p if a else not p})
+    ),
+    "the first try beside the last": Case(
+        "two-verdicts",
+        renamed(
+            attempts(each=1, first_try_correct=lambda t, a, p: p and t % 2 == 0), passed="solved"
+        ),
+    ),
+    "an expected verdict": Case(
+        "expected-verdicts",
+        [
+            {"task": f"t{t}", "expected": word, "result": ("pass", "fail")[t % 3 % 2]}
+            for t, word in enumerate(("pass", "fail") * 10)
+        ],
+    ),
+    # The task is not the task.
+    "questions of a category": Case(
+        "coarse-tasks",
+        [
+            {"task": part, "question": f"What is {i} + {i}?", "passed": i % 3 > 0}
+            for i, part in enumerate(("algebra", "geometry") * 15)
+        ],
+    ),
+    "gold answers differ": Case(
+        "coarse-tasks",
+        [
+            {"task": f"t{i % 6}", "gold": "ABCD"[i % 4], "idx": i // 6, "passed": i % 3 > 0}
+            for i in range(30)
+        ],
+    ),
+    "ids of a subject": Case(
+        "coarse-tasks",
+        [
+            {"task": row["subject"], "idx": i, "passed": row["passed"]}
+            for i, row in enumerate(_coarse())
+        ],
+    ),
+    "ids start again": Case("restarting-tasks", renamed(_coarse(), number="task")),
+    "ids start again, unlisted": Case(
+        "restarting-tasks", renamed(_coarse(), number="task", subject="zork")
+    ),
+    # A row is not one attempt.
+    "rows with a weight": Case(
+        "weighted-rows",
+        [
+            {"task": f"t{t}", "passed": passed, "count": 1 + (t * 3 + passed) % 7}
+            for t in range(12)
+            for passed in (True, False)
+        ],
+    ),
+    "rates beside n": Case(
+        "rates-of-several",
+        [{"task": f"t{t}", "accuracy": t % 2, "num_samples": 5} for t in range(12)],
+    ),
+    "scores out of": Case(
+        "partial-scores",
+        [{"task": f"t{t}", "score": t % 2, "max_score": 3} for t in range(12)],
+    ),
+    "a row of sums": Case(
+        "summary-rows",
+        [*attempts(each=1), {"task": "Overall", "passed": True}],
+    ),
+    "a macro average": Case(
+        "summary-rows", [*attempts(each=1), {"task": "macro avg", "passed": True}]
+    ),
+    # The same attempt twice.
+    "records that come again": Case(
+        "repeated-records",
+        [
+            *(rows := attempts(response=lambda t, a, p: f"answer {t} {a}")),
+            *rows[:20],
+        ],
+    ),
+    "uploaded twice, with times": Case(
+        "repeated-records",
+        2 * attempts(finished_at=lambda t, a, p: f"2026-01-{t + 1:02d}T10:{a:02d}:00"),
+    ),
+    "attempts spelled as 0 and 000": Case(
+        "similar-attempts",
+        [
+            *attempts(attempt=lambda t, a, p: f"{a}"),
+            *attempts(tasks=3, attempt=lambda t, a, p: f"00{a}"),
+        ],
+    ),
+    "attempts spelled as attempt_0": Case(
+        "similar-attempts",
+        [
+            *attempts(attempt=lambda t, a, p: f"{a}"),
+            *attempts(tasks=3, attempt=lambda t, a, p: f"attempt_{a}"),
+        ],
+    ),
+    # Names that mean one thing.
+    "tasks in two spellings": Case(
+        "similar-tasks",
+        [
+            *attempts(each=2),
+            *({**row, "task": row["task"].upper()} for row in attempts(each=2)[:6]),
+        ],
+        certain=False,
+    ),
+    "tasks with ./": Case(
+        "similar-tasks",
+        [*attempts(each=2), *({**row, "task": f"./{row['task']}"} for row in attempts(each=2)[:6])],
+        certain=False,
+    ),
+}  # fmt: skip
+
+
+def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
+    """Tables that are what they look like, with columns that may look like something else."""
+    draw = random.Random(seed)
+
+    def any_of(*values: Any) -> Callable[..., Any]:
+        return lambda t, a, p: draw.choice(values)
+
+    yield "plain", attempts()
+    yield "numbered", attempts(attempt=lambda t, a, p: a)
+    yield "unequal n", lost(attempts(30, 8), 0.3, seed)
+    yield "lost attempts of numbers", lost(attempts(30, 8, attempt=lambda t, a, p: a), 0.2, seed)
+    yield "stop reason", attempts(30, 6, stop_reason=any_of("stop", "length", "tool"))
+    yield (
+        "how it ended",
+        attempts(30, 6, ended_as=lambda t, a, p: "ok" if p else draw.choice(["x", "y"])),
+    )
+    yield (
+        "exit code",
+        attempts(30, 6, exit_code=lambda t, a, p: 0 if p else draw.choice([1, 2, 137])),
+    )
+    yield "turns", attempts(30, 6, steps=lambda t, a, p: draw.randint(2, 20))
+    yield "many turns of hard tasks", attempts(30, 6, steps=lambda t, a, p: t + draw.randint(0, 3))
+    yield "category", attempts(30, 6, category=lambda t, a, p: "xyz"[t % 3])
+    yield "difficulty", attempts(30, 6, difficulty=lambda t, a, p: ("easy", "hard")[t % 2])
+    yield "question", attempts(30, 6, question=lambda t, a, p: f"What is {t}?")
+    yield "gold", attempts(30, 6, gold=lambda t, a, p: "ABCD"[t % 4])
+    yield "predicted", attempts(30, 6, predicted=lambda t, a, p: "A" if p else draw.choice("BCD"))
+    yield "seeds", attempts(30, 6, seed=lambda t, a, p: 40 + a)
+    yield "run1", attempts(30, 6, run=lambda t, a, p: f"run{a + 1}")
+    yield "dates", attempts(30, 6, date=lambda t, a, p: f"2026-01-0{a + 1}")
+    yield "days of runs", attempts(30, 6, day=lambda t, a, p: ("mon", "tue")[a // 3])
+    yield "hosts", attempts(30, 6, host=lambda t, a, p: f"node{(t + a) % 3}")
+    yield "hosts in turn", attempts(30, 6, hostname=lambda t, a, p: "ab"[a % 2])
+    yield "workers", attempts(30, 6, worker=any_of(0, 1, 2, 3))
+    yield "shards", attempts(30, 6, shard=lambda t, a, p: t % 4)
+    yield "shards of attempts", attempts(30, 6, shard=lambda t, a, p: a % 2)
+    yield "sessions", attempts(30, 6, session=lambda t, a, p: (t * 6 + a) // 50)
+    yield "batches", attempts(30, 6, batch=lambda t, a, p: a // 2)
+    yield "latency", attempts(30, 6, latency_ms=lambda t, a, p: draw.randint(100, 900))
+    yield "cost", attempts(30, 6, cost=lambda t, a, p: round(draw.random(), 4))
+    yield "temperature of all", attempts(30, 6, temperature=lambda t, a, p: 0.7)
+    yield "model of all", attempts(30, 6, model=lambda t, a, p: "m")
+    yield (
+        "two models",
+        [{"model": m, **row} for i, m in enumerate("ab") for row in attempts(30, 6, draws=i)],
+    )
+    yield "judged", attempts(30, 6, judge_score=lambda t, a, p: draw.choice([1, 2, 3, 4, 5]))
+    yield "confidence", attempts(30, 6, confidence=any_of("low", "mid", "high"))
+    yield "answer", attempts(30, 6, answer=lambda t, a, p: "right" if p else draw.choice("abc"))
+    yield "error", attempts(30, 6, error=lambda t, a, p: None if p else draw.choice(["E1", "E2"]))
+    yield "retries", attempts(30, 6, retries=lambda t, a, p: draw.choice([0, 0, 0, 1, 2]))
+    yield "truncated", attempts(30, 6, truncated=any_of(True, False, False, False))
+    yield "cached", attempts(30, 6, cached=any_of(True, False))
+    yield "uuid", attempts(30, 6, uuid=lambda t, a, p: f"{t:03d}{a:03d}{draw.random()}")
+    yield "times", attempts(30, 6, created_at=lambda t, a, p: 1_700_000_000 + 97 * t + 13 * a)
+    yield "response", attempts(30, 6, response=lambda t, a, p: f"text {draw.random()}")
+    yield "tokens", attempts(30, 6, completion_tokens=lambda t, a, p: draw.randint(10, 400))
+    yield "language of a task", attempts(30, 6, language=lambda t, a, p: ("py", "js")[t % 2])
+    yield "prompt of a task", attempts(30, 6, prompt=lambda t, a, p: f"Solve {t}")
+    yield "few tasks", attempts(4, 5, note=any_of("x", "y"))
+    yield "three tasks", attempts(3, 3, flag=any_of(True, False))
+    yield "one attempt each", attempts(40, 1, kind=any_of("a", "b"))
+    yield "all pass", [{**row, "passed": True} for row in attempts(20, 4, kind=any_of("a", "b"))]
+    yield "all fail", [{**row, "passed": False} for row in attempts(20, 4, kind=any_of("a", "b"))]
+    yield "sorted by outcome", sorted(attempts(20, 4), key=lambda row: row["passed"])
+    yield "resumed", attempts(30, 6, part=lambda t, a, p: 0 if 6 * t + a < 100 else 1)
+    yield "resumed by attempts", attempts(30, 6, session_id=lambda t, a, p: a // 4)
+    yield "repeats by chance", attempts(10, 20)
+    yield "counts", [{"task": f"t{t}", "n": 10, "c": t % 11} for t in range(20)]
+    yield "counts, unequal", [{"task": f"t{t}", "n": 5 + t % 3, "c": t % 5} for t in range(20)]
+    yield "lists", [{"task": f"t{t}", "results": [t % 2 == 0, True]} for t in range(20)]
+    yield "score 0 and 1", renamed(attempts(20, 4), passed="score")
+    yield (
+        "reward",
+        renamed(
+            [{**row, "passed": float(row["passed"])} for row in attempts(20, 4)], passed="reward"
+        ),
+    )
+    yield "max score of 1", renamed(attempts(20, 4, max_score=lambda t, a, p: 1), passed="score")
+    yield "tasks that are numbers", [{**row, "task": int(row["task"][1:])} for row in attempts()]
+    yield "tasks of two cases", [{**row, "task": f"T{row['task'][1:]}"} for row in attempts()]
+    yield "a task called test", [*attempts(), {"task": "test", "passed": True}]
+    yield (
+        "all of many models",
+        [{"model": f"m{i}", **row} for i in range(12) for row in attempts(15, 3, draws=i)],
+    )
+    yield "random labels of ten", attempts(30, 10, label_x=lambda t, a, p: draw.randint(0, 9))
+    yield "rare label", attempts(60, 6, kind=lambda t, a, p: "b" if draw.random() < 0.03 else "a")
+    yield (
+        "label by task's difficulty",
+        attempts(30, 8, path=lambda t, a, p: "x" if draw.random() < t / 30 else "y"),
+    )
+    yield "position", attempts(30, 6, position=lambda t, a, p: 6 * t + a)

@@ -1,0 +1,172 @@
+"""Doubts about a reading: files that mislead are asked about, honest ones are not accused."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import passk_cli
+from passk_cli import DataError, PasskWarning, read
+from passk_cli.commands.catalogue import messages
+from passk_cli.files.reading.doubts import DOUBTS
+from passk_cli.files.reading.doubts.evenness import evenness
+from passk_cli.message import Settle
+from tests.conftest import Passk, long
+from tests.files.reading.doubts.cases import MISLEADING, Case, Rows, attempts, honest
+from tests.proposals import commands, run_calls
+
+
+def lines(path: Path, rows: Rows) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def found(data: Any, **options: Any) -> tuple[str, bool, tuple[Settle, ...]]:
+    """The doubt about data, whether it is asked, and what settles it; "" where there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PasskWarning)
+        try:
+            counts = read(data, **options)
+        except DataError as error:
+            return error.name, True, error.settles
+    names = {doubt.message.name for doubt in DOUBTS}
+    said = [each for each in counts.facts.messages if each.name in names]
+    return (said[0].name, False, said[0].settles) if said else ("", False, ())
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_a_file_that_misleads_is_asked_about(name: str, tmp_path: Path) -> None:
+    """At every door alike: rows, lines, a table, a frame."""
+    case = MISLEADING[name]
+    flat = all(not isinstance(value, dict | list) for row in case.rows for value in row.values())
+    frame = pd.DataFrame(case.rows)
+    doors: list[Any] = [case.rows, lines(tmp_path / "m.jsonl", case.rows)]
+    if flat:
+        frame.to_csv(tmp_path / "m.csv", index=False)
+        doors += [tmp_path / "m.csv", frame]
+    for data in doors:
+        assert found(data, **case.options)[:2] == (case.name, case.certain), data
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_every_option_that_settles_it_does(name: str, passk: Passk, tmp_path: Path) -> None:
+    """Each command as it is printed, and each call: what is printed is read, or asks no more."""
+    case = MISLEADING[name]
+    path = lines(tmp_path / "m.jsonl", case.rows)
+    _, certain, settles = found(path)
+    if not certain:
+        for settle in settles:
+            assert found(path, **settle.options)[0] != case.name, settle
+        return
+    done = passk("estimate", path, "-m", "mean,pass@1" if "score" in case.rows[0] else "pass@1")
+    assert done.error == case.name
+    printed = commands(done.err)
+    assert len(printed) == len(settles)
+    for words in printed:
+        again = passk(*words)
+        assert again.code == 0, (words, again.err)
+        assert f"[{case.name}]" not in again.err
+    with pytest.raises(DataError) as error:
+        passk_cli.estimate(case.rows, "pass@1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PasskWarning)
+        assert len(run_calls(error.value, rows=case.rows)) == len(error.value.settles)
+
+
+@pytest.mark.parametrize("seed", [1, *long(*range(2, 8))])
+def test_honest_files_are_not_accused(seed: int) -> None:
+    names = [name for name, _ in honest(seed)]
+    assert len(names) >= 60
+    accused = [(name, doubt) for name, rows in honest(seed) if (doubt := found(rows)[0])]
+    assert accused == []
+
+
+def test_a_doubt_is_declared_once_and_explained() -> None:
+    assert len({doubt.message.name for doubt in DOUBTS}) == len(DOUBTS)
+    catalogue = messages()
+    for doubt in DOUBTS:
+        assert catalogue[doubt.message.name] is doubt.message
+        assert doubt.message.meaning
+        assert doubt.when.endswith(".")
+
+
+@pytest.mark.parametrize("case", ["two arms", "arms with attempts lost"])
+def test_settings_are_found_in_files_larger_than_a_sample(case: str, tmp_path: Path) -> None:
+    """Of tasks in any order of rows; whole cells are chosen by hash."""
+    rows = [
+        {"model": f"m{m}", "task": f"t{t}", "passed": (t + a) % 3 > 0, "zork": "ab"[a % 2],
+         "pad": "x" * 200}
+        for m in range(2) for t in range(1500) for a in range(8)
+    ]  # fmt: skip
+    order = np.random.default_rng(1).permutation(len(rows))
+    if case != "two arms":
+        rows = [rows[i] for i in order[: int(0.95 * len(rows))]]
+    path = lines(tmp_path / "big.jsonl", rows)
+    assert path.stat().st_size > 1 << 22
+    assert found(path)[:2] == ("pooled-settings", True)
+    assert found(path, by="zork")[0] == ""
+    for row, value in zip(rows, np.random.default_rng(2).integers(0, 2, len(rows)), strict=True):
+        row["zork"] = "ab"[value]
+    assert found(lines(path, rows))[0] == ""
+
+
+def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
+    path = lines(tmp_path / "m.jsonl", MISLEADING["two arms"].rows)
+    done = passk("estimate", path, "--pool", "arm", "-k", "1", "-v")
+    assert done.code == 0
+    assert "· pooled over arm ·" in done.out
+    assert "pool=arm" in done.out
+    refused = passk("estimate", path, "--pool", "arms")
+    assert (refused.code, "--pool arms: no such column; there are" in refused.err) == (2, True)
+
+
+def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
+    for seed, arm in enumerate(("control", "treatment")):
+        rows = [{"model": "m", **row} for row in attempts(each=2, draws=seed)]
+        lines(tmp_path / f"{arm}.jsonl", rows)
+    name, certain, settles = found(tmp_path)
+    assert (name, certain) == ("files-share-tasks", True)
+    apart, pooled = (read(tmp_path, **settle.options) for settle in settles)
+    assert apart.series == (("m", "control"), ("m", "treatment"))
+    assert len(pooled.series) == 1
+    # Runs have numbers.
+    for run, arm in enumerate(("control", "treatment")):
+        (tmp_path / f"{arm}.jsonl").rename(tmp_path / f"run-{run}.jsonl")
+    assert found(tmp_path)[0] == ""
+
+
+def test_a_header_again_in_any_dress(tmp_path: Path) -> None:
+    body = "".join(f"t{i},{i % 2}\n" for i in range(9))
+    path = tmp_path / "m.csv"
+    for head in ("task,passed", "Task,Passed", " task , passed ", "task_id,correct"):
+        path.write_text(f"task,passed\n{body}{head}\n{body}")
+        assert found(path, duplicates="keep")[0] in ("header-rows", "bad-record"), head
+
+
+def test_ids_that_a_spreadsheet_rounded(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("task,passed\n1.23E+11,1\n4,0\n")
+    assert found(path)[:2] == ("rounded-ids", True)
+
+
+def test_evenness_of_what_was_laid_out_and_of_what_happened() -> None:
+    random = np.random.default_rng(4)
+    cell, value = np.repeat(np.arange(30), 6), np.tile([0, 0, 0, 1, 1, 1], 30)
+    laid = evenness(cell, value)
+    assert (laid.ratio, laid.below, laid.certain, laid.varies) == (0.0, True, True, 1.0)
+    assert not evenness(cell, random.permutation(value)).likely
+    # A property of the task does not vary within one.
+    assert not evenness(cell, cell % 3).certain
+    assert evenness(cell, np.zeros_like(cell)).varies == 0
+    assert evenness(np.arange(5), np.arange(5)).cells == 0
+
+
+def test_a_case_is_a_case() -> None:
+    assert len(MISLEADING) >= 39
+    assert all(isinstance(case, Case) for case in MISLEADING.values())

@@ -1,0 +1,194 @@
+"""A table of several models in which nothing is read as the model."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from passk_cli import DataError, read
+from tests.conftest import Passk
+from tests.proposals import commands, run_printed
+
+MODELS = ("gpt-x", "claude-y", "llama-z")
+FIELDS = ("--field", "task=question_id", "--field", "outcome=is_ok", "-k", "1")
+
+
+def table(folder: Path, seeds: int = 4, more: str = "seed_no") -> Path:
+    """Each model at five questions; claude-y passes all, the others none."""
+    rows = (
+        f"{model},{model[0]},q{task},{seed},{int(model == 'claude-y')},text {model}{task}{seed}"
+        for model, task, seed in product(MODELS, range(5), range(seeds))
+    )
+    path = folder / "board.csv"
+    head = f"bot,maker,question_id,{more},is_ok,reply"
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path
+
+
+# A number of the attempt that has a usual name repeats in each model.
+@pytest.mark.parametrize("number", ["seed_no", "seed"])
+def test_a_column_that_splits_repeats_evenly_is_named(
+    passk: Passk, tmp_path: Path, number: str
+) -> None:
+    path = table(tmp_path, more=number)
+    done = passk("estimate", path, *FIELDS)
+    assert (done.code, done.out) == (3, "")
+    assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in done.err
+    models, groups, *_ = commands(done.err)
+    assert (models[-2:], groups[-2:]) == (["--field", "model=bot"], ["--by", "bot"])
+    assert "--pool bot --pool maker " in done.err
+    run_printed(passk, done.err)
+
+
+@pytest.mark.parametrize("remedy", [("--field", "model=bot"), ("--by", "bot")])
+def test_the_remedies_keep_models_apart(
+    passk: Passk, tmp_path: Path, remedy: tuple[str, str]
+) -> None:
+    done = passk("estimate", table(tmp_path, more="seed"), *FIELDS, *remedy)
+    assert done.code == 0
+    assert re.search("gpt-x +0.000", done.out)
+    assert re.search("claude-y +1.000", done.out)
+
+
+def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> None:
+    path = table(tmp_path, more="seed")
+    pool = ("--pool", "bot,maker,seed", "--duplicates", "keep")
+    assert passk("estimate", path, *FIELDS, *pool).code == 0
+    # A label names the model, and no setting.
+    assert passk("estimate", f"one={path}", *FIELDS, "--duplicates", "keep").code == 3
+    where = ("--where", "bot = 'gpt-x'")
+    assert passk("estimate", path, *FIELDS, *where).code == 0
+
+
+def test_describe_says_it_and_goes_on(passk: Passk, tmp_path: Path) -> None:
+    done = passk("describe", table(tmp_path), *FIELDS[:-2], "-q")
+    assert done.code == 0
+    assert done.err.startswith("warning[pooled-settings]: ")
+    assert "attempts at one task differ in bot" in done.err
+
+
+def test_one_attempt_of_each_may_be_an_attempt_number(passk: Passk, tmp_path: Path) -> None:
+    path = table(tmp_path, seeds=1)
+    done = passk("estimate", path, *FIELDS)
+    assert "--field attempt=bot numbers the attempts" in done.err
+    assert passk("estimate", path, *FIELDS, "--field", "attempt=bot").code == 0
+
+
+def test_a_frame_and_rows_are_refused_too(tmp_path: Path) -> None:
+    frame = pd.read_csv(table(tmp_path)).astype({"is_ok": bool})
+    fields = {"task": "question_id", "outcome": "is_ok"}
+    for data in (frame, frame.to_dict("records")):
+        with pytest.raises(
+            DataError, match=r"differ in bot \(claude-y, .*by=\"bot\" keeps them apart"
+        ):
+            read(data, fields=fields)
+
+
+@pytest.mark.parametrize("column", [
+    lambda row: row["task"],                                # constant at each task
+    lambda row: "stop" if row["passed"] else "length",      # goes with the outcome
+    lambda row: f"answer {row['number']}",                  # another text each time
+    lambda row: "xyz"[row["number"] * 7 % 11 % 3],          # at random
+])  # fmt: skip
+def test_other_texts_are_no_models(column: object) -> None:
+    rows = [
+        {"task": f"t{number // 4}", "passed": number % 3 == 0, "number": number}
+        for number in range(40)
+    ]
+    for row in rows:
+        row["text"] = column(row)  # type: ignore[operator]
+    assert read(rows).series == (("model",),)
+
+
+def boards(folder: Path, column: str, number: str = "{}") -> Path:
+    """Three models at five questions, four attempts each, numbered anew for each model."""
+    rows = (
+        f"{model},q{task},{number.format(attempt)},{int(model == 'claude-y')}"
+        for model, task, attempt in product(MODELS, range(5), range(4))
+    )
+    path = folder / "board.csv"
+    path.write_text("\n".join([f"{column},task,attempt,passed", *rows]) + "\n")
+    return path
+
+
+# Numbers with holes may repeat, and so are looked at one by one.
+@pytest.mark.parametrize("number", ["{}", "1{}7"])
+@pytest.mark.parametrize("policy", ["error", "first", "last", "keep"])
+def test_no_policy_for_repeats_pools_models(
+    passk: Passk, tmp_path: Path, policy: str, number: str
+) -> None:
+    path = boards(tmp_path, "bot", number)
+    done = passk("estimate", path, "--duplicates", policy, "-q")
+    assert (done.code, done.out) == (3, "")
+    assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in done.err
+    with pytest.raises(DataError, match="differ in bot"):
+        read(path, duplicates=policy)
+
+
+def test_keeping_what_does_not_repeat_pools_nothing(passk: Passk, tmp_path: Path) -> None:
+    rows = [f"{'abc'[i % 3]},q{i // 12},{i % 12 * 10},{i % 2}" for i in range(60)]
+    path = tmp_path / "board.csv"
+    path.write_text("\n".join(["machine,task,attempt,passed", *rows]) + "\n")
+    assert passk("estimate", path, "--duplicates", "keep").code == 0
+
+
+def test_a_name_with_a_blank_is_quoted(passk: Passk, tmp_path: Path) -> None:
+    said = passk("estimate", boards(tmp_path, "the model")).err
+    assert "--field 'model=the model'  as models\n" in said
+    assert "--by 'the model'  keeps them apart\n" in said
+
+
+def test_attempts_that_are_pooled_on_purpose_may_still_repeat(passk: Passk, tmp_path: Path) -> None:
+    path = boards(tmp_path, "bot")
+    done = passk("estimate", path, "--pool", "bot")
+    assert done.err.startswith("error[duplicate-attempts]: ")
+    done = passk("estimate", path, "--pool", "bot", "--duplicates", "keep")
+    assert done.code == 0
+    assert "5 tasks × 12 attempts" in done.out
+
+
+@pytest.mark.parametrize("policy", ["error", "first", "keep"])
+def test_models_named_as_the_attempt_are_no_attempts(
+    passk: Passk, tmp_path: Path, policy: str
+) -> None:
+    path = boards(tmp_path, "run")
+    done = passk("estimate", path, "--field", "attempt=run", "--duplicates", policy)
+    assert (done.code, done.out) == (3, "")
+    assert "is duplicated" in done.err or "differ in attempt" in done.err
+
+
+@pytest.mark.parametrize("remedy", [("--field", "model=run"), ("--by", "run")])
+def test_a_column_with_a_use_is_no_candidate_for_the_attempt(
+    passk: Passk, tmp_path: Path, remedy: tuple[str, str]
+) -> None:
+    done = passk("estimate", boards(tmp_path, "run"), *remedy)
+    assert done.code == 0
+    assert "5 tasks × 4 attempts" in done.out
+    assert re.search("gpt-x +0.000", done.out)
+
+
+def test_numbers_are_offered_as_the_attempt_before_texts(passk: Passk, tmp_path: Path) -> None:
+    path = boards(tmp_path, "run")
+    done = passk("estimate", path)
+    assert "2 columns could be the attempt: attempt, run\n" in done.err
+    assert "--field attempt=attempt" in " ".join(commands(done.err)[0])
+    run_printed(passk, done.err)
+    done = passk("estimate", path, "--field", "attempt=attempt")
+    assert "differ in run (claude-y, gpt-x, llama-z)\n" in done.err
+
+
+def test_a_copy_of_texts_that_number_attempts_is_a_copy(passk: Passk, tmp_path: Path) -> None:
+    rows = [f"q{task},{attempt},1" for task, attempt in product(range(5), "ab")]
+    path = tmp_path / "copied.csv"
+    path.write_text("\n".join(["task,attempt,passed", *rows, *rows]) + "\n")
+    assert "is duplicated" in passk("estimate", path).err
+
+
+def test_one_column_may_be_outcome_and_score(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "scored.jsonl"
+    path.write_text('{"task": "q", "reward": 0.5}\n{"task": "q", "reward": 1}\n')
+    assert passk("estimate", path, "--field", "outcome=reward", "-m", "mean").code == 0

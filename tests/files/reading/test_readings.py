@@ -1,0 +1,728 @@
+"""Readings of files whose columns have other names or lie deeper: what is proposed is run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passk_cli
+from passk_cli import DataError, read
+from passk_cli.files.reading.proposal import added, merged
+from passk_cli.files.request import Request
+from passk_cli.message import Settle
+from tests.conftest import Passk
+from tests.files.reading.shapes import (
+    ATTEMPTS,
+    NEAR,
+    OWN,
+    SHAPES,
+    TASKS,
+    USUAL,
+    lines,
+    passes,
+    rows,
+)
+from tests.proposals import commands, run_calls, run_printed
+
+Document = Any
+
+
+def rate(path: Path, **options: Any) -> Fraction:
+    """Passes of the first model among its attempts."""
+    counts = read(path, **options)
+    own = counts.rows_of(0)
+    return Fraction(int(counts.c[own].sum()), int(counts.n[own].sum()))
+
+
+def counted(counts: passk_cli.Counts) -> tuple[int, list[int]]:
+    """How many tasks there are, and the passes of each model, sorted."""
+    passed = (int(counts.c[counts.rows_of(i)].sum()) for i in range(len(counts.series)))
+    return len(counts.tasks), sorted(passed)
+
+
+@pytest.mark.parametrize("names", [USUAL, NEAR, OWN], ids=["usual", "near", "own"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_shape_is_read_at_once_or_by_the_first_proposal(
+    passk: Passk, tmp_path: Path, shape: str, names: Mapping[str, str]
+) -> None:
+    models, made = SHAPES[shape]
+    name, text = made(names)
+    path = tmp_path / name
+    path.write_text(text)
+    expected = [sum(passes(t, a, m) for t in range(len(TASKS)) for a in ATTEMPTS)
+                for m in range(models)]  # fmt: skip
+    try:
+        counts = read(path)
+    except DataError as error:
+        done = passk("estimate", path)
+        assert (done.code, done.out) == (3, "")
+        first, *_ = run_printed(passk, done.err, "-k", "1", "-f", "json", "-q")
+        printed = sorted(row["estimate"] for row in json.loads(first.out)["rows"])
+        assert printed == pytest.approx(sorted(passed / 24 for passed in expected))
+        counts, *_ = run_calls(error)
+    assert counted(counts) == (len(TASKS), sorted(expected))
+
+
+# Name → document, what is proposed first, and the pass rate of the first model in all.
+CASES: dict[str, tuple[Document, str, Fraction]] = {
+    # As verifiers writes them: a published 0.040 read as 0.000 with --missing fail.
+    "a record in a list": (
+        lines([{"example_id": i, "infos": [{"r": int(i < 2), "steps": 5}]} for i in range(50)]),
+        "--field outcome=infos.r",
+        Fraction(1, 25),
+    ),
+    "attempts in a list": (
+        lines([{"task": i, "tries": [{"ok": i % 4 == j} for j in range(4)]} for i in range(8)]),
+        "--field outcome=tries.ok",
+        Fraction(1, 4),
+    ),
+    "a list inside a record": (
+        lines([{"task": i, "e": {"s": [{"ok": True}, {"ok": i > 2}]}} for i in range(4)]),
+        "--field outcome=e.s[].ok",
+        Fraction(5, 8),
+    ),
+    "flags inside a record": (
+        lines([{"task": i, "e": {"flags": [True, i > 2]}} for i in range(4)]),
+        "--field outcome=e.flags[]",
+        Fraction(5, 8),
+    ),
+    "a record in a record": (
+        lines([{"task": i, "eval": {"grade": {"correct": i == 1}}} for i in range(4)]),
+        "--field outcome=eval.grade.correct",
+        Fraction(1, 4),
+    ),
+    "an outcome that is a record": (
+        lines([{"task": i, "result": {"passed": i == 1, "log": "x"}} for i in range(4)]),
+        "--field outcome=result.passed",
+        Fraction(1, 4),
+    ),
+    "an empty outcome beside the real one": (
+        lines([{"task": i, "score": None, "eval": {"passed": i == 1}} for i in range(4)]),
+        "--field outcome=eval.passed",
+        Fraction(1, 4),
+    ),
+    "an outcome that is missing where another is not": (
+        lines([{"task": i, "passed": True if i else None, "eval": {"passed": i > 0}}
+               for i in range(4)]),
+        "--field outcome=eval.passed",
+        Fraction(3, 4),
+    ),
+    "task and outcome in records": (
+        lines([{"doc": {"id": f"q{i}"}, "res": {"ok": i == 1}} for i in range(4)]),
+        "--field task=doc.id --field outcome=res.ok",
+        Fraction(1, 4),
+    ),
+    "a list in each line": (
+        lines([{"model": m, "results": [{"task": i, "passed": i == 1} for i in range(4)]}
+               for m in "ab"]),
+        "--records results",
+        Fraction(1, 4),
+    ),
+    "a mapping in each line": (
+        lines([{"model": m, "tasks": {f"t{i}": {"ok": i == 1} for i in range(4)}} for m in "ab"]),
+        "--records tasks.{task} --field outcome=ok",
+        Fraction(1, 4),
+    ),
+    "a list below keys": (
+        {"config": {"model": "m"}, "data": {"runs": [{"id": i, "ok": i == 1} for i in range(4)]}},
+        "--records data.runs --field outcome=ok",
+        Fraction(1, 4),
+    ),
+    "tasks to lists": (
+        {"meta": {"of": "m"}, "by_task": {f"t{i}": [{"passed": i == j} for j in range(3)]
+                                          for i in range(4)}},
+        "--records by_task.{task}",
+        Fraction(1, 4),
+    ),
+    "tasks to records": (
+        {f"t{i}": {"ok": i == 1, "seconds": 2} for i in range(4)},
+        "--records {task} --field outcome=ok",
+        Fraction(1, 4),
+    ),
+    "tasks to records in records": (
+        {f"t{i}": {"report": {"resolved": i == 1}, "seconds": 2} for i in range(4)},
+        "--records {task} --field outcome=report.resolved",
+        Fraction(1, 4),
+    ),
+    "tasks to numbers": (
+        {"scores": {f"t{i}": int(i == 1) for i in range(4)}, "tasks": 4},
+        "--records scores.{task}",
+        Fraction(1, 4),
+    ),
+    "tasks to attempts": (
+        {f"t{i}": {"0": True, "1": i == 1} for i in range(4)},
+        "--records {task}.{attempt}",
+        Fraction(5, 8),
+    ),
+    "models to runs to tasks": (
+        {m: {f"seed{s}": {f"t{i}": {"passed": (i + s) % 4 == 1} for i in range(4)}
+             for s in range(2)} for m in ("x", "y")},
+        "--records {model}.{attempt}.{task}",
+        Fraction(1, 4),
+    ),
+    "models to tasks": (
+        {"results": {m: {f"t{i}": {"passed": i == 1} for i in range(4)} for m in ("x", "y")}},
+        "--records results.{model}.{task}",
+        Fraction(1, 4),
+    ),
+    "a model with a dot in its name": (
+        {"results": {"x-4.1": {f"t{i}": {"passed": i == 1} for i in range(4)}}},
+        "--records results.{model}.{task}",
+        Fraction(1, 4),
+    ),
+    "models to lists": (
+        {"runs": {m: [{"task_id": i, "correct": i == 1} for i in range(4)] for m in ("x", "y")}},
+        "--records runs.{model}",
+        Fraction(1, 4),
+    ),
+    "models to lists of cases": (
+        {"runs": {m: [{"test_case": f"c{i}", "ok": i == 1} for i in range(4)] for m in ("x", "y")}},
+        "--records runs.{model} --field task=test_case --field outcome=ok",
+        Fraction(1, 4),
+    ),
+    "records with attempts in a list": (
+        {"all": {"tasks": [{"name": f"t{i}", "trials": [{"reward": 1}, {"reward": int(i == 1)}]}
+                           for i in range(4)]}},
+        "--records all.tasks --field outcome=trials.reward",
+        Fraction(5, 8),
+    ),
+    "a column of ids under a name of its own": (
+        {"summary": {"accuracy": 0.25}, "details": [
+            {"qid": f"q{i}", "verdict": {"is_correct": i == 1}} for i in range(4)]},
+        "--field task=qid --field outcome=verdict.is_correct",
+        Fraction(1, 4),
+    ),
+    "turns below an outcome": (
+        lines([{"test_case": f"c{i}", "oracle_pass": i == 1, "turns": [{"status": "success"}] * 3}
+               for i in range(4)]),
+        "--field task=test_case --field outcome=oracle_pass",
+        Fraction(1, 4),
+    ),
+    "a model that is a record": (
+        lines([{"task": i, "passed": i == 1, "model": {"name": m, "size": 7}}
+               for m in "xy" for i in range(4)]),
+        "--field model=model.name",
+        Fraction(1, 4),
+    ),
+    "two outcomes": (
+        lines([{"task": i, "status": "success", "passed": i == 1} for i in range(4)]),
+        "--field outcome=passed",
+        Fraction(1, 4),
+    ),
+    "a task beside its attempts": (
+        lines([{"scenario": f"s{i}", "reps": [{"rep": j, "won": i == j} for j in range(4)]}
+               for i in range(4)]),
+        "--records reps --field task=scenario --field outcome=won",
+        Fraction(1, 4),
+    ),
+    "subjects that number their questions anew": (
+        lines([{"subject": s, "idx": i, "right": i % 4 == 1}
+               for s, n in (("law", 8), ("art", 12), ("war", 20)) for i in range(n)]),
+        "--field task=subject,idx --field outcome=right",
+        Fraction(1, 4),
+    ),
+    "counts without a task's name": (
+        lines([{"test_case": f"c{i}", "n": 4, "c": i % 3} for i in range(6)]),
+        "--field task=test_case",
+        Fraction(1, 4),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_options_that_are_proposed_read_it(passk: Passk, tmp_path: Path, case: str) -> None:
+    document, expected, passed = CASES[case]
+    path = tmp_path / ("m.jsonl" if isinstance(document, str) else "m.json")
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    first, *_ = commands(done.err)
+    assert " ".join(first[2:]) == expected
+    read, *_ = run_printed(passk, done.err, "-k", "1", "-f", "json", "-q")
+    assert json.loads(read.out)["rows"][0]["estimate"] == pytest.approx(float(passed))
+    with pytest.raises(DataError) as error:
+        passk_cli.read(path)
+    counts, *_ = run_calls(error.value)
+    own = counts.rows_of(0)
+    assert Fraction(int(counts.c[own].sum()), int(counts.n[own].sum())) == passed
+
+
+def test_the_callers_own_options_are_kept_and_completed(passk: Passk, write: Any) -> None:
+    path = write("a b.jsonl", lines(rows(NEAR)))
+    given = ("--field", "task=test_cas", "--field=attempt=lap_of_run", "-k", "1", "-q")
+    done = passk("estimate", path, *given)
+    assert done.err.startswith(
+        f"error[no-such-column]: {path}: --field task=test_cas: no such column\n"
+    )
+    (words,) = commands(done.err)
+    options = (
+        "--field=attempt=lap_of_run -k 1 -q --field task=test_case --field outcome=test_passed"
+    )
+    assert words == ["estimate", str(path), *options.split()]
+    assert f"passk estimate '{path}'" in done.err
+    assert "  reads 8 tasks × 3 attempts, outcome test_passed; other columns: passk describe '" in (
+        done.err
+    )
+    run_printed(passk, done.err)
+
+
+def test_frames_rows_and_columns_are_proposed_as_calls() -> None:
+    import pandas as pd
+
+    own = rows(NEAR)
+    frame = pd.DataFrame(own)
+    columns = {name: [row[name] for row in own] for name in own[0]}
+    for data, name in ((frame, "df"), (own, "rows"), (columns, "columns")):
+        with pytest.raises(DataError) as error:
+            passk_cli.estimate(data, k=1, fields={"task": "test_case"})
+        notes = getattr(error.value, "__notes__", [])
+        fields = '{"task": "test_case", "outcome": "test_passed", "attempt": "lap_of_run"}'
+        assert notes[0] == f"  passk_cli.estimate({name}, k=1, fields={fields})"
+        assert "\n" not in str(error.value)
+        assert "fields={" in error.value.remedy
+        (findings,) = run_calls(error.value, **{name: data})
+        assert findings.frame["tasks"].tolist() == [8]
+
+
+def test_a_table_of_parquet_and_nested_columns_of_frames(tmp_path: Path, write: Any) -> None:
+    import duckdb
+
+    path, table = write("m.jsonl", CASES["attempts in a list"][0]), tmp_path / "m.parquet"
+    duckdb.sql(f"COPY (FROM read_json('{path}')) TO '{table}'")
+    for column in ("tries.ok", "tries[].ok"):
+        assert rate(table, fields={"outcome": column}) == Fraction(1, 4)
+    with pytest.raises(DataError) as error:
+        read(table)
+    assert error.value.settles[0].options == {"fields": {"outcome": "tries.ok"}}
+    run_calls(error.value)
+
+
+def test_what_stands_beside_a_list_can_be_named(write: Any) -> None:
+    records = [{"arm": a, "id": f"r{a}", "results": [{"task": i, "passed": i == 1}
+                for i in range(4)]} for a in "xy"]  # fmt: skip
+    for document in (lines(records), json.dumps(records)):
+        path = write("m.json", document)
+        counts = read(path, records="results", by="arm")
+        assert [group for _, group in counts.series] == ["x", "y"]
+        assert len(read(path, records="results", fields={"task": "id,task"}).tasks) == 8
+
+
+SETTLED = DataError("f", "arms would be pooled", "", name="pooled-settings",
+                    settles=(Settle({"by": ("arm",)}, "keeps them apart"),))  # fmt: skip
+
+
+def test_what_a_doubt_asks_is_part_of_the_proposal(passk: Passk, write: Any) -> None:
+    """Settings that were pooled are asked for before the first number is printed."""
+    own = [{"test_case": f"c{i}", "lap_of_run": j, "condition": c,
+            "passed": (3 * i + j + (c == "b")) % 4 < 2}
+           for i in range(12) for j in range(3) for c in ("a", "b")]  # fmt: skip
+    done = passk("estimate", write("runs.jsonl", lines(own)))
+    assert done.error == "no-task-column"
+    for words in commands(done.err):
+        assert "--field task=test_case" in " ".join(words)
+        assert "condition" in " ".join(words)
+    assert "reads 12 tasks × 3 attempts" in done.err
+    run_printed(passk, done.err)
+
+
+def test_what_a_trial_asks_again_and_again_is_not_proposed(write: Any) -> None:
+    from passk_cli.files.reading.readings import _tried
+
+    asked = []
+
+    def never(request: Request) -> Any:
+        asked.append(request)
+        raise SETTLED
+
+    settle, counts = _tried(Settle({"fields": {"task": "test_case"}}), Request(), never)
+    assert (counts, len(asked)) == (None, 6)
+    assert settle.options == {"fields": {"task": "test_case"}, "by": ("arm",)}
+
+
+def test_remedies_add_up() -> None:
+    both = merged(Settle({"by": ("x",), "where": "a > 1"}), Settle({"by": ("y",), "where": "b"}))
+    assert both.options == {"by": ("x", "y"), "where": "(a > 1) AND (b)"}
+    request = added(Request(outcome="o", by=("z",)), Settle({"outcome": None, "by": ("x",)}))
+    assert (request.outcome, request.by) == (None, ("z", "x"))
+
+
+# Documents of which nobody but their author knows what they mean, and what is asked.
+ASKED = {
+    "a score": (
+        [{"task": i, "judge": {"score": i / 8}} for i in range(9)],
+        "from what value does judge.score pass (0 to 1)? read it with --field outcome=judge.score"
+        " --threshold X",
+    ),
+    "words": (
+        [
+            {"test_case": f"c{i % 5}", "verdict": ("held", "gave_in", "left")[i % 3]}
+            for i in range(10)
+        ],
+        "verdict: which words pass? 4 held, 3 gave_in, 3 left; read it with --field task=test_case"
+        " --field outcome=verdict --passes WORD",
+    ),
+    "missing outcomes": (
+        [
+            {"test_case": f"c{i}", "eval": {"passed": None if i < 4 else i % 2 == 0}}
+            for i in range(12)
+        ],
+        "4 values of eval.passed are missing: what does that mean?",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_what_nobody_can_know_is_asked(passk: Passk, write: Any, case: str) -> None:
+    records, question = ASKED[case]
+    done = passk("estimate", write("m.jsonl", lines(records)))
+    assert (done.code, done.out) == (3, "")
+    assert question in done.err
+    assert commands(done.err) == []
+
+
+@pytest.mark.parametrize(("records", "passed"), [
+    ([{"task": i, "is_refusal": i < 3} for i in range(10)], [3, 7]),
+    ([{"task": i, "meta": {"jailbroken": int(i < 3)}} for i in range(10)], [3, 7]),
+    ([{"test_case": f"c{i}", "verdict": ("held", "gave_in")[i % 3 == 0]} for i in range(10)],
+     [6, 4]),
+])  # fmt: skip
+def test_of_two_values_either_may_pass(
+    passk: Passk, write: Any, records: list[dict[str, Any]], passed: list[int]
+) -> None:
+    path = write("m.jsonl", lines(records))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    with pytest.raises(DataError) as error:
+        read(path)
+    found = sorted(int(counts.c.sum()) for counts in run_calls(error.value))
+    assert found == sorted(passed)
+    assert len(run_printed(passk, done.err)) == 2
+    assert "passes, 3 of 10: reads 10 tasks × 1 attempt" in done.err or "4 of 10" in done.err
+
+
+def test_few_missing_outcomes_fail_or_are_dropped(passk: Passk, write: Any) -> None:
+    records = [{"test_case": f"c{i}", "ok": None if i == 1 else i % 2 == 0} for i in range(12)]
+    done = passk("estimate", write("m.jsonl", lines(records)))
+    fails, drops = commands(done.err)
+    assert (fails[-2:], drops[-2:]) == (["--missing", "fail"], ["--missing", "drop"])
+    assert "1 missing outcome fail" in done.err
+    run_printed(passk, done.err)
+
+
+def test_a_score_needs_no_threshold_where_scores_are_asked_for(passk: Passk, write: Any) -> None:
+    path = write("m.jsonl", lines([{"task": i, "e": {"score": i / 4}} for i in range(5)]))
+    assert rate(path, fields={"outcome": "e.score"}, threshold=0.5) == Fraction(3, 5)
+    (words,) = commands(passk("estimate", path, "--threshold", "0.5").err)
+    assert words[-2:] == ["--field", "outcome=e.score"]
+
+
+def test_a_proposal_is_a_remedy_of_one_line_in_json(passk: Passk, write: Any) -> None:
+    path = write("m.jsonl", lines(rows(NEAR)))
+    done = passk("estimate", path, "-f", "json")
+    error = json.loads(done.out)["error"]
+    assert error["problem"] == "no column has a task's usual name"
+    assert error["remedy"].startswith("--field task=test_case --field outcome=test_passed")
+
+
+def test_nothing_is_imported_for_it_where_reading_succeeds(write: Any) -> None:
+    import subprocess
+    import sys
+
+    path = write("m.csv", "task,passed\na,1\nb,0\n")
+    code = (
+        "import sys, passk_cli; passk_cli.read(sys.argv[1]);"
+        " sys.exit('passk_cli.files.reading.readings' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+
+
+def test_a_path_that_leads_nowhere_is_no_missing_outcome(passk: Passk, write: Any) -> None:
+    """With --missing fail it would be a pass rate of 0."""
+    path = write("m.jsonl", CASES["a record in a list"][0])
+    for wrong in ("infos.x", "infos.0.r", "infos[].x"):
+        done = passk("estimate", path, "--field", f"outcome={wrong}", "--missing", "fail")
+        assert (done.code, done.out) == (3, "")
+        assert f"outcome={wrong}: no record has it" in done.err
+        assert [words[-1] for words in commands(done.err)] == ["outcome=infos.r"]
+    log = write("n.jsonl", '{"task": 1, "e": {"log": "x", "n": "y"}}\n')
+    with pytest.raises(DataError, match=r"no record has it; e holds log, n"):
+        read(log, fields={"outcome": "e.ok"}, missing="fail")
+
+
+def test_an_entry_without_the_field_has_no_outcome(write: Any) -> None:
+    entries = [{"ok": True}, {"log": "x"}, {"ok": None}]
+    path = write("m.jsonl", lines([{"task": 1, "a": entries}, {"task": 2}]))
+    assert rate(path, fields={"outcome": "a.ok"}, missing="fail") == Fraction(1, 4)
+    assert rate(path, fields={"outcome": "a.ok"}, missing="drop") == 1
+    with pytest.raises(DataError, match=r'm.jsonl:1: "a.ok" has no value \(3 attempts'):
+        read(path, fields={"outcome": "a.ok"})
+
+
+def test_a_model_without_outcomes_is_warned_of_though_failures_are_asked_for(
+    passk: Passk, write: Any
+) -> None:
+    path = write("m.jsonl", CASES["an empty outcome beside the real one"][0])
+    done = passk("estimate", path, "--missing", "fail")
+    assert done.code == 0
+    assert "warning[missing-outcome]: " in done.err
+    assert "; --field outcome=eval.passed reads 4 tasks × 1 attempt" in done.err
+
+
+def test_describe_names_the_nested_outcome_and_no_policy(passk: Passk, write: Any) -> None:
+    path = write("m.jsonl", CASES["an outcome that is missing where another is not"][0])
+    done = passk("describe", path)
+    assert "--missing" not in done.out
+    assert "; --field outcome=eval.passed reads 4 tasks × 1 attempt" in done.err
+
+
+def test_a_status_of_something_else_is_no_outcome(passk: Passk, write: Any) -> None:
+    """It contradicts the outcomes that are there, so that the missing ones are missing."""
+    rows = ({"task": i, "passed": None if i < 3 else i % 2 == 0, "http": {"status": "success"}}
+            for i in range(20))  # fmt: skip
+    assert "--missing fail" in passk("estimate", write("m.jsonl", lines([*rows]))).err
+
+
+def test_a_document_longer_than_what_is_surveyed(passk: Passk, write: Any) -> None:
+    tasks = {f"t{i}": {"verdict": {"ok": i % 4 == 1}, "log": "x" * 1000} for i in range(6000)}
+    path = write("m.json", json.dumps({"tasks": tasks}))
+    done = passk("estimate", path)
+    (words,) = commands(done.err)
+    assert words[2:] == ["--records", "tasks.{task}", "--field", "outcome=verdict.ok"]
+    assert rate(path, records="tasks", fields={"outcome": "verdict.ok"}) == Fraction(1, 4)
+
+
+def test_keys_in_braces_are_columns(write: Any) -> None:
+    document = {"runs": {m: {s: [{"task_id": i, "ok": s == "b"} for i in range(3)] for s in "ab"}
+                         for m in ("x", "y")}}  # fmt: skip
+    path = write("m.json", json.dumps(document))
+    counts = read(path, records="runs.{model}.{split}", fields={"outcome": "ok"}, by=["split"])
+    assert counts.series == (("x", "a"), ("x", "b"), ("y", "a"), ("y", "b"))
+    assert counts.c.reshape(4, 3).sum(axis=1).tolist() == [0, 3, 0, 3]
+
+
+@pytest.mark.parametrize(("document", "records", "problem"), [
+    ({"a": {"x": {"t": {"ok": 1}}, "date": "May"}}, "a.{model}.{task}", r'm.json: date: not a rec'),
+    ({"a": {"x": {"b": [{"task": 1, "passed": 1}]}, "y": {}}}, "a.{model}.b", r"y: no 'b' in it"),
+    ([{"a": [{"task": 1, "passed": 1}]}, {}], "a", r"m.json: record 2: no 'a' in it"),
+])  # fmt: skip
+def test_what_is_no_record_on_the_way_is_refused(
+    write: Any, document: Document, records: str, problem: str
+) -> None:
+    with pytest.raises(DataError, match=problem):
+        read(write("m.json", json.dumps(document)), records=records)
+
+
+def test_a_file_of_a_harness_is_not_surveyed() -> None:
+    """Its format knows where outcomes are; what they lack is asked for."""
+    from passk_cli.files.reading.readings import proposed
+    from passk_cli.files.request import Request
+    from passk_cli.files.sources.source import Source
+
+    path = next(Path("tests/data/promptfoo").glob("*.json"))
+    error = DataError(str(path), "no outcome", name="missing-outcome")
+    source = Source(str(path.absolute()), str(path), None, "none")
+
+    def never(request: Request) -> Any:
+        raise AssertionError(request)
+
+    assert str(proposed(error, None, [source], Request(), never)) == str(error)
+
+
+EVALUATED = [
+    ("e.csv", "task,success,evaluation_success_rate\na,true,0.5\nb,true,0.75\n", "--threshold X"),
+    ("e.jsonl", lines([{"task": i, "success": True, "eval": {"rate": i / 8}} for i in (4, 6)]),
+     "--threshold X"),
+    ("e.json", json.dumps({"model": "m", "results": [
+        {"task": i, "success": True, "evaluation": {"passed": i > 3}} for i in range(8)]}), "."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "words"), EVALUATED)
+def test_a_success_that_only_says_that_runs_ended(
+    passk: Passk, write: Any, name: str, content: str, words: str
+) -> None:
+    """Seen in a public benchmark: success is true everywhere, the evaluation's rate is .625."""
+    said = passk("estimate", write(name, content), "-v").err
+    mean = "0.500" if words == "." else "0.625"
+    assert re.search(rf"warning\[always-success\]: success is true in all \d attempts, .*{mean}",
+                     said)  # fmt: skip
+    assert ("--threshold X" in said) == (words != ".")
+
+
+def test_a_success_beside_nothing_else_is_one(passk: Passk, write: Any) -> None:
+    other = {"success": True, "max_score": 10, "seconds": 0.5}
+    for own in (
+        [{"task": i, "success": True, "rate": 1.0} for i in "ab"],
+        [{"task": i, "success": i > 1, "rate": 0.5} for i in range(4)],
+        [{"task": i, **other} for i in "ab"],
+    ):
+        assert "always-success" not in passk("estimate", write("m.jsonl", lines(own)), "-v").err
+
+
+def test_reports_in_folders_are_named_by_these(tmp_path: Path) -> None:
+    for model in "ab":
+        (tmp_path / model).mkdir()
+        for name in ("report.json", "x.json"):
+            (tmp_path / model / name).write_text('{"resolved_ids": ["t"], "unresolved_ids": []}')
+    reports = [str(tmp_path / model / "report.json") for model in "ab"]
+    assert [model for model, *_ in read(reports).series] == ["a", "b"]
+    others = [str(tmp_path / model / "x.json") for model in "ab"]
+    assert [model for model, *_ in read(others).series] == ["a/x", "b/x"]
+
+
+def test_describe_says_why_a_column_was_taken_and_what_else_it_may_be(
+    passk: Passk, write: Any
+) -> None:
+    rows = ({"id": i, "task_id": f"t{i}", "passed": i > 1, "cached": False} for i in range(4))
+    path = write("m.jsonl", lines([*rows]))
+    full = passk("describe", path, "--full").out
+    assert re.search(r"task_id +task +by its name; it could also be id", full)
+    assert re.search(r"passed +outcome +by its name", full)
+    asked = passk("describe", path, "--full", "--field", "task=id", "--outcome", "cached").out
+    assert re.search(r"id +task +as asked", asked)
+    assert re.search(r"cached +outcome +as asked", asked)
+
+
+def test_mappings_in_mappings_in_mappings_end_in_a_question(passk: Passk, write: Any) -> None:
+    """As the coverage of a JavaScript test, also a `.report.json`: lines by branch by file."""
+    branches = {str(i): {str(j): {"start": {"line": i}, "end": {"line": j}} for j in range(3)}
+                for i in range(3)}  # fmt: skip
+    document = {"coverage": {f"app{i}.js": branches for i in range(3)}, "lints": []}
+    done = passk("estimate", write(".report.json", json.dumps(document)))
+    assert (done.code, done.out) == (3, "")
+    assert done.error == "no-task-column"
+
+
+def test_how_much_of_a_long_file_was_looked_at_is_said(passk: Passk, write: Any) -> None:
+    """What stands only further down is not found, which the error says."""
+    rows = [{"task": i, "log": {"step": "x"}} for i in range(1000)]
+    more = [{"task": i, "log": {"step": "x", "ok": i % 2 == 0}} for i in range(1000, 1100)]
+    path = write("m.jsonl", lines([*rows, *more]))
+    ending = "; nested fields were looked for in the first 1,000 records\n"
+    assert passk("estimate", path).err.endswith(ending)
+    assert "looked for" not in passk("estimate", write("m.jsonl", lines(rows[:9]))).err
+
+
+@pytest.mark.parametrize(
+    ("document", "options"),
+    [
+        ({"results": {"task-1": {"passed": True}}}, "results.{task}"),
+        ({"model": "m", "results": {"t/1": [{"passed": True}]}}, "results.{task}"),
+        ({"task-1": {"passed": True, "seconds": 3}}, "{task}"),
+        ({"results": {"t1": True}}, "results.{task}"),
+        ({"result": {"passed": True}}, ""),
+    ],
+)
+def test_a_mapping_of_one_task(passk: Passk, write: Any, document: Any, options: str) -> None:
+    """Its key is a name where it is no plain word; no other value stands for a task."""
+    path = write("m.json", json.dumps(document))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert [words[-1] for words in commands(done.err)] == [options] * bool(options)
+    run_printed(passk, done.err)
+
+
+# Documents that are no results, as their tools write them, with little in each.
+POINT = {"type": "Point", "coordinates": [1.0, 2.0]}
+LOCATION = {"start": {"line": 1, "column": 0}, "end": {"line": 1, "column": 9}}
+SHARE = {"total": 10, "covered": 5, "skipped": 0, "pct": 50}
+NO_RESULTS: dict[str, Document] = {
+    "package": {"name": "app", "private": True, "scripts": {"test": "jest"},
+                "dependencies": {"react": "^18", "next": "14"}},
+    "lock file": {"name": "app", "lockfileVersion": 3, "requires": True, "packages": {
+        "": {"name": "app", "version": "1"},
+        "node_modules/a": {"version": "1", "license": "MIT", "dev": True},
+        "node_modules/b": {"version": "2", "license": "MIT", "dev": True, "optional": True}}},
+    "coverage of istanbul": {f"/src/{n}.js": {
+        "path": n, "statementMap": {"0": LOCATION, "1": LOCATION}, "s": {"0": 1, "1": 7},
+        "fnMap": {"0": {"name": "f", "line": 1}}, "f": {"0": 1}, "branchMap": {}, "b": {}}
+        for n in "abc"},
+    "coverage summary": {k: {"lines": SHARE, "branches": SHARE} for k in ("total", "a.js", "b.js")},
+    "coverage of Python": {"meta": {"version": "7.4", "branch_coverage": False}, "files": {
+        f"a{i}.py": {"executed_lines": [1, 2], "missing_lines": [], "summary": {
+            "covered_lines": 2, "percent_covered": 100.0, "missing_lines": 0}}
+        for i in range(3)}, "totals": {"covered_lines": 6, "num_statements": 6}},
+    "coverageSummary": {"success": True, "numTotalTests": 3, "numPassedTests": 2,
+                        "coverageSummary": {"lines": {"total": 10, "covered": 5},
+                                            "branches": {"total": 1, "covered": 1}}},
+    "tsconfig": {"compilerOptions": {"target": "ES2020", "strict": True, "noEmit": False,
+                                     "paths": {"@/*": ["./src/*"]}}, "include": ["src"]},
+    "notebook": {"cells": [{"cell_type": "code", "id": f"c{i}", "execution_count": i,
+                            "metadata": {"scrolled": bool(i)}, "source": ["x"], "outputs": []}
+                           for i in range(3)], "metadata": {}, "nbformat": 4},
+    "OpenAPI": {"openapi": "3.0.0", "info": {"title": "T"}, "paths": {
+        f"/p{i}": {"get": {"operationId": f"o{i}", "deprecated": bool(i), "parameters": [
+            {"name": "limit", "in": "query", "required": True},
+            {"name": "tag", "in": "query", "required": False}]}} for i in range(2)}},
+    "GeoJSON": {"type": "FeatureCollection", "features": [
+        {"type": "Feature", "id": f"f{i}", "geometry": POINT,
+         "properties": {"name": f"n{i}", "capital": bool(i % 2)}} for i in range(4)]},
+    "model": {"architectures": ["LlamaForCausalLM"], "attention_bias": False, "hidden_size": 4096,
+              "model_type": "llama", "rope_scaling": {"factor": 8.0, "type": "linear"}},
+    "tokenizer": {"version": "1.0", "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}},
+                  "added_tokens": [{"id": i, "content": f"<{i}>", "normalized": bool(i % 2),
+                                    "special": True} for i in range(4)]},
+    "training": {"best_metric": None, "epoch": 3.0, "is_local_process_zero": True,
+                 "log_history": [{"epoch": i, "loss": 1.0 / i, "step": i} for i in range(1, 5)]},
+    "data set": {"default": {"features": {"question": {"dtype": "string"}},
+                             "splits": {"test": {"num_examples": 10}}, "download_size": 1}},
+    "linter": [{"filePath": f"/a{i}.js", "errorCount": i, "warningCount": 0, "messages": [
+        {"ruleId": "no-x", "severity": 2, "line": 1}]} for i in range(3)],
+    "continuous integration": {"id": 1, "name": "CI", "status": "completed", "jobs": [
+        {"id": 1, "name": "build", "status": "completed", "conclusion": "success", "steps": [
+            {"name": "s", "status": "completed", "conclusion": "success", "number": 1}]}]},
+    "users": [{"id": i, "name": f"u{i}", "active": bool(i % 2), "age": 20 + i} for i in range(5)],
+    "vocabulary": {"a": 0, "b": 1, "c": 2},
+}  # fmt: skip
+LOGS = {
+    "log": [{"ts": f"00:0{i}", "level": "info", "status": 200 + i, "ok": bool(i % 2)}
+            for i in range(6)],
+    "chats": [{"messages": [{"role": "user", "content": "x"},
+                            {"role": "assistant", "content": "y", "weight": i % 2}]}
+              for i in range(6)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*NO_RESULTS, *LOGS])
+def test_what_is_no_result_ends_in_a_question(passk: Passk, write: Any, name: str) -> None:
+    """No number; and no outcome is claimed: at most truth values are, whatever they say."""
+    text = lines(LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
+    done = passk("estimate", write("m.json", text))
+    assert (done.code, done.out) == (3, "")
+    if commands(done.err):
+        assert ": does true pass? " in done.err
+
+
+def test_a_document_that_sums_up_its_records_is_no_attempt(passk: Passk, write: Any) -> None:
+    """As skill evaluations write it: success of all beside each iteration's own."""
+    trials = [{"prompt": f"p{i % 5}", "success": i != 7, "scores": {"build": 1}} for i in range(20)]
+    document = {"name": "e", "success": False, "iterations": trials}
+    path = write("m.json", json.dumps(document))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert "are 20 records with success" in done.err
+    first, *_ = commands(done.err)
+    assert first[2:6] == ["--records", "iterations", "--field", "task=prompt"]
+    run_printed(passk, done.err)
+    assert rate(path, records="iterations", fields={"task": "prompt"}) == Fraction(19, 20)
+    assert rate(path, records=".") == 0
+    assert "ambiguous-records" in passk("describe", path).err
+    # Of many documents each is an attempt, whatever its steps say.
+    other = write("n.json", json.dumps(document | {"name": "f", "success": True}))
+    assert passk("estimate", path.parent).code == 0
+    assert read([path, other]).n.sum() == 2
+
+
+def test_records_that_lack_nothing_but_a_task_are_not_looked_into(passk: Passk, write: Any) -> None:
+    """Their own outcome counts, and not that of the tries it came from."""
+    tries = [{"is_correct": False}, {"is_correct": True}]
+    text = lines([{"asked": f"q{i}", "solved": i > 3, "tries": tries} for i in range(9)])
+    path = write("m.jsonl", text)
+    assert "error[no-task-column]" in passk("estimate", path).err
+    assert rate(path, fields={"task": "asked"}) == Fraction(5, 9)

@@ -1,0 +1,76 @@
+"""A folder's own summaries are no models, and their counts no further attempts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from passk_cli import DataError, read
+from tests.files.formats.cells import cells
+
+MODELS = {"m": [1, 0, 1], "n": [0, 0, 1]}
+
+
+def folder(path: Path) -> Path:
+    for model, passed in MODELS.items():
+        rows = [{"task": task, "passed": bool(p)} for task in ("x", "y") for p in passed]
+        (path / f"{model}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+EXPECTED = {(model, task): (3, sum(p)) for model, p in MODELS.items() for task in ("x", "y")}
+# Name of the file → its text, and what the error says.
+SUMMARIES = {
+    "summary.csv": ("name,score\nm,0.6\nn,0.3\n", "its tasks are models of the other files (m, n)"),
+    "board.json": (json.dumps({m: {"score": 0.5} for m in MODELS}), "its tasks are models"),
+    "leaderboard.csv": (
+        "task,passed\nx,1\ny,0\n",
+        "by its name a summary of the other files (m, n)",
+    ),
+    "results_summary.csv": ("task,n,c\nx,6,3\ny,6,3\n", "by its name a summary"),
+    "counts.csv": (
+        "model,task,n,c\nm,x,3,2\nm,y,3,2\n",
+        "counts attempts that other files hold, of m at 2 tasks",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_a_summary_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    text, problem = SUMMARIES[name]
+    path = folder(tmp_path) / name
+    path.write_text(text)
+    with pytest.raises(DataError) as caught:
+        cells(tmp_path)
+    assert (caught.value.name, caught.value.place) == ("summary-file", str(path))
+    assert caught.value.problem.startswith(problem)
+    if name != "counts.csv":
+        assert cells(tmp_path, exclude_models=path.stem) == EXPECTED
+    assert cells([tmp_path / "m.jsonl", tmp_path / "n.jsonl"]) == EXPECTED
+
+
+def test_without_an_outcome_it_is_passed_over(tmp_path: Path) -> None:
+    (folder(tmp_path) / "summary.csv").write_text("model,pass_rate\nm,0.6\nn,0.3\n")
+    assert cells(tmp_path) == EXPECTED
+    assert len(read(tmp_path).facts.foreign) == 1
+
+
+def test_what_is_named_is_added_up(tmp_path: Path) -> None:
+    """Counts that the caller names may be those of earlier attempts."""
+    counts = folder(tmp_path) / "counts.csv"
+    counts.write_text("model,task,n,c\nm,x,3,2\n")
+    found = cells([tmp_path / "m.jsonl", tmp_path / "n.jsonl", counts])
+    assert found == EXPECTED | {("m", "x"): (6, 4)}
+    (tmp_path / "leaderboard.csv").write_text("task,passed\nx,1\ny,0\n")
+    counts.unlink()
+    for data in (sorted(tmp_path.iterdir()), str(tmp_path / "*")):
+        assert len(cells(data)) == 6
+
+
+def test_honest_neighbours(tmp_path: Path) -> None:
+    """Counts of other models, tasks that are called as a model, a word inside a name."""
+    (folder(tmp_path) / "old.csv").write_text("model,task,n,c\no,x,3,2\nm,z,3,2\n")
+    (tmp_path / "summary-model-7b.csv").write_text("task,passed\nx,1\ny,0\nm,0\n")
+    assert len(cells(tmp_path)) == 4 + 2 + 3

@@ -1,0 +1,368 @@
+"""Files by their addresses: read as if they lay here, and whatever can go wrong on the way."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+from urllib import request
+
+import pytest
+
+import passk_cli
+from passk_cli import DataError, read
+from passk_cli.files.sources import remote
+from passk_cli.files.sources.remote import addresses_of, is_remote, name_of
+from tests.cli.test_process import Running
+from tests.conftest import Passk
+
+# Tried by .ci/run after the others.
+pytestmark = pytest.mark.long
+
+ROWS = b"".join(
+    b'{"task": "t%d", "attempt": %d, "passed": %s}\n' % (t, a, b"true" if t > a else b"false")
+    for t in range(6)
+    for a in range(3)
+)
+BODIES: dict[str, bytes] = {
+    "/runs/gpt-4_results.jsonl": ROWS,
+    "/runs/old.jsonl": ROWS.replace(b"true", b"false", 2),
+    "/runs/packed.jsonl.gz": gzip.compress(ROWS),
+    "/runs/a b/é.jsonl": ROWS + b"\n",
+    "/page": b"  <!DOCTYPE html><html>",
+    "/empty.jsonl": b"",
+}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """A server of results, and of what servers do wrong."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        path = request.unquote(path)  # type: ignore[attr-defined]
+        self.asked.append(self.path)
+        if path in ("/moved", "/round", "/file"):
+            target = {"/moved": "/runs/gpt-4_results.jsonl", "/file": "file:///etc/passwd"}
+            self.send_response(302)
+            self.send_header("Location", target.get(path, path))
+            self.end_headers()
+        elif path.startswith("/packed/"):
+            self.send_response(200)
+            self.send_header("Content-Encoding", path.rpartition("/")[2])
+            self.end_headers()
+            self.wfile.write(b"\x0b" + ROWS)
+        elif path == "/stream":
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(ROWS)
+        elif path == "/download":
+            self.answer(ROWS if query == "id=1" else ROWS.replace(b"true", b"false"))
+        elif path in ("/short", "/slow"):
+            self.answer(ROWS, length=len(ROWS) + 1000)
+            if path == "/slow":
+                self.wfile.flush()
+                time.sleep(30)
+        elif path == "/piece":
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes 0-{len(ROWS) // 2 - 1}/{len(ROWS)}")
+            self.send_header("Content-Length", str(len(ROWS) // 2))
+            self.end_headers()
+            self.wfile.write(ROWS[: len(ROWS) // 2])
+        elif path == "/parts":
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            self.wfile.write(b"%x\r\n" % len(ROWS) + ROWS[:50])
+        elif path in BODIES:
+            self.answer(BODIES[path])
+        else:
+            self.send_error({"/closed": 403, "/busy": 503}.get(path, 404))
+
+    def answer(self, body: bytes, length: int | None = None) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    protocol_version = "HTTP/1.0"
+
+    def log_message(self, *arguments: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads, server.block_on_close = True, False
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    Handler.asked.clear()
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """The same files here."""
+    for name, body in BODIES.items():
+        (tmp_path / name[1:]).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name[1:]).write_bytes(body)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["gpt-4_results.jsonl", "packed.jsonl.gz", "a b/é.jsonl"])
+def test_a_remote_file_is_read_as_one_here(
+    passk: Passk, server: str, here: Path, name: str
+) -> None:
+    for command in (
+        ["estimate"],
+        ["describe"],
+        ["convert", "--counts"],
+        ["estimate", "-f", "json"],
+    ):
+        mine = passk(*command, here / "runs" / name)
+        theirs = passk(*command, f"{server}/runs/{name}")
+        assert (theirs.code, theirs.err) == (0, mine.err)
+        assert theirs.out.replace(f"{server}/runs", str(here / "runs")) == mine.out
+
+
+def test_every_argument_of_files_takes_addresses(passk: Passk, server: str, here: Path) -> None:
+    new, old = f"{server}/runs/gpt-4_results.jsonl", f"{server}/runs/old.jsonl"
+    done = passk("gate", new, "--baseline", old, "--max-drop", "pass@1=0.5", "-v")
+    assert (done.code, Handler.asked) == (0, ["/runs/gpt-4_results.jsonl", "/runs/old.jsonl"])
+    assert "baseline=old.jsonl" in done.out
+    # The baseline is no part of the new run; what is here and there are read together.
+    done = passk("compare", new, old, here / "runs" / "packed.jsonl.gz", "--baseline", old, "-q")
+    assert done.code == 0
+    assert "Against old at pass@1: 2 tied; highest: gpt-4" in done.out
+    done = passk("tasks", new, "--against", f"was={old}", "-q")
+    assert "was" in done.out
+    counts = passk_cli.read([f"x={new}", here / "runs" / "old.jsonl"])
+    assert counts.series == (("old",), ("x",))
+
+
+def test_a_file_is_fetched_once_in_a_command(passk: Passk, server: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    new, old = f"{server}/runs/gpt-4_results.jsonl?token=secret", f"b={server}/runs/old.jsonl"
+    assert passk("report", new, old, "-o", page).code == 0
+    assert sorted(Handler.asked) == ["/runs/gpt-4_results.jsonl?token=secret", "/runs/old.jsonl"]
+    text = page.read_text()
+    assert (f"`passk report {server}/runs/gpt-4_" in text, "secret" in text) == (True, False)
+
+
+def test_a_stream_of_unknown_length_and_a_redirect(server: str) -> None:
+    counts = [passk_cli.read(f"m={server}/{name}") for name in ("stream", "moved")]
+    assert [int(each.n.sum()) for each in counts] == [18, 18]
+
+
+def test_files_that_differ_in_their_query(server: str) -> None:
+    counts = passk_cli.read([f"{server}/download?id=1", f"b={server}/download?id=2"])
+    assert counts.series == (("b",), ("download",))
+    assert [int(counts.c[counts.rows_of(s)].sum()) for s in range(2)] == [0, 12]
+    assert "id=" not in repr(counts.facts)
+
+
+WRONG = {
+    "/none.jsonl": "404 Not Found; check the address",
+    "/closed": "403 Forbidden; is it open to everyone?",
+    "/busy": "503 Service Unavailable; try again, or fetch it with another program and give the",
+    "/short": f"ends after {len(ROWS):,} of {len(ROWS) + 1000:,} bytes; try again",
+    "/piece": "206 Partial Content, which is not the whole file; try again",
+    "/parts": "the connection ended before the file; try again",
+    "/page": "a page of HTML, not a file; give the address of the raw file",
+    "/empty.jsonl": "the file is empty; expected JSONL, CSV or Parquet",
+    "/round": "302 ",
+    "/file": "302 ",
+}
+
+
+@pytest.mark.parametrize("path", WRONG)
+def test_what_goes_wrong_is_said(passk: Passk, server: str, path: str) -> None:
+    done = passk("estimate", server + path + "?token=secret")
+    assert (done.code, done.out) == (3, "")
+    assert done.said.startswith(f"{server}{path}: {WRONG[path]}")
+    assert (done.err.count("\n"), "secret" in done.err) == (1, False)
+
+
+def test_what_cannot_be_reached_is_said(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+    for address, problem in {
+        "http://127.0.0.1:9/x.csv": "cannot be fetched (Connection refused); check the address and",
+        "http://127.0.0.1:x/x.csv": "cannot be fetched (nonnumeric port: 'x'); check the address\n",
+        "https:///x.csv": "cannot be fetched (no host given); check the address\n",
+    }.items():
+        done = passk("estimate", address)
+        assert (done.code, done.said.startswith(f"{address}: {problem}")) == (3, True), done
+    done = passk("estimate", "ftp://127.0.0.1/x.csv")
+    words = "only --engine spark reads ftp://; add it, or copy the file here\n"
+    assert done.err == f"error[not-fetched]: ftp://127.0.0.1/x.csv: {words}"
+
+
+def test_what_only_a_cluster_reads(passk: Passk) -> None:
+    for address, remedy in {
+        "hdfs://host/a.csv": "copy the file here",
+        "new=s3a://bucket/a/*.csv": "write s3://bucket/a/*.csv",
+        "file:///a.csv": "write /a.csv",
+    }.items():
+        name = address.removeprefix("new=")
+        words = (
+            f"{name}: only --engine spark reads {name.partition(':')[0]}://; add it, or {remedy}"
+        )
+        for command in ("estimate", "plan"):
+            done = passk(command, address)
+            assert (done.code, done.err) == (3, f"error[not-fetched]: {words}\n")
+    with pytest.raises(passk_cli.DataError, match='only engine="spark" reads hdfs://'):
+        passk_cli.estimate("hdfs://host/a.csv")
+    beside = ("hdfs://host/runs/", "--baseline", "hdfs://host/runs/old.csv")
+    done = passk("compare", *beside)
+    assert done.code == 2
+    assert "is the baseline and lies in hdfs://host/runs/; name the files" in done.err
+
+
+def test_a_server_that_says_nothing_more(
+    passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "TIMEOUT", 0.2)
+    done = passk("estimate", f"{server}/slow")
+    assert (done.code, done.err.split(": ")[-1][:24]) == (3, "no answer for 0.2 second")
+
+
+def test_ctrl_c_while_fetching(tmp_path: Path, server: str) -> None:
+    with Running(tmp_path, "estimate", [f"{server}/slow"]) as running:
+        running.wait_for(lambda: any(running.spool.glob("*/*")))
+        running.end(signal.SIGINT)
+
+
+def test_no_room_for_it(passk: Passk, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=60))
+    for path in ("/runs/gpt-4_results.jsonl", "/stream"):
+        done = passk("estimate", server + path)
+        assert (done.code, "more than 30 bytes, half of what is free" in done.err) == (3, True)
+
+
+def test_https_stays_https() -> None:
+    (redirects,) = (
+        handler for handler in remote._opener().handlers  # type: ignore[attr-defined]
+        if isinstance(handler, request.HTTPRedirectHandler)
+    )  # fmt: skip
+    ask = request.Request("https://example.org/a?token=x")
+    for target in ("http://example.org/b", "ftp://example.org/b", "file:///b"):
+        with pytest.raises(passk_cli.DataError, match="without encryption") as refusal:
+            redirects.redirect_request(ask, None, 302, "", {}, target)  # type: ignore[arg-type]
+        assert "token" not in str(refusal.value)
+    assert redirects.redirect_request(ask, None, 302, "", {}, "https://b/")  # type: ignore[arg-type]
+
+
+def test_what_reads_once_or_elsewhere_is_refused(passk: Passk, server: str, tmp_path: Path) -> None:
+    address = f"{server}/runs/old.jsonl"
+    done = passk("convert", address, "--counts", "--resume", "-o", tmp_path / "x.csv")
+    assert (done.code, f"{address} cannot be read again by a later run" in done.err) == (2, True)
+    done = passk("estimate", address, address)
+    assert (done.code, f"{address} is given twice" in done.err) == (2, True)
+
+
+def test_names_and_addresses() -> None:
+    assert name_of("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x") == "https://h.org:8/a/b.csv"
+    assert name_of("s3://bucket/a?b@c.csv") == "s3://bucket/a?b@c.csv"
+    assert [is_remote(a) for a in ("hf://datasets/o/n/a.json", "http:a", "C://a", "x=s3://a")] == [
+        True, False, False, False
+    ]  # fmt: skip
+    assert addresses_of("https://h.org/*.csv") == (["https://h.org/*.csv"], True)
+
+
+def test_buckets_without_their_package(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    for scheme in ("s3", "hf"):
+        done = passk("estimate", f"m={scheme}://bucket/a.jsonl")
+        assert (done.code, done.err) == (
+            2,
+            f"error[missing-package]: {scheme}://bucket/a.jsonl:"
+            f" {scheme}:// needs further packages; install them"
+            " with pip install fsspec s3fs huggingface-hub\n",
+        )
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A bucket in memory, which fsspec takes for s3://."""
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec, of the extra remote")
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Bucket(MemoryFileSystem):  # type: ignore[misc]
+        protocol = "s3"
+        store: ClassVar[dict[str, Any]] = {}
+        pseudo_dirs: ClassVar[list[str]] = [""]
+
+        @classmethod
+        def _strip_protocol(cls, path: str) -> str:
+            return "/" + path.removeprefix("s3://").strip("/")
+
+        def unstrip_protocol(self, name: str) -> str:
+            return "s3:/" + name
+
+    monkeypatch.setitem(sys.modules["fsspec.registry"]._registry, "s3", Bucket)
+    system = fsspec.filesystem("s3", skip_instance_cache=True)
+    for name, body in BODIES.items():
+        system.pipe(f"s3://bucket{name}", body)
+    return system
+
+
+def test_a_bucket(passk: Passk, bucket: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("runs/gpt-4_results.jsonl", "runs/*.jsonl", "runs", "runs/**/*.jsonl"):
+        mine = passk("estimate", here / path, "-v")
+        theirs = passk("estimate", f"s3://bucket/{path}", "-v")
+        assert (theirs.code, theirs.out, theirs.err) == (0, mine.out, mine.err)
+    done = passk("compare", "s3://bucket/runs/*.jsonl", "--baseline", "s3://bucket/runs/old.jsonl")
+    assert "old.jsonl is the baseline, and left out of the new run" in done.err
+    for path, problem in {
+        "none.jsonl": "no such file, and no result files below it; looked for .jsonl",
+        "none/*.jsonl": "no file matches; is the pattern quoted and right?",
+    }.items():
+        done = passk("estimate", f"s3://bucket/{path}")
+        assert (done.code, done.error) == (3, "no-such-file")
+        assert done.said.startswith(f"s3://bucket/{path}: {problem}")
+
+    def fail(error: Exception) -> Any:
+        def open_(*arguments: object, **options: object) -> None:
+            raise error
+
+        monkeypatch.setattr(type(bucket), "open", open_)
+        done = passk("estimate", "s3://bucket/runs/old.jsonl")
+        return done.code, done.said.removeprefix("s3://bucket/runs/old.jsonl: ")
+
+    assert fail(PermissionError("403")) == (3, "no access; are the credentials for it set?\n")
+    assert fail(FileNotFoundError("x")) == (3, "no such file; check the address\n")
+    assert fail(RuntimeError("down\nfor now")) == (
+        3, "cannot be fetched (down); check the address and the network\n"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("packing", ["deflate", "br"])
+def test_what_a_server_packs_as_no_file_is(server: str, packing: str) -> None:
+    place = f"{server}/packed/{packing}"
+    with pytest.raises(DataError) as refusal:
+        read(place)
+    remedy = "fetch it with curl --compressed -O and give the file"
+    assert str(refusal.value) == f"{place}: the server packs it as {packing}; {remedy}"
+
+
+def test_a_password_is_neither_sent_nor_shown(server: str) -> None:
+    place = f"{server}/runs/a.jsonl"
+    with pytest.raises(DataError) as refusal:
+        read(place.replace("//", "//me:secret@"))
+    problem = "an address with a user or a password, which are not sent"
+    assert str(refusal.value) == f"{place}: {problem}; fetch it with curl -O and give the file"
+    assert Handler.asked == []

@@ -1,0 +1,807 @@
+"""Every shape and packing of the same outcomes gives the same counts."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from passk_cli import DataError, ParameterError, PasskWarning, read
+from passk_cli.files.reading.look import sniff
+from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
+from passk_cli.files.sources.arguments import expand
+from passk_cli.files.sources.source import MOST_LEVELS
+from tests.conftest import ROOT, SAMPLES, Passk, Write, long
+from tests.files.formats.cells import cells, cells_of
+
+ROWS = [
+    {"model": m, "task_id": t, "sample": s, "passed": (len(m) + i + s) % 3 == 0, "temperature": 0.2}
+    for m in ("a", "bb")
+    for i, t in enumerate(("007", "7x", "NA", "née", 'q"uote', "x,y"))
+    for s in range(4)
+]
+EXPECTED = {
+    (m, t): (4, sum(bool(r["passed"]) for r in ROWS if (r["model"], r["task_id"]) == (m, t)))
+    for m in ("a", "bb")
+    for t in ("007", "7x", "NA", "née", 'q"uote', "x,y")
+}
+
+
+def jsonl(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def delimited(sign: str) -> str:
+    return pd.DataFrame(ROWS).to_csv(index=False, sep=sign)
+
+
+LISTS = [
+    {"model": m, "task_id": t, "results": [r["passed"] for r in ROWS
+                                          if (r["model"], r["task_id"]) == (m, t)]}
+    for m, t in EXPECTED
+]  # fmt: skip
+COUNTS = [{"model": m, "task": t, "n": n, "c": c} for (m, t), (n, c) in EXPECTED.items()]
+FILES: list[tuple[str, str | bytes]] = [
+    ("a.jsonl", jsonl(ROWS)),
+    ("bom.jsonl", b"\xef\xbb\xbf" + jsonl(ROWS).encode()),
+    ("crlf.jsonl", jsonl(ROWS).replace("\n", "\r\n")),
+    ("no-newline-at-the-end.jsonl", jsonl(ROWS).rstrip("\n")),
+    ("blank-lines.jsonl", jsonl(ROWS).replace("\n", "\n\n")),
+    ("a.jsonl.gz", gzip.compress(jsonl(ROWS).encode())),
+    ("a.jsonl.zst", zstandard.compress(jsonl(ROWS).encode())),
+    ("bom.jsonl.gz", gzip.compress(b"\xef\xbb\xbf" + jsonl(ROWS).encode())),
+    ("wrong-name.txt", jsonl(ROWS)),
+    ("array.json", json.dumps(ROWS)),
+    ("array.json.gz", gzip.compress(json.dumps(ROWS, indent=1).encode())),
+    ("pretty.json", "\n".join(json.dumps(row, indent=2) for row in ROWS)),
+    ("a.csv", delimited(",")),
+    ("bom.csv", b"\xef\xbb\xbf" + delimited(",").encode()),
+    ("crlf.csv", delimited(",").replace("\n", "\r\n")),
+    ("semicolon.csv", delimited(";")),
+    ("a.csv.gz", gzip.compress(delimited(",").encode())),
+    ("a.csv.zst", zstandard.compress(delimited(",").encode())),
+    ("a.tsv", delimited("\t")),
+    ("lists.jsonl", jsonl(LISTS)),
+    ("counts.jsonl", jsonl(COUNTS)),
+    ("counts.csv", pd.DataFrame(COUNTS).to_csv(index=False)),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), FILES, ids=[name for name, _ in FILES])
+def test_every_file_gives_the_same_counts(write: Write, name: str, content: str | bytes) -> None:
+    assert cells(write(name, content)) == EXPECTED
+
+
+def test_parquet_and_frames(tmp_path: Path) -> None:
+    frame = pd.DataFrame(ROWS)
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert cells(tmp_path / "a.parquet") == EXPECTED
+    assert cells(frame) == EXPECTED
+    pd.DataFrame(LISTS).to_parquet(tmp_path / "lists.parquet")
+    assert cells(tmp_path / "lists.parquet") == EXPECTED
+    assert cells(pd.DataFrame(COUNTS)) == EXPECTED
+
+
+@pytest.mark.parametrize(("other", "words"), [
+    ("passed", "the column 'passed' is there twice"),
+    ("Passed", "the column 'passed' and 'Passed' are the same"),
+])  # fmt: skip
+def test_a_column_that_is_there_twice(tmp_path: Path, other: str, words: str) -> None:
+    """Of two columns of a name DuckDB makes passed and passed_1, of which the first would count."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table(
+        [["a"], [{"x": 1, "y": {"z": 2}}], [1], [0]], ["task", "more", "passed", other]
+    )
+    pq.write_table(table, tmp_path / "m.parquet")
+    frame = pd.DataFrame([["a", 1, 0]], columns=["task", "passed", other])
+    for data in (tmp_path / "m.parquet", table, table.to_reader(), table.to_batches()[0], frame):
+        with pytest.raises(DataError, match=f"{words}; rename one"):
+            read(data)
+    # Their own names may end in a number, and what lies inside a column is no column.
+    own = table.rename_columns(["task", "passed_more", "passed", "passed_1"])
+    pq.write_table(own, tmp_path / "m.parquet")
+    fields = {"outcome": "passed"}
+    assert cells(tmp_path / "m.parquet", fields=fields) == {("m", "a"): (1, 1)}
+    assert cells(own, fields=fields) == {("model", "a"): (1, 1)}
+    with pytest.raises(DataError, match="passed and passed_1 are two verdicts"):
+        read(own)
+
+
+def test_quoted_newlines(write: Write) -> None:
+    text = 'task,completion,passed\na,"x = 1\n\ny = 2, ""z""",1\nb,"",0\n'
+    assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x7f"])
+def test_marks_that_end_no_line_of_json(write: Write, mark: str) -> None:
+    rows = [{"task": "a", "model": m, "text": f"x{mark}y", "passed": m == "B"} for m in "AB"]
+    text = jsonl(rows)
+    assert mark in text
+    assert cells(write("m.jsonl", text)) == {("A", "a"): (1, 0), ("B", "a"): (1, 1)}
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x85", "\x0b", "\x0c", "\x1c", "\x1e"])
+def test_marks_that_end_no_row_of_csv(write: Write, mark: str) -> None:
+    path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    assert sniff(duckdb.connect(), expand([path], path.parent)[0], None).kinds == {
+        f"te{mark}xt": {"text"}, "task": {"text"}, "passed": {"number"},
+    }  # fmt: skip
+
+
+def test_a_field_of_any_length(write: Write) -> None:
+    long = "y" * 200_000
+    path = write("m.csv", f'task,text,passed\na,"{long}",1\nb,{long},0\n')
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    bad = write("bad.csv", f"task,text,passed\na,{long},1\nb,{long}\n")
+    with pytest.raises(DataError, match=r"bad\.csv:3: 2 fields; the header has 3"):
+        read(bad)
+
+
+@pytest.mark.parametrize("text", [",task,passed\n0,a,1\n1,b,0\n", "task,passed,,\na,1,,\nb,0,,\n"])
+def test_columns_without_a_name(write: Write, text: str) -> None:
+    assert cells(write("m.csv", text)) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+def test_a_column_of_file_names(write: Write, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"task": ["a", "a"], "filename": ["x", "y"], "passed": [True, False]})
+    frame.to_parquet(tmp_path / "m.parquet")
+    write("m.csv", frame.to_csv(index=False))
+    write("m.jsonl", frame.to_json(orient="records", lines=True))
+    for end in ("parquet", "csv", "jsonl"):
+        path = tmp_path / f"m.{end}"
+        assert cells(path, by=["filename"]) == {("m", "x", "a"): (1, 1), ("m", "y", "a"): (1, 0)}
+
+
+def test_mixed_line_ends_in_zstd(write: Write) -> None:
+    text = '{"task": "a", "passed": true}\r\n{"task": "b", "passed": false}\n'
+    path = write("m.jsonl.zst", zstandard.compress(text.encode()))
+    assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("value", ["nan", "-nan", "+NaN", " NAN "])
+def test_no_number_passes_no_threshold(write: Write, value: str) -> None:
+    path = write("m.csv", f"task,score\na,{value}\na,0.2\n")
+    for threshold in (None, 0.5):
+        with pytest.raises(DataError, match='"score" has no value' if threshold else "score"):
+            read(path, threshold=threshold)
+    assert cells(path, threshold=0.5, missing="fail") == {("m", "a"): (2, 0)}
+    scores = read(path, threshold=math.inf, missing="fail", attempts=["score"]).attempts["score"]
+    assert scores.value.tolist() == [0.0, 0.2]
+
+
+def test_stdin(passk: Passk) -> None:
+    for packed in (jsonl(ROWS).encode(), gzip.compress(jsonl(ROWS).encode())):
+        done = passk("estimate", "-", "-k", "1", "-f", "tsv", stdin=packed)
+        assert done.out.split("\n")[1].startswith("a\tpass@1\t1\t0.3")
+    done = passk("estimate", "x=-", "-k", "1", "-f", "csv", stdin=b"task,passed\nq,1\n")
+    assert done.out.split("\n")[1].startswith("x,pass@1,1,1.0")
+
+
+def test_task_ids_are_text(write: Write) -> None:
+    path = write("m.jsonl", '{"task": 7, "passed": 1}\n{"task": "7", "passed": 0}\n'
+                 '{"task": "007", "passed": 1}\n{"task": "NA", "passed": 1}\n')  # fmt: skip
+    assert cells(path) == {("m", "007"): (1, 1), ("m", "7"): (2, 1), ("m", "NA"): (1, 1)}
+
+
+@pytest.mark.parametrize("case", [str, str.upper, str.title, lambda w: f" {w} "])
+def test_words(write: Write, case: Callable[[str], str]) -> None:
+    for words, passed in ((PASS_WORDS, 1), (FAIL_WORDS, 0)):
+        rows = [{"task": w, "status": case(w)} for w in words]
+        assert all(c == passed for _, c in cells(write("m.jsonl", jsonl(rows))).values())
+
+
+@pytest.mark.parametrize("case", [str, str.upper, lambda w: f" {w} "])
+def test_words_of_attempts_that_ended_are_missing_outcomes(
+    write: Write, case: Callable[[str], str]
+) -> None:
+    rows = [{"task": "t", "status": "pass"}, {"task": "t", "status": None}]
+    rows += [{"task": "t", "status": case(w)} for w in ENDED_WORDS for _ in range(2)]
+    path = write("m.jsonl", jsonl(rows))
+    facts = read(path, missing="drop").facts
+    assert (facts.missing, cells(path, missing="drop")) == (
+        1 + 2 * len(ENDED_WORDS),
+        {("m", "t"): (1, 1)},
+    )
+    assert facts.reasons == {"m": dict.fromkeys(ENDED_WORDS, 2)}
+    word = json.dumps(case(ENDED_WORDS[0]))
+    with pytest.raises(DataError, match=f'm.jsonl:3: "status" is {word}, which is no outcome'):
+        read(write("m.jsonl", jsonl(rows[:1] + rows[2:3]).replace("\n", "\n\n")))
+
+
+def test_words_of_attempts_that_ended_are_shown(passk: Passk) -> None:
+    shown = passk("formats", "--full").out
+    page = (ROOT / "docs" / "data.md").read_text()
+    assert [w for w in ENDED_WORDS if w not in shown or f"`{w}`" not in page] == []
+
+
+def test_kinds_of_what_is_missing_follow_the_policies(write: Write) -> None:
+    rows = [
+        {"model": m, "task": "t", "attempt": a, "status": s}
+        for m, a, s in [("x", 0, "error"), ("x", 0, "timeout"), ("x", 1, "pass"), ("y", 0, "crash"),
+                        ("y", 1, "fail")]
+    ]  # fmt: skip
+    path = write("m.jsonl", jsonl(rows))
+    for policy, kind in (("first", "error"), ("last", "timeout")):
+        kinds = read(path, missing="drop", duplicates=policy).facts.reasons
+        assert kinds == {"x": {kind: 1}, "y": {"crash": 1}}
+    kept = read(path, missing="fail", duplicates="first", models="y").facts.reasons
+    assert kept == {"y": {"crash": 1}}
+
+
+def test_threshold(write: Write) -> None:
+    scores = [0.3, 0.7 - 1e-10, 0.7, 1, 0, "pass", "failed", True]
+    rows = [{"task": i, "score": s} for i, s in enumerate(scores)]
+    found = cells(write("m.jsonl", jsonl(rows)), threshold=0.7)
+    assert [c for _, c in found.values()] == [0, 1, 1, 1, 0, 1, 0, 1]
+    lists = jsonl([{"task": "a", "scores": [0.2, 0.7, 0.9]}])
+    assert cells(write("l.jsonl", lists), threshold=0.7) == {("l", "a"): (3, 2)}
+
+
+def test_missing(write: Write) -> None:
+    rows = [{"task": "a", "passed": p} for p in (True, None, "NaN")] + [
+        {"task": "b", "passed": None}
+    ]
+    path = write("m.jsonl", jsonl(rows))
+    assert cells(path, missing="fail") == {("m", "a"): (3, 1), ("m", "b"): (1, 0)}
+    assert cells(path, missing="drop") == {("m", "a"): (1, 1)}
+    facts = read(path, missing="drop").facts
+    assert (facts.missing, facts.emptied) == (3, 1)
+
+
+def test_duplicates(write: Write) -> None:
+    rows = [{"task": "a", "sample": s, "passed": p} for s, p in ((0, True), (1, False), (0, False),
+                                                                (1, None), (2, True))]  # fmt: skip
+    path = write("m.jsonl", jsonl(rows))
+    with pytest.raises(
+        DataError, match=r"m.jsonl:3: attempt 0 .* first seen at .*m.jsonl:1 \(2 dup"
+    ):
+        read(path, missing="fail")
+    assert cells(path, missing="fail", duplicates="keep") == {("m", "a"): (5, 2)}
+    assert cells(path, missing="fail", duplicates="first") == {("m", "a"): (3, 2)}
+    assert cells(path, missing="fail", duplicates="last") == {("m", "a"): (3, 1)}
+    assert read(path, missing="fail", duplicates="last").facts.duplicates == 2
+
+
+@pytest.mark.long
+def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
+    one = write("b.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
+    two = write("a.jsonl", jsonl([{"model": "m", "task": "a", "trial": 0, "passed": False}]))
+    for files, first, last in (([one, two], 1, 0), ([two, one], 0, 1)):
+        assert cells(files, duplicates="first")["m", "a"] == (1, first)
+        assert cells(files, duplicates="last")["m", "a"] == (1, last)
+    many = [write(f"f{i}.csv", f"model,task,trial,passed\nm,a,0,{int(i == 7)}\n") for i in range(8)]
+    assert cells(many, duplicates="last") == {("m", "a"): (1, 1)}
+    assert cells(many[::-1], duplicates="first") == {("m", "a"): (1, 1)}
+    assert cells(many, duplicates="first") == {("m", "a"): (1, 0)}
+    # A file of another layout between two of one.
+    three = write("c.csv", "model,task,trial,passed\nm,a,0,1\nm,b,0,0\n")
+    for order in ([one, two, three], [one, three, two], [two, one, three]):
+        with pytest.raises(
+            DataError, match=rf"{order[1].name}:\d: .* first seen at .*{order[0].name}:"
+        ):
+            read(order)
+        values = [int(path != two) for path in order]
+        assert cells(order, duplicates="first")["m", "a"] == (1, values[0])
+        assert cells(order, duplicates="last")["m", "a"] == (1, values[2])
+        lines = read(order, duplicates="keep", attempts=["line"]).attempts["attempt"]
+        assert lines.passed[lines.cell == 0].tolist() == values
+
+
+def test_a_record_longer_than_the_usual_buffer(write: Write) -> None:
+    rows = [{"task": "a", "passed": True, "log": "x" * 20_000_000}, {"task": "b", "passed": False}]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("numbers", [range(5), range(1, 6), (3, 9, 27), ("a", "b"), (-1, 10**20)])
+def test_distinct_attempts_are_no_duplicates(write: Write, numbers: tuple[object, ...]) -> None:
+    rows = [{"task": "a", "trial": i, "passed": True} for i in numbers]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (len(numbers), len(numbers))}
+
+
+def test_skip_bad(write: Write) -> None:
+    rows = jsonl(ROWS)
+    text = rows + '{"passed": 25, "failed": 139}\n[1, 2]\n{"model": "a", "task_id": "cu'
+    counts = read(write("m.jsonl", text), skip_bad=True)
+    assert counts.facts.skipped == 3
+    assert cells(write("m.jsonl", text), skip_bad=True) == EXPECTED
+    table = write("m.csv", "task,passed\na,1\nb,1,x\nc\nd,0\n")
+    assert cells(table, skip_bad=True) == {("m", "a"): (1, 1), ("m", "d"): (1, 0)}
+    assert read(table, skip_bad=True).facts.skipped == 2
+
+
+def test_fields_reach_into_records(write: Write, tmp_path: Path) -> None:
+    rows = [{"meta": {"id": {"x": t}}, "evaluation": {"is_correct": t == "a"}}
+            for t in "ab"]  # fmt: skip
+    path = write("m.jsonl", jsonl(rows))
+    fields = {"task": "meta.id.x", "outcome": "evaluation.is_correct"}
+    assert cells(path, fields=fields) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+    pd.DataFrame(rows).to_parquet(tmp_path / "m.parquet")
+    assert cells(tmp_path / "m.parquet", fields=fields) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+def test_human_eval_results_carry_the_outcome_twice(write: Write) -> None:
+    rows = [{"task_id": "HumanEval/0", "completion": "", "result": "failed: x", "passed": False}]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "HumanEval/0"): (1, 0)}
+
+
+def test_by_where_and_model(write: Write) -> None:
+    rows = [{**r, "difficulty": "hard" if r["sample"] else "easy"} for r in ROWS]
+    path = write("m.jsonl", jsonl(rows))
+    found = read(path, by=["difficulty"], where="temperature < 0.5 AND sample < 2", models=["bb"])
+    assert found.series == (("bb", "easy"), ("bb", "hard"))
+    assert found.n.tolist() == [1] * 12
+    assert sum(n for n, _ in cells(path, where="difficulty = 'hard'").values()) == 36
+    with pytest.raises(ParameterError, match="no column 'hard'"):
+        read(path, where='difficulty = "hard"')
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+def test_folders_and_names_of_files_say_nothing_about_rows(tmp_path: Path, suffix: str) -> None:
+    frame = pd.DataFrame({"model": "m", "task": ["a", "b"], "n": [4, 4], "c": [1, 3]})
+    for name in ("model=zzz/n=100/c=0/x", "x[1]", "x1", "*", "?", "**", "a'b\\c{d},e"):
+        path = tmp_path / f"{name}.{suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = frame if name != "x1" else frame.assign(c=0)
+        match suffix:
+            case "csv":
+                table.to_csv(path, index=False)
+            case "parquet":
+                table.to_parquet(path)
+            case _:
+                table.to_json(path, orient="records", lines=suffix == "jsonl")
+        expected = {("m", "a"): (4, 1), ("m", "b"): (4, 3)} if name != "x1" else cells(table)
+        assert cells(path) == expected
+    assert (tmp_path / f"x[1].{suffix}").read_bytes() != (tmp_path / f"x1.{suffix}").read_bytes()
+
+
+def test_times_are_those_of_utc(tmp_path: Path) -> None:
+    when = pd.to_datetime(["2026-01-01T02:00Z", "2026-01-01T23:00Z"])
+    frame = pd.DataFrame({"task": ["a", "b"], "when": when, "passed": [True, False]})
+    frame.to_parquet(tmp_path / "m.parquet")
+    code = (
+        "import sys; from passk_cli import read; path = sys.argv[1];"
+        "print(read(path, by=['when']).series);"
+        "print(read(path, where='\"when\" < \\'2026-01-01 03:00\\'').n)"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "m.parquet")],
+            env=os.environ | {"TZ": zone},
+            capture_output=True,
+            check=True,
+        ).stdout.decode()
+        for zone in ("America/New_York", "Asia/Tokyo")
+    }
+    expected = (("m", "2026-01-01 02:00:00+00"), ("m", "2026-01-01 23:00:00+00"))
+    assert told == {f"{expected}\n[1]\n"}
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_large_whole_numbers_compare_exactly(write: Write, tmp_path: Path, suffix: str) -> None:
+    rows = [{"task": f"t{i}", "id": 2**53 + i, "passed": i == 1} for i in range(3)]
+    if suffix == "parquet":
+        pd.DataFrame(rows).to_parquet(tmp_path / "m.parquet")
+        path = tmp_path / "m.parquet"
+    else:
+        text = jsonl(rows) if suffix == "jsonl" else pd.DataFrame(rows).to_csv(index=False)
+        path = write(f"m.{suffix}", text)
+    assert cells(path, where=f"id = {2**53 + 1}") == {("m", "t1"): (1, 1)}
+    assert cells(path, where=f"id < {2**53}.5") == {("m", "t0"): (1, 0)}
+    assert len(cells(path, where="id / 3 > 0.5 AND id % 2 = 0")) == 2
+
+
+def test_fractions_further_down_are_not_rounded(write: Write) -> None:
+    sizes = (1, 2, None, 2.5, 10**20)
+    rows = [{"task": f"t{i}", "size": size, "passed": True} for i, size in enumerate(sizes)]
+    path = write("m.jsonl", jsonl(rows))
+    assert cells(path, where="size > 2") == {("m", "t3"): (1, 1), ("m", "t4"): (1, 1)}
+    assert cells(path, where="size IS NULL") == {("m", "t2"): (1, 1)}
+    assert cells(path, where="size = 2", models=["m"]) == {("m", "t1"): (1, 1)}
+
+
+def test_names_of_models(write: Write, passk: Passk) -> None:
+    text = "task,passed\na,1\n"
+    one, two = write("x/results.csv", text), write("y/results.csv", text)
+    assert read([one, two]).series == (("x/results",), ("y/results",))
+    assert read([f"new={one}", two]).series == (("new",), ("results",))
+    both = [f"same={one}", f"same={two}"]
+    assert cells(both, duplicates="keep") == {("same", "a"): (2, 2)}
+    named = write("z.csv", "model,task,passed\ngpt,a,1\n")
+    assert read(f"new={named}").series == (("new",),)
+    several = write("s.csv", "model,task,passed\ngpt,a,1\nllama,a,0\n")
+    with pytest.raises(
+        DataError, match=r"several models \(gpt, llama\); the label 'new' names one"
+    ):
+        read(f"new={several}")
+    assert read(one.parent.parent / "*" / "results.csv").series == (("x/results",), ("y/results",))
+    assert len(read(one.parent.parent).series) == 4
+
+
+def test_clusters(write: Write) -> None:
+    path = write("m.csv", "task,passed,repo\na,1,x\na,0,x\nb,1,y\n")
+    assert read(path, cluster="repo").clusters == ("x", "y")
+    cut = write("c.csv", "task,passed,repo\na,1,x\na,0,y\n")
+    with pytest.raises(DataError, match="task 'a' lies in two clusters"):
+        read(cut, cluster="repo")
+
+
+def test_pooled_settings_are_said(passk: Passk) -> None:
+    done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz")
+    assert (done.code, done.out) == (3, "")
+    assert "--by temperature  keeps them apart\n" in done.err
+    done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--pool", "temperature", "-k", "1")
+    assert done.code == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "differ"),
+    [
+        (["0.2", "0.20"], False),
+        (["1", "1.0"], False),
+        (["0", "-0.0"], False),
+        (["0.2", "0.8"], True),
+        (["0.2", "null"], True),
+        (["0.2", None], True),
+        (["0.2", '"high"'], True),
+        (["null", None], False),
+        (['"0.2"', '"0.2"'], False),
+        (["1e400", "0.2"], True),
+    ],
+)
+@pytest.mark.parametrize("apart", [1, *long(300)])
+def test_settings_that_are_numbers(
+    passk: Passk, write: Write, values: list[str | None], differ: bool, apart: int
+) -> None:
+    """Compared as numbers, until one is none; the second value beyond the first lines as well."""
+    given = [values[0]] * apart + [values[1]]
+    lines = [
+        f'{{"task": "a", "attempt": {i}, "passed": true'
+        + ("" if value is None else f', "temperature": {value}') + "}"
+        for i, value in enumerate(given)
+    ]  # fmt: skip
+    done = passk("estimate", write("a.jsonl", "\n".join(lines)), "-k", "1")
+    assert (done.code, "differ in temperature" in done.err) == (0, differ), done.err
+    assert (
+        "pooled" not in passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--by", "temperature").err
+    )
+
+
+tables = st.lists(
+    st.tuples(st.sampled_from("mno"), st.sampled_from(["t1", "t2", "1", "01"]), st.booleans()),
+    min_size=1,
+    max_size=40,
+)
+relaxed = settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@given(tables, st.randoms(use_true_random=False), st.integers(1, 4))
+@relaxed
+def test_order_and_sharding_do_not_matter(
+    write: Write, passk: Passk, rows: list[tuple[str, str, bool]], rng: random.Random, shards: int
+) -> None:
+    records: list[dict[str, object]] = [{"model": m, "task": t, "passed": p} for m, t, p in rows]
+    whole = write("whole.jsonl", jsonl(records))
+    rng.shuffle(records)
+    cut = [records[i::shards] for i in range(shards)]
+    parts = [write(f"part{i}.jsonl", jsonl(part)) for i, part in enumerate(cut) if part]
+    one = passk("estimate", whole, "-k", "1", "-f", "csv")
+    assert one.code == 0
+    assert passk("estimate", *parts, "-k", "1", "-f", "csv").out == one.out
+
+
+@given(tables)
+@relaxed
+def test_renaming_tasks_and_models_does_not_matter(
+    write: Write, rows: list[tuple[str, str, bool]]
+) -> None:
+    plain = jsonl([{"model": m, "task": t, "passed": p} for m, t, p in rows])
+    other = jsonl([{"model": f"x{m}", "task": f"z{t}", "passed": p} for m, t, p in rows])
+    one, two = cells(write("a.jsonl", plain)), cells(write("b.jsonl", other))
+    assert {(f"x{m}", f"z{t}"): v for (m, t), v in one.items()} == two
+
+
+PLAIN = [{"task": f"t{i % 50}", "passed": i % 3 == 0, "pad": "x" * 30} for i in range(4000)]
+
+
+def later(key: str, value: object, at: slice = slice(-100, None)) -> list[dict[str, object]]:
+    """The same records, some of which have one more key, beyond what is read of a file first."""
+    rows: list[dict[str, object]] = [dict(row) for row in PLAIN]
+    for row in rows[at]:
+        row[key] = value
+    return rows
+
+
+def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
+    rows = later("model", "B")
+    last = later("model", "B", slice(-1, None))
+    document = PLAIN[:150] + rows[-1:]
+    packed = gzip.compress(jsonl(later("engine", "B")).encode())
+    for name, content in (
+        ("a.jsonl", jsonl(rows)), ("b.jsonl", jsonl(last)), ("c.jsonl", jsonl(rows[::-1])),
+        ("d.json", json.dumps(document)), ("e.jsonl.gz", packed),
+        ("f.jsonl", jsonl(later("agent_name", "B", slice(3800, 3801)))),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=r"no model in .* others have one: leave these out"):
+            read(write(name, content))
+    assert cells(write("a.jsonl", jsonl(rows)), where="model IS NOT NULL").keys() == {
+        ("B", f"t{i}") for i in range(50)
+    }
+
+
+def test_settings_and_attempts_that_appear_late(write: Write) -> None:
+    half = slice(2000, None)
+    for name, content in (
+        ("a.jsonl", jsonl(later("temperature", 0.8, half))),
+        ("b.jsonl", jsonl(later("temperature", 0.8, slice(2000)))),
+        ("c.json", json.dumps(later("temperature", 0.8, half))),
+    ):
+        with pytest.raises(DataError, match=r"differ in temperature \(0\.8, none\)"):
+            read(write(name, content))
+    # A value of one attempt in thousands changes no number.
+    assert not read(
+        write("d.jsonl", jsonl(later("temperature", 0.8, slice(-1, None))))
+    ).facts.varying
+    other = write("other.jsonl", '{"task": "t1", "passed": 1, "model": "m", "top_p": 0.9}\n')
+    plain = write("plain.jsonl", '{"task": "t1", "passed": 1, "model": "m"}\n')
+    with pytest.warns(PasskWarning, match="differ in top_p"):
+        assert read([plain, other]).facts.varying == ("top_p",)
+    with pytest.raises(DataError, match="attempt 7 of model 'd' at task"):
+        read(write("d.jsonl", jsonl(later("sample", 7, slice(3000, None)))))
+
+
+def said(path: Path) -> str:
+    """All that reading a file gives, or why it is refused, whatever the packing and the lines."""
+    try:
+        counts = read(path)
+    except DataError as refusal:
+        # Of two columns that could be it, the first to come is named first.
+        text = str(refusal).partition(" could be the ")
+        shown = text[0] if text[1] else re.sub(r"\{[^;]*", "", text[0])
+        return re.sub(r":\d+|\.gz\b|t\d+", "", shown)
+    return repr((cells_of(counts), counts.facts.varying))
+
+
+@pytest.mark.long
+@given(
+    st.sampled_from(
+        ["model", "agent", "system", "seed", "trial", "sample_id", "correct", *SETTINGS]
+    ),
+    st.integers(0, 299),
+    st.integers(1, 9),
+)
+@settings(max_examples=8, suppress_health_check=list(HealthCheck), deadline=None)
+def test_a_column_that_appears_at_any_row(write: Write, name: str, start: int, rows: int) -> None:
+    """It is seen wherever it is, packed or not, as if the file began with it."""
+    changed: list[dict[str, object]] = [dict(row, pad="x" * 2000) for row in PLAIN[:300]]
+    for row in changed[start : start + rows]:
+        row[name] = "7"
+        if name == "correct":
+            row[name] = row.pop("passed")
+    text = jsonl(changed)
+    turned = jsonl(changed[start:] + changed[:start])
+    expected = said(write("m.jsonl", turned))
+    assert said(write("m.jsonl", text)) == expected
+    assert said(write("m.jsonl.gz", gzip.compress(text.encode(), 1))) == expected
+
+
+@pytest.mark.parametrize(("first", "second"), [("1.10", "1.1"), ("1e2", "100.0"), ("1E2", '"100"')])
+def test_ids_that_are_numbers_far_down(write: Write, first: str, second: str) -> None:
+    """The spelling of a JSON number is lost where it is read, so one that matters is refused."""
+    rows = "".join(f'{{"task": {i}, "passed": 1, "pad": "{"x" * 1000}"}}\n' for i in range(2200))
+    late = "".join(f'{{"task": {t}, "passed": true}}\n' for t in (first, second))
+    for name, content in (("m.jsonl", rows + late), ("m.jsonl.gz", gzip.compress(
+        (rows + late).encode(), 1))):  # fmt: skip
+        with pytest.raises(DataError, match=rf'{name}:2201: "task" is the number {first}, which'):
+            read(write(name, content))
+    texts = rows + late.replace(first, f'"{first}"').replace(f" {second}", ' "x"')
+    assert cells(write("m.jsonl", texts))["m", first] == (1, 1)
+    assert cells(write("m.jsonl", rows + '{"task": 2.5, "passed": 0}\n'))["m", "2.5"] == (1, 0)
+
+
+@pytest.mark.parametrize("second", ["model,task,passed", "task,passed,model"])
+def test_csv_files_that_were_put_together(write: Write, second: str) -> None:
+    text = f"model,task,passed\nm,a,0\nm,b,0\n{second}\nm,a,0\n"
+    for name, content in (("a.csv", text), ("a.csv.gz", gzip.compress(text.encode()))):
+        for options in ({}, {"skip_bad": True}, {"missing": "fail"}):
+            with pytest.raises(
+                DataError, match=rf"{name}:4: the header again, as a row \({second}"
+            ):
+                read(write(name, content), **options)
+    # A task may be called as a column is.
+    fine = text.replace(f"\n{second}\n", "\nm,task,1\n")
+    assert cells(write("b.csv", fine))["m", "task"] == (1, 1)
+
+
+MIXED = [("a", "0.2"), ("b", "default"), ("c", "0"), ("d", None)]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", *long("csv", "parquet")])
+def test_a_text_is_no_number(write: Write, tmp_path: Path, suffix: str) -> None:
+    """For = the engine would make whole numbers of texts: "0.2" = 0."""
+    path = tmp_path / f"m.{suffix}"
+    frame = pd.DataFrame([{"task": t, "passed": True, "x": x, "y": 0.5} for t, x in MIXED])
+    {"csv": lambda: frame.to_csv(path, index=False), "parquet": lambda: frame.to_parquet(path),
+     "jsonl": lambda: frame.to_json(path, orient="records", lines=True)}[suffix]()  # fmt: skip
+    for where in (
+        "x = 0", "x <> 0", "x IN (0)", "x NOT IN (0, 1)", "x < 1", "x = 0.2",
+        "x IS DISTINCT FROM 0",
+        "CASE x WHEN 0 THEN true END", "nullif(x, 0) IS NULL", "y > 0 AND NOT (x = 0)", "x = y",
+    ):  # fmt: skip
+        with pytest.raises(ParameterError, match="a text is compared with a number or a truth"):
+            read(path, where=where)
+    for where, tasks in {
+        "x = '0'": "c", "x IN ('0', '0.2')": "ac", "TRY_CAST(x AS DOUBLE) = 0": "c",
+        "y = 0.5 AND y IN (0.5) AND lower(x) = 'default'": "b", "x IS NULL": "d",
+    }.items():  # fmt: skip
+        assert {task for _, task in cells(path, where=where)} == set(tasks), where
+
+
+@pytest.mark.parametrize("call", [
+    "random() < 2", "version() <> 'x'", "current_setting('threads') <> ''", "now() IS NOT NULL",
+    "task = 'a' OR length(VERSION()) > 0",
+])  # fmt: skip
+def test_a_condition_is_of_the_rows_alone(write: Write, call: str) -> None:
+    with pytest.raises(ParameterError, match=r"\(\) does not depend on the rows alone; write a"):
+        read(write("m.csv", "task,passed\na,1\n"), where=call)
+
+
+def test_columns_asked_for_that_appear_late(write: Write) -> None:
+    path = write("a.jsonl", jsonl(later("size", 9, slice(-1, None))))
+    assert cells(path, by=["size"])["a", "9", "t49"] == (1, 1)
+    assert cells(path, where="size > 8") == {("a", "t49"): (1, 1)}
+    assert cells(path, fields={"model": "size"}, where="size > 8") == {("9", "t49"): (1, 1)}
+    nested = write("n.jsonl", jsonl(later("run", {"id": 3}, slice(-1, None))))
+    assert cells(nested, by=["run.id"])["n", "3", "t49"] == (1, 1)
+    with pytest.raises(DataError, match="no column 'sise'"):
+        read(path, by=["sise"])
+
+
+@pytest.mark.parametrize("end", ["jsonl", "json", "jsonl.gz", "jsonl.zst"])
+def test_a_value_that_is_nested_deeply(write: Write, end: str) -> None:
+    """It hides nothing up to a level that every Python's parser reaches; then it is refused."""
+
+    def file(levels: int) -> Path:
+        deep = '[{"]": "[\\"{"}, ' + "[" * (levels - 1) + "]" * (levels - 1) + "]"
+        rows = [f'{{"task": "{t}", "passed": true, "x": {deep}}}' for t in "ab"]
+        text = "[" + ",".join(rows) + "]" if end == "json" else "\n".join(rows)
+        return write(f"m.{end}", packed(end, text.encode()))
+
+    inside = 2 if end == "json" else 1
+    found = cells(file(MOST_LEVELS - inside))
+    assert found == {("m", "a"): (1, 1), ("m", "b"): (1, 1)}
+    with pytest.raises(DataError, match=f"m.{end}:1: nested too deeply"):
+        cells(file(MOST_LEVELS + 1 - inside))
+
+
+def packed(end: str, text: bytes) -> bytes:
+    if end.endswith("gz"):
+        return gzip.compress(text)
+    return zstandard.compress(text) if end.endswith("zst") else text
+
+
+def test_brackets_of_lines_do_not_add_up(write: Write) -> None:
+    """Nor do those of lines that are cut off, which are left out."""
+    cut = '{"task": "c", "x": [\n' * (MOST_LEVELS + 1)
+    rows = '{"task": "a", "passed": true}\n' + cut
+    assert cells(write("m.jsonl", rows), skip_bad=True) == {("m", "a"): (1, 1)}
+
+
+@pytest.mark.parametrize("text", ['{"task": "a", "x": ' + "[" * 60_000, "[\n" * 60_000])
+def test_deep_nesting_takes_little_memory(write: Write, text: str) -> None:
+    """Its way from the top was held for each level once: gigabytes for 100 KB."""
+    path = write("m.json", text)
+    tracemalloc.start()
+    with pytest.raises(DataError):
+        read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * len(text)
+
+
+@pytest.mark.parametrize("end", ["jsonl.gz", "csv.gz", "json.gz", "jsonl.zst"])
+def test_a_packed_file_that_unpacks_to_far_more(
+    write: Write, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    """A line without an end, as of a bomb, is not held, nor is it read to its end."""
+    monkeypatch.setattr("passk_cli.files.sources.source._SURE", 1 << 20)
+    start = {"csv.gz": "task,passed,x\na,1,", "json.gz": '{"results": [{"task": "a", "x": "'}
+    text = start.get(end, '{"task": "a", "x": "').encode() + b"x" * (1 << 22)
+    refusal = "unpacks to more than 1,048,576 bytes, .*; unpack it yourself and give that file"
+    with pytest.raises(DataError, match=refusal):
+        read(write(f"m.{end}", packed(end, text)))
+
+
+FRAME = pd.DataFrame({"task": ["a", "b"], "passed": [1, 0]})
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ([1j, 2j], "complex128"),
+        (pd.arrays.SparseArray([1, 0]), "Sparse[int64, 0]"),
+        (pd.period_range("2026", periods=2), "period[D]"),
+    ],
+)
+def test_columns_of_types_that_are_not_read(column: object, kind: str) -> None:
+    frame = FRAME.assign(passed=column) if "Sparse" in kind else FRAME.assign(z=column)
+    name = "passed" if "Sparse" in kind else "z"
+    with pytest.raises(DataError) as refusal:
+        read(frame)
+    remedy = f".astype({{'{name}': str}})"
+    problem = f"the type {kind} of column '{name}' is not read"
+    assert str(refusal.value) == f"DataFrame: {problem}; drop it, or make it text with {remedy}"
+    assert cells(eval("frame" + remedy)) == {("model", "a"): (1, 1), ("model", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize("data", [pd.DataFrame(), pd.DataFrame(index=[1]), polars.DataFrame()])
+def test_a_frame_without_columns(data: object) -> None:
+    with pytest.raises(DataError, match="DataFrame: no columns; expected a row per attempt"):
+        read(data)
+
+
+@pytest.mark.parametrize("data", [FRAME.passed, polars.Series([1, 0])])
+def test_a_single_column_is_no_table(data: object) -> None:
+    with pytest.raises(ParameterError, match="cannot read data of type Series; give paths, rows"):
+        read(data)
+
+
+def test_a_table_that_needs_pyarrow() -> None:
+    class Table:
+        def __arrow_c_stream__(self, schema: object = None) -> object:
+            raise ImportError("`Import pyarrow` failed.")
+
+    with pytest.raises(DataError, match="install pyarrow, or give a dict of lists"):
+        read(Table())
+
+
+def test_rows_that_are_nested_deeply() -> None:
+    value: list[object] = []
+    for _ in range(5000):
+        value = [value]
+    with pytest.raises(DataError, match="<rows>:2: nested too deeply"):
+        read([{"task": "a", "passed": 1}, {"task": "b", "passed": 1, "x": value}])
+
+
+def test_a_model_named_like_a_pattern_is_itself(write: Write) -> None:
+    path = write("a.csv", "model,task,passed\ngpt-4[1],a,1\ngpt-41,a,0\n")
+    named, other = {("gpt-4[1]", "a"): (1, 1)}, {("gpt-41", "a"): (1, 0)}
+    assert cells(path, models=["gpt-4[1]"]) == named
+    assert cells(path, exclude_models=["gpt-4[1]"]) == other
+    assert cells(path, models=["gpt-4[1-9]"]) == other
+
+
+@pytest.mark.parametrize("white", ["\t", "\r", "\n", " \t"])
+def test_white_space_around_an_outcome(write: Write, white: str) -> None:
+    rows = [{"task": t, "passed": white + o + white} for t, o in (("a", "true"), ("b", "failed"))]
+    assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+def test_a_frame_with_an_empty_task() -> None:
+    frame = pd.DataFrame({"task": ["a", None], "passed": [1, 0]})
+    with pytest.raises(DataError) as refusal:
+        read(frame)
+    remedy = ".dropna(subset=['task'])"
+    assert (
+        str(refusal.value)
+        == f"DataFrame: record 2: 'task' has no value; drop such rows with {remedy}"
+    )
+    assert cells(eval("frame" + remedy)) == {("model", "a"): (1, 1)}

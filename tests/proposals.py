@@ -1,0 +1,37 @@
+"""What an error proposes, run as it is printed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+import passk_cli
+from passk_cli import DataError
+from tests.conftest import Done, Passk
+
+
+def commands(stderr: str) -> list[list[str]]:
+    """The words of each command that stderr proposes, without `passk`."""
+    lines = re.findall(r"(?m)^  passk (.*?)(?:  \S.*)?$", stderr)
+    return [shlex.split(line) for line in lines]
+
+
+def run_printed(passk: Passk, stderr: str, *more: str) -> list[Done]:
+    """The outcome of each command that stderr proposes; every one has to be read.
+
+    more : words after those that are printed.
+    """
+    runs = [passk(*words, *more) for words in commands(stderr)]
+    assert all(done.code == 0 for done in runs), [done.err for done in runs]
+    return runs
+
+
+def run_calls(error: DataError, **names: Any) -> list[Any]:
+    """The results of the calls that an error proposes in its notes.
+
+    names : what stands in them.
+    """
+    lines = [line.strip() for line in getattr(error, "__notes__", [])]
+    calls = [re.split(r"  \S", line)[0] for line in lines if line.startswith("passk_cli.")]
+    return [eval(call, {"passk_cli": passk_cli, **names}) for call in calls]
