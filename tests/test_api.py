@@ -198,7 +198,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             [{"task": "a", "passed": 1}, {"task": "a", "passed": "maybe"}],
             passk_cli.DataError,
-            '<rows>:2: "passed" is "maybe"; expected true/false, 0/1 or a score with threshold=',
+            '<rows>:2: "passed" is "maybe"; fails="maybe" if maybe (1 of 2) fails: reads 1 task',
         ),
         (
             [{"task": "a", "passed": float("nan")}],

@@ -120,7 +120,10 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
             counts = _counts(data, sources, request, folder, ledger, tolerant)
             losses = counts.facts.losses
             rows = map(losses.of, losses.models) if losses and sources else ()
-            if losses and sources and (tolerant or any(lost == made for lost, made in rows)):
+            # Who names the outcome means the one that is missing.
+            named = request.outcome is not None or "outcome" in request.fields
+            whole = tolerant or (not named and any(lost == made for lost, made in rows))
+            if losses and sources and whole:
                 from passk_cli.files.reading.readings import proposed
 
                 missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"

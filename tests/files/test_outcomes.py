@@ -49,3 +49,15 @@ def test_a_word_of_what_ended_early_is_missing_unless_it_is_named() -> None:
         read(rows, **options)
     assert read(rows, missing="drop", **options).n.tolist() == [2]
     assert read(rows, fails=["timeout", "wrong answer"], **options).n.tolist() == [3]
+
+
+def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("task,passed\na,true\na,maybe\nb,false\nb,maybe\n")
+    done = passk("estimate", path)
+    fails, passes = (line.split("  ")[1:] for line in done.err.splitlines()[1:])
+    assert fails[1] == "if maybe (2 of 4) fails: reads 2 tasks × 2 attempts"
+    assert passes[1] == "if maybe (2 of 4) passes: reads 2 tasks × 2 attempts"
+    for (command, _), rate in ((fails, "0.250"), (passes, "0.750")):
+        own = passk(*command.split()[1:], "-k", "1")
+        assert (own.code, f"pass@1 {rate}" in own.out) == (0, True)

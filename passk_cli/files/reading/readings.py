@@ -41,7 +41,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.message import Settle
-from passk_cli.text import plural
+from passk_cli.text import first_few, plural
 
 if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
@@ -551,9 +551,20 @@ def _readable(
 
 
 def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
-    """What an outcome of two values means if the one passes, and if the other does."""
-    column = reading.outcome
-    values = Counter(str(value).lower() for value in column.flat if value not in (None, ""))
+    """What an outcome means if one of its two values passes, and if the other does; or if the
+    words that no list knows fail, and if they pass."""
+    values = Counter(str(v).lower() for v in reading.outcome.flat if v not in (None, ""))
+    unknown = [value for value in values if isinstance(judge(value, None), str)]
+    if reading.question == "words" and 0 < len(unknown) < len(values):
+        passing = [value for value in values if judge(value, None) is True]
+        one, count = len(unknown) == 1, sum(map(values.__getitem__, unknown))
+        why = f"if {first_few(unknown)} ({count:,} of {values.total():,}) "
+        return [
+            Settle({**options, "fails": (*unknown,)}, why + ("fails" if one else "fail")),
+            Settle(
+                {**options, "passes": (*passing, *unknown)}, why + ("passes" if one else "pass")
+            ),
+        ]
     if reading.question == "threshold" or len(values) != 2:
         return []
     first, second = sorted(values, key=lambda value: judge(value, None) is not True)
@@ -631,12 +642,11 @@ def _size(counts: Counts) -> str:
 def _asked(reading: RankedReading, options: Mapping[str, Any]) -> str:
     """What nobody can know of an outcome, with its values and the options that answer."""
     column, name = reading.outcome, reading.outcome.path
-    shown = in_words([Settle(options)])
+    shown = f"{in_words([Settle(options)])} ".lstrip()
     if reading.question == "threshold":
         scores = (f"{min(column.numbers):g} to {max(column.numbers):g}") if column.numbers else ""
-        read = f"{shown} --threshold X".strip()
-        return f"from what value does {name} pass ({scores})? read it with {read}"
-    return f"{name}: which words pass? {column.tally}; read it with {shown} --passes WORD"
+        return f"from what value does {name} pass ({scores})? read it with {shown}--threshold X"
+    return f"{name}: which words pass? {column.tally}; read it with {shown}--passes WORD"
 
 
 def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
