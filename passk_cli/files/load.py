@@ -122,8 +122,8 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
             rows = map(losses.of, losses.models) if losses and sources else ()
             # Who names the outcome means the one that is missing.
             named = request.outcome is not None or "outcome" in request.fields
-            whole = tolerant or (not named and any(lost == made for lost, made in rows))
-            if losses and sources and whole:
+            none_left = not named and any(lost == made for lost, made in rows)
+            if losses and sources and (tolerant or none_left):
                 from passk_cli.files.reading.readings import proposed
 
                 missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
@@ -257,7 +257,7 @@ def _doubted(
 def _grounds(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, folder: Path
 ) -> Grounds:
-    """What doubts about a reading are tested on.  folder : for samples."""
+    """The grounds on which doubts about a reading are tested.  folder : for samples."""
     request, batches, tasks = statement.request, statement.batches, tally.every["task"]
     columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
     for name in request.pool:

@@ -1,1 +1,1 @@
-"""What is there: how rows are laid out, what columns mean, and what contradicts that."""
+"""A file as it is read: how rows are laid out, what columns mean, and what contradicts that."""

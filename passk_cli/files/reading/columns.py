@@ -48,7 +48,7 @@ def read_columns(
 
 
 def _taken(survey: Survey, column: Observed) -> tuple[str, str]:
-    """What a column that is not read looks like, and why."""
+    """The looks of a column that is not read, and why."""
     codes = column.codes
     if column.distinct < 2:
         return "constant", "one value"

@@ -101,7 +101,7 @@ _PARTS = re.compile(
 
 @dataclass(frozen=True)
 class RankedReading:
-    """What the records of a structure mean.
+    """The meaning of a structure's records.
 
     roles : role → path, of a task also two with a comma between them.  by : columns that make
     groups.
@@ -551,8 +551,8 @@ def _readable(
 
 
 def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
-    """What an outcome means if one of its two values passes, and if the other does; or if the
-    words that no list knows fail, and if they pass."""
+    """Both meanings of an outcome: one of its two values passes, or the other does; or the words
+    that no list knows fail, or they pass."""
     values = Counter(str(v).lower() for v in reading.outcome.flat if v not in (None, ""))
     unknown = [value for value in values if isinstance(judge(value, None), str)]
     if reading.question == "words" and 0 < len(unknown) < len(values):
@@ -640,7 +640,7 @@ def _size(counts: Counts) -> str:
 
 
 def _asked(reading: RankedReading, options: Mapping[str, Any]) -> str:
-    """What nobody can know of an outcome, with its values and the options that answer."""
+    """The question that only people can answer, with the outcome's values and the options."""
     column, name = reading.outcome, reading.outcome.path
     shown = f"{in_words([Settle(options)])} ".lstrip()
     if reading.question == "threshold":

@@ -54,7 +54,7 @@ class Observed:
 
 
 class ValueKind(NamedTuple):
-    """What the values of a column are.
+    """The values of a column.
 
     name : "bool", "number" or "text", of all values.  whole : whether numbers are whole ones.
     longest : bytes of the longest value.
@@ -96,7 +96,7 @@ class Survey:
         return joined_codes(self.series, self.task)
 
     def kind(self, column: str) -> ValueKind:
-        """What the values of a column are."""
+        """The kind of a column's values."""
         answers = [table.kind(column) for table in self.tables if column in table.columns]
         there, numbers, truths, broken = np.sum([answer[:4] for answer in answers], axis=0).tolist()
         name = "number" if numbers == there else "bool" if truths == there else "text"
@@ -240,7 +240,7 @@ class _SampleTable:
 
 @dataclass(frozen=True, eq=False)
 class Surveyor:
-    """What it takes to look at files: how rows are read, and where samples go.
+    """The means of looking at files: how rows are read, and where samples go.
 
     batches, names : as of a statement.  numbers : how a condition compares numbers, one of NUMBERS.
     folder : for samples, which the connection can read.

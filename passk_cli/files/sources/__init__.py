@@ -1,1 +1,1 @@
-"""What is read: files that arguments, folders, archives and addresses mean, and rows in memory."""
+"""Sources: files that arguments, folders, archives and addresses mean, and rows in memory."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
@@ -97,14 +97,6 @@ def with_all_keys(source: Source, master: str | None) -> None:
     with open(source.path, "ab") as copy:
         for line in differing.column(1).to_pylist():
             copy.write(b"\n" + line.encode())
-
-
-def first_rows(source: Source, master: str | None, most: int) -> list[Mapping[str, Any]]:
-    """The first rows of a table of Parquet, whose copy has none."""
-    with explained([source]):
-        table = session(master).read.options(**READ).parquet(given(source)).limit(most).toArrow()
-    rows: list[Mapping[str, Any]] = table.to_pylist()
-    return rows
 
 
 def whole(sources: Sequence[Source], master: str | None) -> list[Source] | None:
@@ -204,12 +196,18 @@ def _with_heads(spark: Any, sources: Sequence[Source], spool: Path) -> Iterator[
         some = texts[place : place + _FILES]
         heads |= {source.path: source for source in _begun(spark, some)}
     for group in tables.values():
-        # Tables of Parquet without rows, with the columns that all files of a folder have together.
+        # Tables of Parquet with the columns that all files of a folder have together; the first
+        # one's with the first rows, at which columns that nobody reads are looked.
         uris = [literal(s.shared.uri) for s in group if s.shared is not None]
         with explained(group):
-            table = spark.read.options(**READ, mergeSchema="true").parquet(*uris).limit(0).toArrow()
-        for source in group:
-            _write_parquet(table, source.path)
+            table = (
+                spark.read.options(**READ, mergeSchema="true")
+                .parquet(*uris)
+                .limit(_LINES)
+                .toArrow()
+            )
+        for place, source in enumerate(group):
+            _write_parquet(table.slice(0, 0 if place else None), source.path)
         heads |= {source.path: source for source in group}
     return iter(sorted(heads.values(), key=lambda source: source.position))
 

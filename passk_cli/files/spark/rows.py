@@ -35,14 +35,10 @@ def text(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def span(end: str, column: str) -> str:
-    """Name of the "min" or "max" of a column; with "" of the column itself, as a text."""
-    return f"#{end} {column}"
-
-
 # What each row and each group has besides the columns of the file.
 # Those that come home are without Spark's quotes.
 FILE, FAULT, NUMBER = map(name, (FILE_COLUMN, "#fault", "#number"))
+LEAST_FILE, GREATEST_FILE = "#least file", "#greatest file"
 DOUBTS, WEIGHT, NUMBERED, FINGERPRINT = "#doubts", "#weight", "#numbered", "#fingerprint"
 # A number that both engines read alike; all other texts are judged at home.
 _PLAIN = r"^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$"
@@ -78,7 +74,6 @@ class Rows:
     and lines of JSON in which a key may come twice.
 
     uris : the files.  late : columns that must not appear.
-    spanned : columns of which only the least and the greatest text of each group come home.
     number : the column of attempt numbers, where these are only counted.
     quoted : whether fields of a delimited text hold line breaks.
     """
@@ -87,12 +82,11 @@ class Rows:
     parts: Sequence[SparkColumn]
     uris: Sequence[str]
     late: Sequence[str] = ()
-    spanned: Sequence[str] = ()
     number: SparkColumn | None = None
     quoted: bool = False
 
     def frame(self, session: Any) -> Any:
-        """A Spark frame with the columns FILE, FAULT, DOUBTS, NUMBER, the parts and the spans."""
+        """A Spark frame with the columns FILE, FAULT, DOUBTS, NUMBER and the parts."""
         layout = self.batch.layout
         if layout.kind == "csv":
             return self._delimited(session)
@@ -111,7 +105,7 @@ class Rows:
         """The file's columns that are looked at."""
         parts = [*self.parts, *([self.number] if self.number else [])]
         inside = [FILE_COLUMN] if self.batch.layout.spool else []
-        return list(dict.fromkeys([*(p.base for p in parts), *self.spanned, *self.late, *inside]))
+        return list(dict.fromkeys([*(p.base for p in parts), *self.late, *inside]))
 
     def _selected(self, of: Name) -> Iterator[str]:
         """The columns, all empty where there is a fault."""
@@ -127,9 +121,6 @@ class Rows:
 
         for part in self.parts:
             yield f"{sound(_value(part, of, typed))} AS {name(part.name)}"
-        for column in self.spanned:
-            value = sound(f"coalesce(CAST({of(column)} AS STRING), '')")
-            yield f"{value} AS {name(span('', column))}"
         if self.number is not None:
             yield f"{sound(f'CAST({_value(self.number, of, typed)} AS STRING)')} AS {NUMBER}"
 
@@ -300,7 +291,7 @@ def _faults(groups: Any) -> dict[str, dict[str, int]]:
     """Fault → file → rows that have it."""
     faults: dict[str, dict[str, int]] = {}
     broken = groups.filter(groups.column("#fault").is_valid())
-    columns = (broken.column(c).to_pylist() for c in ("#fault", span("min", FILE_COLUMN), WEIGHT))
+    columns = (broken.column(c).to_pylist() for c in ("#fault", LEAST_FILE, WEIGHT))
     for fault, uri, rows in zip(*columns, strict=True):
         of_fault = faults.setdefault(fault, {})
         of_fault[uri] = of_fault.get(uri, 0) + rows

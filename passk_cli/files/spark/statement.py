@@ -31,6 +31,8 @@ from passk_cli.files.spark.rows import (
     FAULT,
     FILE,
     FINGERPRINT,
+    GREATEST_FILE,
+    LEAST_FILE,
     NUMBER,
     NUMBERED,
     WEIGHT,
@@ -38,7 +40,6 @@ from passk_cli.files.spark.rows import (
     SparkColumn,
     name,
     require_sound,
-    span,
     text,
 )  # fmt: skip
 
@@ -52,7 +53,6 @@ _DENSE = 100_000
 _JAVA = r"-?[0-9]\.[0-9]+E-?[0-9]+"
 _DECIMAL = rf"-?[0-9]+\.[0-9]+|{_JAVA}"
 _NOT_FINITE = """('"NaN"', '"Infinity"', '"-Infinity"')"""
-_ENDS = ("min", "max")
 
 
 class SparkStatement(Statement):
@@ -223,7 +223,6 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         # A file stays part of the key only where it says something, and of what is wrong.
         file = FILE if named else f"CASE WHEN {FAULT} IS NOT NULL THEN {FILE} END"
         parts = [name(part.name) for part in read.parts]
-        spans = [name(span("", column)) for column in read.spanned]
         number = read.number is not None
         some = f"FILTER (WHERE {NUMBER} IS NOT NULL)"
         sums = {
@@ -232,17 +231,16 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             NUMBERED: f"count({NUMBER})" if number else "CAST(0 AS BIGINT)",
             FINGERPRINT: f"bit_xor(xxhash64({NUMBER})) {some}" if number else "CAST(0 AS BIGINT)",
         }
-        # Only numbers are added up in place; the least and the greatest texts are of groups.
-        keys = ", ".join([FILE, FAULT, *parts, *spans])
+        # Only numbers are added up in place; the least and the greatest files are of groups.
+        keys = ", ".join([FILE, FAULT, *parts])
         first = ", ".join([keys, *(f"{sql} AS {name(c)}" for c, sql in sums.items())])
         totals = [f"sum({name(c)}) AS {name(c)}" for c in (WEIGHT, DOUBTS, NUMBERED)]
         totals.append(
             f"coalesce(bit_xor({name(FINGERPRINT)}), CAST(0 AS BIGINT)) AS {name(FINGERPRINT)}"
         )
-        ends = {FILE: FILE_COLUMN, **dict(zip(spans, read.spanned, strict=True))}
-        totals += [f"min({sql}) AS {name(span('min', c))}" for sql, c in ends.items()]
-        # What does not vary within a group travels once.
-        totals += [f"nullif(max({s}), min({s})) AS {name(span('max', c))}" for s, c in ends.items()]
+        totals.append(f"min({FILE}) AS {name(LEAST_FILE)}")
+        # The file of a group of one travels once.
+        totals.append(f"nullif(max({FILE}), min({FILE})) AS {name(GREATEST_FILE)}")
         with explained(batch.sources):
             read.frame(self.spark).createOrReplaceTempView("passk_rows")
             return self.spark.sql(
@@ -280,7 +278,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         bases = dict.fromkeys((part.base for part in parts.values()), "")
         late = self._late(batch, bases | ({number.base: ""} if number else {}))
         uris = [uri_of(layout.spool)] if layout.spool else [*map(given, batch.sources)]
-        return Rows(batch, tuple(parts.values()), uris, late, (), number)
+        return Rows(batch, tuple(parts.values()), uris, late, number)
 
     def _inside(self, batch: Batch, column: str) -> tuple[str, tuple[str, ...]]:
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
@@ -296,34 +294,28 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         self._know_files(groups, read)
         parts = [quote_name(part.name) for part in read.parts]
         halves = []
-        # What varies within a group is two rows, of its least and its greatest; one has no weight.
-        for end in _ENDS:
-            file = _of_span(end, FILE_COLUMN)
+        # A group of several files is two rows, of its least and its greatest; one has no weight.
+        for end in (LEAST_FILE, GREATEST_FILE):
+            file, first = quote_name(end), end == LEAST_FILE
             file = file if layout.spool else f"(SELECT path FROM files_ WHERE uri = {file})"
             columns = [*parts, f"{file} AS {quote_name(FILE_COLUMN)}"]
-            columns += [f"{_of_span(end, c)} AS {quote_name(c)}" for c in read.spanned]
             columns += [
-                f"{quote_name(c)} * {int(end == 'min')} AS {quote_name(c)}"
-                for c in (WEIGHT, NUMBERED)
+                f"{quote_name(c)} * {int(first)} AS {quote_name(c)}" for c in (WEIGHT, NUMBERED)
             ]
-            code = quote_name(FINGERPRINT) if end == "min" else "0"
+            code = quote_name(FINGERPRINT) if first else "0"
             columns.append(
                 f"({code}::HUGEINT & 18446744073709551615)::UBIGINT AS {quote_name(FINGERPRINT)}"
-            )
-            varies = " OR ".join(
-                f"{quote_name(span('max', c))} IS NOT NULL" for c in (FILE_COLUMN, *read.spanned)
             )
             halves.append(
                 f"SELECT {', '.join(columns)} FROM home_"
                 f" WHERE coalesce({quote_name('#fault')}, 'bad') = 'bad'"
-                + (f" AND ({varies})" if end == "max" else "")
+                + ("" if first else f" AND {quote_name(end)} IS NOT NULL")
             )
         self.con.register("home_", groups)
         self.con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {' UNION ALL '.join(halves)}")
         self.con.unregister("home_")
         kinds = layout.kinds
         columns_ = [(p.name, frozenset(kinds.get(p.name, {"text"}))) for p in read.parts]
-        columns_ += [(c, frozenset(kinds[c])) for c in read.spanned]
         columns_ += [(c, frozenset({"number"})) for c in _COUNTED]
         kind = layout.kind if layout.typed or layout.kind == "csv" else "jsonl"
         return Layout(
@@ -332,7 +324,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
 
     def _know_files(self, groups: Any, read: Rows) -> None:
         """Which path belongs to what Spark calls each file."""
-        ends = (groups.column(span(end, FILE_COLUMN)).unique().to_pylist() for end in _ENDS)
+        ends = (groups.column(c).unique().to_pylist() for c in (LEAST_FILE, GREATEST_FILE))
         path_of, inside = paths_by(read.batch.sources), read.batch.layout.spool
         uris = {uri for end in ends for uri in end if uri is not None and not inside}
         pairs = {uri: path_of(uri) for uri in uris}
@@ -368,12 +360,6 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
                     f" regexp_full_match({column}, '{_DECIMAL}') THEN {number}"
                     f" ELSE trim({column}, '\"') END WHERE {column} IS NOT NULL"
                 )
-
-
-def _of_span(end: str, column: str) -> str:
-    """SQL for the least or the greatest of a column, which are one where it does not vary."""
-    least, greatest = (quote_name(span(each, column)) for each in _ENDS)
-    return least if end == "min" else f"coalesce({greatest}, {least})"
 
 
 def _require_possible(batches: Sequence[Batch], request: Request) -> None:

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def findings(grounds: Grounds) -> Iterator[Finding]:
-    """What contradicts a reading, or makes it unlikely."""
+    """Findings that contradict a reading, or make it unlikely."""
     for test in dict.fromkeys(doubt.test for doubt in DOUBTS):
         yield from test(grounds)
 

@@ -9,7 +9,7 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.arrays import Ints
+from passk_cli.arrays import Bools, Ints
 from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
@@ -122,7 +122,7 @@ def pooled(grounds: Grounds) -> Iterator[Finding]:
     found = []
     for column in columns:
         column = _by_value(survey, column)
-        own = evenness(judged, column.codes)
+        own = evenness(np.where(_split(survey, column), judged, -1), column.codes)
         if own.varies >= VARIES:
             found.append((column, own, _verdict(grounds, survey, column, own)))
     certain = [each for each in found if each[2] is True]
@@ -189,6 +189,16 @@ def _by_value(survey: Survey, column: Observed) -> Observed:
     return Observed(column.name, codes, len(values))
 
 
+def _split(survey: Survey, column: Observed) -> Bools:
+    """Rows of the models in which a column takes several values, of which none may be no value."""
+    models = int(survey.series.max(initial=0)) + 1
+    least, most = np.full(models, len(column.codes)), np.full(models, -2)
+    np.minimum.at(least, survey.series, column.codes)
+    np.maximum.at(most, survey.series, column.codes)
+    several: Bools = (least < most)[survey.series]
+    return several
+
+
 def _may_be(grounds: Grounds, name: str) -> bool:
     """Whether a column of the sample can be a setting."""
     survey, column = grounds.survey, grounds.survey.columns[name]
@@ -237,7 +247,7 @@ def _numbered(survey: Survey, column: Observed) -> bool:
 def _finding(
     grounds: Grounds, survey: Survey, column: Observed, own: Evenness, *, likely: bool = False
 ) -> Finding:
-    """What is said of a column, with the options that settle it, the likeliest first."""
+    """The finding about a column, with the options that settle it, the likeliest first."""
     name, task, model = column.name, grounds.column("task"), grounds.column("model")
     values = sorted(survey.texts(name), key=_natural)
     shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
@@ -349,7 +359,7 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
 
 
 def _ending(names: Sequence[str]) -> str:
-    """What all names end in, from a dot on."""
+    """The end that all names share, from a dot on."""
     ends = {name[name.index(".") :] if "." in name else "" for name in names}
     return ends.pop() if len(ends) == 1 else ".*"
 

@@ -110,7 +110,7 @@ def _nested(task: Ints, codes: Ints) -> bool:
 
 
 def _coarse(grounds: Grounds, name: str, rows: Sequence[int], *, certain: bool) -> Finding:
-    """What is said, with the column that tells the tasks apart."""
+    """The finding, with the column that tells the tasks apart."""
     survey, task = grounds.survey, grounds.column("task")
     texts = [text if len(text) <= 40 else f"{text[:39]}…" for text in survey.at(name, rows)]
     fine = [

@@ -341,3 +341,8 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
         attempts(30, 8, path=lambda t, a, p: "x" if draw.random() < t / 30 else "y"),
     )
     yield "position", attempts(30, 6, position=lambda t, a, p: 6 * t + a)
+    yield (
+        "label of one model among others",
+        [{"model": f"m{i}", **row} for i in range(2) for row in attempts(5, 10, draws=i)]
+        + [{"model": "m", **row} for row in attempts(4, 6, kind=any_of("a", "b", "c"))],
+    )
