@@ -12,7 +12,6 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Annotated, Any, Literal, get_args
 
@@ -23,6 +22,7 @@ from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.remote import fetched_once
+from passk_cli.near import meant
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, Findings, hinting
@@ -158,12 +158,9 @@ def python_function(name: str) -> Callable[..., Findings]:
         frame_as = given.pop("frame_as", FRAMES[0])
         unknown = [field for field in given if field not in options]
         if unknown:
-            near = get_close_matches(unknown[0], options, 1, cutoff=0.6)
-            meant = f" (did you mean {near[0]!r}?)" if near else ""
-            if reason := declaration.lacking.get(unknown[0]):
-                meant = f" ({reason})"
-            there = ", ".join((*options, "frame_as"))
-            raise TypeError(f"{name}() has no option {unknown[0]!r}{meant}; it has {there}")
+            known = (*options, "frame_as")
+            reason = declaration.lacking.get(unknown[0]) or meant(unknown[0], known)
+            raise TypeError(f"{name}() has no option {unknown[0]!r}; {reason}")
         with python_spelling(options, written):
             if frame_as not in FRAMES:
                 raise ParameterError(f'frame_as="{frame_as}": choose one of {", ".join(FRAMES)}')

@@ -12,6 +12,10 @@ from passk_cli.text import cut, printable
 _PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
 
 
+# One mistake has one exit code, wherever it is found: what the caller named is not there.
+_USAGE, _DATA = ("no-such-column", "no-such-model"), ("no-such-file",)
+
+
 class PasskError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the user.
 
@@ -28,6 +32,10 @@ class PasskError(Exception):
 
     def __init__(self, text: str = "", *, name: str = "", settles: Sequence[Settle] = ()) -> None:
         self.name, self.settles = name or type(self).name, tuple(settles)
+        if self.name in _USAGE:
+            self.exit_code, self.kind = 2, "usage"
+        elif self.name in _DATA:
+            self.exit_code, self.kind = 3, "data"
         super().__init__(text)
 
     @property

@@ -13,12 +13,13 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from passk_cli.near import meant
 
 MARKER = (
     "passk(attempts, rules): attempt a test many times; rules of `passk gate` about its pass rate,"
@@ -108,9 +109,7 @@ def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
         raise ValueError(f"attempts={attempts!r}: it must be a number from 1 up")
     for name in rules:
         if name not in RULES:
-            near = get_close_matches(str(name), RULES, 1)
-            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(RULES)}"
-            raise ValueError(f"no rule {name!r}; {meant}")
+            raise ValueError(f"no rule {name!r}; {meant(str(name), RULES)}")
     if not {"min", "min_each"} & rules.keys():
         raise ValueError("no rule to check; give min or min_each")
     try:

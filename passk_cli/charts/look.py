@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
+from passk_cli.near import meant
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName
@@ -112,11 +113,8 @@ def prepared(plots: Sequence[Plot], look: Look) -> tuple[Plot, ...]:
     """
     models = set().union(*map(_models, plots)) if plots else set()
     if wrong := [name for name in look.highlight if models and name not in models]:
-        raise ParameterError(
-            f"--highlight {wrong[0]}: the chart has no such model; choose one of"
-            f" {', '.join(sorted(models))}",
-            name="no-such-model",
-        )
+        problem = f"the chart has no such model; {meant(wrong[0], sorted(models))}"
+        raise ParameterError(f"--highlight {wrong[0]}: {problem}", name="no-such-model")
     if look.panel:
         plots = [_panelled(plot, look.panel) for plot in plots]
     plots = [_leading(plot, look.highlight) for plot in plots]

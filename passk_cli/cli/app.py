@@ -6,7 +6,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -16,9 +15,10 @@ from passk_cli.cli.completion import completion_of, words_so_far
 from passk_cli.cli.failure import write_failure
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import Command, command_of
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
+from passk_cli.near import nearest
 from passk_cli.option import DATA
 from passk_cli.version import __version__
 
@@ -88,11 +88,9 @@ def _help(
         elif topic in catalogue:
             typer.echo(explained(catalogue[topic]))
         else:
-            near = get_close_matches(topic, (*COMMANDS, *catalogue), 1)
-            meant = f"did you mean {near[0]}?" if near else "`passk help` lists commands"
-            raise ParameterError(
-                f"no command or message is named {topic!r}; {meant}", name="unknown-name"
-            )
+            from passk_cli.cli.topics import about
+
+            typer.echo(about(topic, (*COMMANDS, *catalogue)))
 
 
 def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
@@ -228,14 +226,30 @@ def main() -> None:
     sys.exit(code)
 
 
+def _near_option(option: str, declaration: Command) -> str:
+    """The question which option of a command was meant, with what it is for; "" for none."""
+    from passk_cli.cli.manual import declared
+
+    known = {flag: each for _, each in declared(declaration) for flag in each.option.flags.split()}
+    near = nearest(option, known)
+    what = f" ({known[near[0]].option.help.rstrip('.')})" if len(near) == 1 else ""
+    return f"did you mean {' or '.join(near)}{what}?" if near else ""
+
+
 def _usage_error(error: Any, words: list[str]) -> ParameterError:
     """A command line that typer does not understand, as an error of ours."""
     problem, path = error.format_message().removesuffix("."), "passk"
     if words[:1] and words[0] in COMMANDS:
         path = f"passk {words[0]}"
-        option = getattr(error, "option_name", "")
-        if reason := command_of(words[0]).lacking.get(option):
-            problem = f"no such option: {option}; {reason}"
+        if option := getattr(error, "option_name", ""):
+            declaration = command_of(words[0])
+            reason = declaration.lacking.get(option) or _near_option(option, declaration)
+            problem = f"no such option: {option}" + (f"; {reason}" if reason else "")
+        elif problem.startswith("Missing argument"):
+            problem = "no files are given; name some, or - for standard input, as in `cat FILE |"
+            problem += f" {path} -`"
+    elif words[:1] and (near := nearest(words[0], COMMANDS)):
+        problem = f"no such command: {words[0]}; did you mean {' or '.join(near)}?"
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"
     return ParameterError(problem, name="usage")

@@ -49,10 +49,10 @@ def overview() -> str:
         meaning = command_of(name).meaning[0].removesuffix(".")
         rows.append((f"{heading:{section_width}}{name}", meaning))
     width = _width()
-    listed = _table(rows, section_width + name_width, width)
-    below = [_filled(line, width) for line in _BELOW]
+    listed = table(rows, section_width + name_width, width)
+    below = [filled(line, width) for line in _BELOW]
     usage = "Usage: passk COMMAND FILE... [OPTIONS]"
-    return "\n".join([usage, "", _filled(ABOUT, width), "", *listed, "", *below])
+    return "\n".join([usage, "", filled(ABOUT, width), "", *listed, "", *below])
 
 
 def manual(name: str, *, full: bool = False) -> str:
@@ -61,18 +61,18 @@ def manual(name: str, *, full: bool = False) -> str:
     full : every option with its details, the columns and fields of the answer, and its messages.
     """
     declaration, width = command_of(name), _width()
-    paragraphs = "\n\n".join(_filled(part, width) for part in declaration.meaning)
+    paragraphs = "\n\n".join(filled(part, width) for part in declaration.meaning)
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs]
     blocks.append("\n".join(["Examples:", *(f"  {line}" for line in declaration.examples)]))
     sections = [*_sections(declaration, full), *(_answer(declaration) if full else ())]
     lefts = [len(left) for _, rows in sections for left, _ in rows]
     room = max(each for each in lefts if each <= _LEFT) + _GAP
     for title, rows in sections:
-        blocks.append("\n".join([f"{title}:", *_table(rows, room, width, indent=2)]))
+        blocks.append("\n".join([f"{title}:", *table(rows, room, width, indent=2)]))
     if not full:
-        every = len(list(_declared(declaration)))
+        every = len(list(declared(declaration)))
         also = f"passk help {name}: all {every} options, columns, messages · --full: every table"
-        blocks.append(_filled(also, width))
+        blocks.append(filled(also, width))
     return "\n\n".join(blocks)
 
 
@@ -83,13 +83,13 @@ def explained(message: Message) -> str:
         f"{message.severity}[{message.name}]", message.pattern, message.meaning,
         choices if message.severity != ERROR else "",
     ]  # fmt: skip
-    return "\n\n".join(_filled(text, _width()) for text in filter(None, paragraphs))
+    return "\n\n".join(filled(text, _width()) for text in filter(None, paragraphs))
 
 
 def listed(messages: Iterable[Message]) -> str:
     """Every message: its name and what it says."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
-    return "\n".join(_table(rows, _LEFT + _GAP, _width()))
+    return "\n".join(table(rows, _LEFT + _GAP, _width()))
 
 
 def usage(name: str, declaration: Command) -> str:
@@ -99,7 +99,7 @@ def usage(name: str, declaration: Command) -> str:
     return f"passk {name}{files}{alone} [OPTIONS]"
 
 
-def _declared(declaration: Command) -> Iterator[tuple[str, Declared]]:
+def declared(declaration: Command) -> Iterator[tuple[str, Declared]]:
     """Every option with the title of its group."""
     # The list of commands does without it.
     from passk_cli.cli.output import edge_sections
@@ -114,7 +114,7 @@ def _sections(declaration: Command, full: bool) -> list[tuple[str, list[Row]]]:
     if declaration.files != "none":
         rows.setdefault("Input" if full else OWN, []).append(("FILE...", FILES))
     shared: dict[str, Row] = {}
-    for title, option in _declared(declaration):
+    for title, option in declared(declaration):
         line = row(option, full)
         if full or title in declaration.own_titles:
             rows.setdefault(title, []).append(line)
@@ -129,7 +129,7 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     """The columns, fields and messages of an answer, and the metrics it can be about."""
     from passk_cli.metrics.registry import patterns
 
-    if any(option.field == "metrics" for _, option in _declared(declaration)):
+    if any(option.field == "metrics" for _, option in declared(declaration)):
         yield "Metrics by name", list(patterns().items())
     for title, columns in declaration.question.answer_columns():
         yield f'Columns of "{title}"' if title else "Columns", columns
@@ -157,7 +157,7 @@ def row(declared: Declared, full: bool) -> Row:
     return left, f"{text} {option.detail}".rstrip() if full else text
 
 
-def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
+def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
     """Rows in two columns, the left one `room` wide, the right one broken into lines."""
     lines = []
     margin = " " * (indent + room)
@@ -172,7 +172,9 @@ def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> li
     return lines
 
 
-def _filled(text: str, width: int) -> str:
+def filled(text: str, width: int = 0) -> str:
+    """A text in lines as wide as the terminal, or as `width`."""
+    width = width or _width()
     return "\n".join(_lines(text, width))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +9,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
 from passk_cli.message import DECLARED, ERROR, Message
+from passk_cli.near import meant
 from passk_cli.option import split
 
 # Modules that declare messages or errors, besides those of commands.
@@ -40,9 +40,8 @@ def message_of(name: str) -> Message:
     declared = messages()
     if name in declared:
         return declared[name]
-    near = get_close_matches(name, declared, 1, cutoff=0.6)
-    meant = f"; did you mean {near[0]}?" if near else "; `passk help messages` lists them"
-    raise ParameterError(f"no message is named {name!r}{meant}", name="unknown-name")
+    question = meant(name, declared, "`passk help messages` lists them")
+    raise ParameterError(f"no message is named {name!r}; {question}", name="unknown-name")
 
 
 def parse_names(names: Any) -> tuple[str, ...]:
@@ -55,5 +54,5 @@ def parse_names(names: Any) -> tuple[str, ...]:
 
 
 def parse_names_or_all(names: Any) -> tuple[str, ...]:
-    """Names of messages, or "all"."""
-    return ("all",) if split(names) == ("all",) else parse_names(names)
+    """Names of messages, or "all", beside which others say nothing more."""
+    return ("all",) if "all" in split(names) else parse_names(names)

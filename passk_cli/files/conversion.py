@@ -22,6 +22,7 @@ from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
+from passk_cli.near import meant
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
 _PLAIN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
@@ -164,10 +165,9 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
                 names[name] = None
     for name in request.conversion.columns:
         if not any(find(name, batch.layout.kinds) for batch in batches):
-            there = ", ".join(dict.fromkeys(c for b in batches for c in b.layout.kinds))
-            raise ParameterError(
-                f"--with {name}: no such column; there are {there}", name="no-such-column"
-            )
+            there = dict.fromkeys(c for b in batches for c in b.layout.kinds)
+            problem = f"--with {name}: no such column; {meant(name, there)}"
+            raise ParameterError(problem, name="no-such-column")
         names[name] = None
     return tuple(name for name in names if name not in (*_GIVEN_BY_OTHERS, "model"))
 

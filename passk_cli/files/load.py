@@ -46,6 +46,7 @@ from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, refused
+from passk_cli.near import meant
 from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
@@ -262,8 +263,9 @@ def _grounds(
     columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
     for name in request.pool:
         if find(name, {column: set() for column in columns}) is None:
-            there = f"there are {', '.join(sorted(columns - {'file'}))}"
-            raise ParameterError(f"--pool {name}: no such column; {there}", name="no-such-column")
+            question = meant(name, sorted(columns - {"file"}))
+            problem = f"--pool {name}: no such column; {question}"
+            raise ParameterError(problem, name="no-such-column")
     numbers = NUMBERS[statement.care.numbers]
     surveyor = Surveyor(con, batches, statement.names, request, numbers, folder)
 

@@ -20,6 +20,7 @@ from passk_cli.metrics.majority import majority_at_k
 from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered, unique_pairs
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
+from passk_cli.near import meant, respelled
 from passk_cli.outcomes.attempts import Attempts
 
 
@@ -125,6 +126,8 @@ for _amount, (_unit, _noun) in AMOUNTS.items():
         _mean, values=mean_per_pass, meaning=_spent, ratio=True
     )
 USUAL_K = (1, 10, 100)
+# Of a range of k.
+_MOST_KS = 1000
 # Values of a metric that its polynomial is made from.
 _MOST_VALUES = 10_000
 
@@ -322,10 +325,9 @@ def parse(text: str) -> Metric:
     match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
-        raise ParameterError(
-            f"no metric {name!r}; there are {', '.join(patterns())}, as in pass@10",
-            name="unknown-metric",
-        )
+        there = "`passk help metrics` lists them"
+        question = meant(respelled(name), names_like(name), there)
+        raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
     if (match[3] is not None) != family.shared:
         share = "needs the share of k that has to pass, as in gpass@16:0.75"
         raise ParameterError(
@@ -338,14 +340,32 @@ def parse(text: str) -> Metric:
     return metric
 
 
+def names_like(text: str) -> list[str]:
+    """Every metric's name, with the k of a text that is none."""
+    k = re.search(r"[1-9][0-9]*", text)
+    return [name.replace("K", k[0]) for name in patterns()] if k else [*patterns()]
+
+
 def parse_list(text: str) -> tuple[Metric, ...]:
     """Metrics from a comma-separated list, each once, in the order given."""
     return tuple(dict.fromkeys(parse(part) for part in text.split(",") if part.strip()))
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
-    """k's from "1,10,100"; ParameterError for anything but whole numbers from 1 to 10⁹."""
-    return tuple(dict.fromkeys(whole_number(f"-k {text}: k", part) for part in text.split(",")))
+    """k's from "1,10,100", or all of "1-4"; ParameterError for anything but whole numbers from 1
+    to 10⁹.
+
+    >>> parse_ks("1-3,10")
+    (1, 2, 3, 10)
+    """
+    ks: dict[int, None] = {}
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        ends = [whole_number(f"-k {text}: k", end) for end in ([first, last] if dash else [part])]
+        if ends[-1] - ends[0] > _MOST_KS:
+            raise ParameterError(f"-k {text}: at most {_MOST_KS:,} k's; name those you want")
+        ks |= dict.fromkeys(range(ends[0], ends[-1] + 1))
+    return tuple(ks)
 
 
 def default_ks(n_min: int) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from passk_cli.errors import ParameterError
+from passk_cli.near import meant, there_are
 
 _NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
 
@@ -24,15 +25,16 @@ def selected(models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str
         pattern: {pattern} if pattern in models else {m for m in models if fnmatchcase(m, pattern)}
         for pattern in (*keep, *leave_out)
     }
-    there = f"there are {', '.join(models)}"
     for pattern, names in matching.items():
         if not names:
-            raise ParameterError(f"no model {pattern!r}; {there}", name="no-such-model")
+            problem = f"no model {pattern!r}; {meant(pattern, models)}"
+            raise ParameterError(problem, name="no-such-model")
     chosen = set().union(*(matching[pattern] for pattern in keep)) if keep else {*models}
     chosen = chosen.difference(*(matching[pattern] for pattern in leave_out))
     if models and not chosen:
         without = ", ".join(leave_out)
-        raise ParameterError(f"no model stays without {without}; {there}", name="no-such-model")
+        problem = f"no model stays without {without}; {there_are(models)}"
+        raise ParameterError(problem, name="no-such-model")
     return [model for model in models if model in chosen]
 
 

@@ -11,6 +11,7 @@ from passk_cli.commands.question import Question
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
+from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import numbers_of_models, series_name
@@ -135,10 +136,8 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
         sizes = {fact.series: float(fact.size.tasks or 0) for fact in facts}
         return sorted(series, key=lambda each: sizes[each] * (1 if back else -1))
     if column is None:
-        columns = ", ".join((*names, *metrics.values(), "tasks"))
-        raise ParameterError(
-            f"--sort {sort}: no such column; there are {columns}", name="no-such-column"
-        )
+        question = meant(name, (*names, *metrics.values(), "tasks"))
+        raise ParameterError(f"--sort {sort}: no such column; {question}", name="no-such-column")
     value = {fact.series: fact.estimate.value for fact in facts if fact.name == column}
     sign = next((m.sign for m in study.metrics if m.name == column), 1) * (1 if back else -1)
     numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}

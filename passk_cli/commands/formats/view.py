@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from passk_cli.files.formats import FORMATS, NAMES
 from passk_cli.files.formats.examples import EXAMPLES, Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
+from passk_cli.near import meant
 from passk_cli.report.model import FULL, Column, Report, Sentence, Table
 from passk_cli.study.section import VERSION, Section, data_field
 
@@ -58,9 +58,9 @@ def known_formats() -> list[KnownFormat]:
 def unknown(name: str) -> ParameterError:
     """Error for what is no format; it names the nearest ones."""
     word = name.lower()
-    near = [name for name in NAMES if word in name] or get_close_matches(word, NAMES, 3)
-    meant = f"did you mean {' or '.join(near[:3])}?" if near else "`passk formats` lists them"
-    return ParameterError(f"no format is named {name!r}; {meant}", name="unknown-name")
+    inside = [each for each in NAMES if word in each]
+    question = meant(word, inside[:3] or NAMES, "`passk formats` lists them")
+    return ParameterError(f"no format is named {name!r}; {question}", name="unknown-name")
 
 
 def names(incomplete: str) -> list[str]:

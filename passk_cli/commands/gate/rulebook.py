@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -23,6 +22,7 @@ from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rules import MaxDrop, Minimum
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
+from passk_cli.near import meant
 from passk_cli.option import Declared, Option, checked, declared, filled
 from passk_cli.study.rules import PASS
 
@@ -330,9 +330,9 @@ class _RuleFile:
         for key, value in table.items():
             name = key if key in fields else key.replace("_", "-")
             if name not in fields:
-                near = get_close_matches(name, [*fields, *others], 1, cutoff=0.6)
-                meant = f"did you mean {near[0]}?" if near else "`passk help gate` lists them"
-                raise self.refusal(f"{path}{key}: there is no such key; {meant}", key, where, at)
+                question = meant(name, [*fields, *others], "`passk help gate` lists them")
+                problem = f"{path}{key}: there is no such key; {question}"
+                raise self.refusal(problem, key, where, at)
             if where and fields[name].field in SHARED:
                 problem = (
                     f"{path}{key}: it is one for all suites; write it above the first [[suite]]"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from passk_cli.commands.gate.judgement import OF, Counted, Coverage
 from passk_cli.errors import ParameterError
+from passk_cli.near import meant
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.words import plural
@@ -133,8 +134,7 @@ class Sides:
         models = sorted({series[0] for series in counts.series})
         if name not in models:
             raise ParameterError(
-                f"--baseline {name}: no such file, and no such model; there are"
-                f" {', '.join(models)}",
+                f"--baseline {name}: no such file, and no such model; {meant(name, models)}",
                 name="no-such-model",
             )
         if len(models) == 1:

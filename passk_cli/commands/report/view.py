@@ -32,6 +32,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.message import Said
 from passk_cli.metrics.registry import parse
+from passk_cli.near import meant
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
@@ -92,7 +93,7 @@ class OnePage(Question, ReportOptions):
         models = dict.fromkeys(model for model, *_ in page.counts.series)
         if self.baseline is not None and self.baseline not in models:
             raise ParameterError(
-                f"--baseline {self.baseline}: no such model; there are {', '.join(models)}",
+                f"--baseline {self.baseline}: no such model; {meant(self.baseline, models)}",
                 name="no-such-model",
             )
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))

@@ -42,6 +42,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.message import Said
+from passk_cli.near import meant
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
 # Whether two numbers can be those of attempts and of passes.
@@ -512,7 +513,7 @@ rows AS (SELECT row.* FROM picked)"""
             path = find(column, layout.kinds)
             if path is None:
                 problem = f"no column {column!r}"
-                remedy = f"the columns are {', '.join(layout.kinds)}"
+                remedy = meant(column, layout.kinds)
                 raise DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
             name, keys = path
             if keys or (column in self.where and "record" in layout.kinds[name]):

@@ -10,6 +10,7 @@ import duckdb
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Layout
+from passk_cli.near import meant
 
 _QUOTES = " (text goes between single quotes)"
 _WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
@@ -25,8 +26,7 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
         in_names = " (in the files' names? give --path, as '{model}_temp{temperature}.json')"
         hint = in_names if absent[0] in ("temperature", "temp") else _QUOTES
         raise ParameterError(
-            f"--where {where}: no column {absent[0]!r}; there are {', '.join(sorted(columns))}"
-            f"{hint}",
+            f"--where {where}: no column {absent[0]!r}; {meant(absent[0], sorted(columns))}{hint}",
             name="no-such-column",
         )
     return names
