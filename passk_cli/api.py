@@ -92,8 +92,8 @@ def read(
     missing : null outcomes are an "error", a "fail", or "drop"ped; or "bounds": each may pass or
         fail, and numbers are ranges.
     missing_cost : an attempt without a cost (or tokens, a duration, turns), where that is asked, is
-        an "error"; or "drop"ped, outcome included, given the "mean" of the task's others, or kept
-        as NaN for "bounds".
+        an "error"; or a gap of the cost alone ("drop"), given the "mean" of the task's others, or
+        kept as NaN for "bounds".
     price : dollars per million tokens of each model or pattern, {"gpt-5*": {"input": 1.25,
         "output": 10, "cached": 0.125}}, or a TOML file of such tables: costs are computed from
         tokens, whatever costs the data have.

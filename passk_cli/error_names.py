@@ -254,8 +254,8 @@ _FAMILIES = {
     "missing-cost": (
         "it is not known what an attempt cost",
         "A harness often writes no cost after a timeout or a crash, so those attempts may be the"
-        " dearest, and a missing cost is never 0. Choose: --missing-cost drop leaves them out,"
-        " outcomes included; mean takes that of the task's other attempts; bounds gives ranges. It"
+        " dearest, and a missing cost is never 0. Choose: --missing-cost drop leaves a gap in"
+        " the costs alone; mean takes that of the task's other attempts; bounds gives ranges. It"
         " is the same for tokens, durations and turns.",
     ),
     "bad-price": (

@@ -353,9 +353,6 @@ def _require_passes(request: Request) -> None:
     others = [role for role in request.attempts if role not in UNITS]
     if len(request.threshold) > 1:
         problem, remedy = "a missing score passes every threshold or none", "give one --threshold"
-    elif len(others) < len(request.attempts) and request.missing_cost == "drop":
-        problem = "attempts without a cost are left out with outcomes that may be missing"
-        remedy = "use --missing fail or drop, or another --missing-cost"
     elif others or request.scores_only:
         role = next(iter(others), "score")
         what = "place in the order" if role in ("attempt", "line") else role

@@ -164,8 +164,8 @@ class Request:
     )] = "error"
     missing_cost: Annotated[str, Option(
         "--missing-cost", help="A missing cost.", choices=MISSING_COST,
-        detail="Also of missing tokens, durations and turns; none is 0. drop: the attempt is left"
-        " out, its outcome included; mean: it has the mean of the model's other attempts at the"
+        detail="Also of missing tokens, durations and turns; none is 0. drop: it is a gap of the"
+        " cost alone, and outcomes stay; mean: it has the mean of the model's other attempts at the"
         " task; bounds: it may be any amount, and every number becomes a range.",
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(

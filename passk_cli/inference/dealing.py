@@ -217,4 +217,5 @@ def _multisets(hands: Sequence[tuple[_Pooled, Ints]]) -> Attempts:
         columns.append((cell, np.tile(value, len(taken)), count.ravel(), passed.ravel()))
         offset += len(taken)
     cell, value, count, passed = (np.concatenate(column) for column in zip(*columns, strict=True))
-    return Attempts.of_rows(cell, value, count, passed, offset).without_empty()
+    dealt = Attempts.of_rows(cell, value, count, passed, offset)
+    return dealt.where(dealt.count > 0)

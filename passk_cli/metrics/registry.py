@@ -411,7 +411,7 @@ def task_values(
            [0. , 1. ]])
     """
     un, uc, index = unique_pairs(n, c)
-    return np.stack(
+    return np.array(
         [
             metric.values_of((attempts or {})[metric.kind.needs])
             if metric.kind.needs

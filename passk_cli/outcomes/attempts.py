@@ -16,7 +16,8 @@ from passk_cli.arrays import Ints, NDArray
 class Attempts:
     """The distinct values of each cell's attempts, and how often each came.
 
-    start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i, sorted by value.
+    start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i, sorted by value.  Of
+        amounts a cell may have none, or those of some of its attempts: the others are gaps.
     value : a score (float); dollars, tokens, seconds or turns (float ≥ 0; NaN, which comes last,
         for an amount that is not known); the code of an answer or a solution (int, −1 for none); or
         what orders the attempts: their number, or their time in seconds (float).
@@ -73,9 +74,8 @@ class Attempts:
         rows = slice(int(ends[0]), int(ends[-1]))
         return self._with(ends - ends[0], self.value[rows], self.count[rows], self.passed[rows])
 
-    def without_empty(self) -> Attempts:
-        """The attempts without values that none of them has."""
-        there = self.count > 0
+    def where(self, there: NDArray[np.bool_]) -> Attempts:
+        """Those of some of the rows."""
         start = np.concatenate([[0], np.cumsum(there)])[self.start]
         return self._with(start, self.value[there], self.count[there], self.passed[there])
 

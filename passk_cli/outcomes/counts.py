@@ -370,9 +370,8 @@ class Counts:
     def places(
         self, series: tuple[Sequence[tuple[str, ...]], Ints], tasks: tuple[Sequence[str], Ints]
     ) -> Ints:
-        """The index of the cell of each row, whose series and task are names and codes.
-
-        Every row must have its cell here.
+        """The index of the cell of each row, whose series and task are names and codes; −1 where
+        there is none.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
         >>> counts.places(([("m",)], np.array([0, 0])), (["b", "a"], np.array([0, 1]))).tolist()
@@ -385,8 +384,24 @@ class Counts:
         column = np.array([column_of.get(name, -1) for name in columns])[column_codes]
         width = len(self.tasks)
         cells = self.series_codes * width + self.task_codes
-        places: Ints = np.searchsorted(cells, row * width + column)
-        return places
+        wanted = np.where((row < 0) | (column < 0), -1, row * width + column)
+        places = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        return np.where(cells[places] == wanted, places, -1)
+
+    def having(self, other: Counts, role: str) -> Counts:
+        """These counts with what other counts of the same cells know of their attempts.
+
+        role : what that is.  Cells that the others lack have none.
+
+        >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 1, 0)])
+        >>> cost = Attempts.of_rows([0], [0.5], [1], [0], cells=1)
+        >>> known = replace(Counts.from_cells([("m", "b", 1, 0)]), attempts={"cost": cost})
+        >>> counts.having(known, "cost").attempts["cost"].start.tolist()
+        [0, 0, 1]
+        """
+        to = self.places((other.series, other.series_codes), (other.tasks, other.task_codes))
+        moved = other.attempts[role].moved(to, len(self.n))
+        return replace(self, attempts={**self.attempts, role: moved})
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
         """The attempts judged at each threshold, by a group column "threshold".

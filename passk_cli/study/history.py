@@ -24,7 +24,7 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.notes import certain_copies
-from passk_cli.study.values import Series
+from passk_cli.study.values import Series, known_cells
 
 if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
@@ -41,9 +41,10 @@ LEFT_OUT_TASKS = Message(
 
 RUNS_WITHOUT = Message(
     "runs-without", NOTE,
-    "{runs:run} without {noun} {runs:is|are} left out: {models}", "",
-    "A run that was recorded without --with, or whose every amount is missing and left out, says"
-    " nothing of what attempts took.",
+    "{runs:run} without {noun} {runs:is|are} left out of it: {models}", "",
+    "A run that was recorded without --with, or whose every amount is missing, says nothing of what"
+    " attempts took. Passes are those of all runs: the last runs of an amount are the last that"
+    " have it.",
 )  # fmt: skip
 UNPRICED_RUNS = Message(
     "unpriced-runs", WARNING,
@@ -143,7 +144,7 @@ class Setup:
 def read_history(read: Callable[..., Counts], request: Request, *source: Any) -> Counts:
     """Counts by the groups of a history, and by the run: its `KEYS` are the last groups.
 
-    Where the request asks what attempts took, of the runs that have it.
+    What attempts took, where the request asks for it, is a gap of the runs that have it not.
     read : reads a request; source : what else than the command's own data it reads.
     Errors: DataError for what is no history, or has no such amounts.
     """
@@ -155,9 +156,10 @@ def read_history(read: Callable[..., Counts], request: Request, *source: Any) ->
         others = (*RESERVED, *request.by)
         groups = tuple(n for n in dict.fromkeys(unused) if n not in others)
         whole = replace(request, by=(*request.by, *groups, *KEYS))
-        if not request.attempts:
-            return read(whole, *source)
-        return _with_amounts(read, whole, first, unused, source)
+        every = read(replace(whole, attempts=()), *source)
+        for role in request.attempts:
+            every = _with_amounts(read, replace(whole, attempts=(role,)), every, unused, source)
+        return every
     except DataError as error:
         if error.problem in [f"no column {name!r}" for name in KEYS]:
             raise DataError(
@@ -168,49 +170,56 @@ def read_history(read: Callable[..., Counts], request: Request, *source: Any) ->
 
 
 def _with_amounts(
-    read: Callable[..., Counts], request: Request, first: Counts, columns: Sequence[str],
+    read: Callable[..., Counts], request: Request, every: Counts, columns: Sequence[str],
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
-    """The runs that have these amounts, from the lists of their attempts, and which have not.
+    """The runs with an amount of their attempts, from the lists of those that have it.
 
-    first : counts of all runs.  columns : those of the history that are no counts.
+    request : for this amount.  every : counts of all runs.  columns : those of the history that
+        are no counts.
     """
-    lists = {role: OF_ATTEMPTS.get(role, "") for role in ("outcome", *request.attempts)}
-    nouns = " or ".join(AMOUNTS.get(role, ("", role))[1] for role in request.attempts)
-    if lacking := [role for role, name in lists.items() if name not in columns]:
-        asked = ",".join(role for role in request.attempts)
-        keeps = all(role in OF_ATTEMPTS for role in lacking)
+    (role,) = request.attempts
+    lists = {each: OF_ATTEMPTS.get(each, "") for each in ("outcome", role)}
+    noun, place = AMOUNTS.get(role, ("", role))[1], every.facts.inputs[0].name
+    if lacking := [each for each, name in lists.items() if name not in columns]:
+        keeps = all(each in OF_ATTEMPTS for each in lacking)
         raise DataError(
-            first.facts.inputs[0].name, f"no {nouns} in any run",
-            f"record runs with passk record --with {asked}" if keeps
+            place, f"no {noun} in any run",
+            f"record runs with passk record --with {role}" if keeps
             else "a history keeps passes and what attempts took; compare with a file",
             name="no-such-column",
         )  # fmt: skip
     there = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
     where = f"({request.where}) AND {there}" if request.where else there
-    whole = replace(request, fields={**request.fields, **lists}, where=where)
     try:
-        counts = read(whole, *source)
+        some = read(replace(request, fields={**request.fields, **lists}, where=where), *source)
     except DataError as error:
         # Of a file that was named.
         if error.problem not in [f"no column {name!r}" for name in lists.values()]:
             raise
         raise DataError(
-            error.place, f"no {nouns} in any run", "leave the file out", name="no-such-column"
+            error.place, f"no {noun} in any run", "leave the file out", name="no-such-column"
         ) from None
 
     def runs_of(counts: Counts) -> Counter[str]:
-        return Counter(model for model, _ in {(s[0], s[-len(KEYS) :]) for s in counts.series})
+        return Counter(model for model, *_ in counts.series)
 
-    every = runs_of(first)
-    without = every - runs_of(counts)
-    # Files of a folder that lack the lists are such runs.
-    facts = replace(counts.facts, where=request.where, foreign=first.facts.foreign)
-    counts = replace(counts, facts=facts)
-    if not without:
+    runs, without = runs_of(every), runs_of(every) - runs_of(some)
+    models = [f"{model} {n} of {runs[model]}" for model, n in sorted(without.items())]
+    said = [RUNS_WITHOUT(runs=without.total(), noun=noun, models=models)] if models else []
+    known = set(every.facts.messages)
+    said += [message for message in some.facts.messages if message not in known]
+    return every.saying(*said).having(some, role)
+
+
+def runs_with(counts: Counts, role: str) -> Counts:
+    """The counts of the attempts of which an amount is known; all for ""."""
+    if not role:
         return counts
-    models = [f"{model} {n} of {every[model]}" for model, n in sorted(without.items())]
-    return counts.saying(RUNS_WITHOUT(runs=without.total(), noun=nouns, models=models))
+    cells, known, passed = known_cells(counts.attempts[role])
+    n, c = np.zeros_like(counts.n), np.zeros_like(counts.c)
+    n[cells], c[cells] = known, passed
+    return counts.of_sizes(n, c)
 
 
 def setups(counts: Counts, last: int = 0) -> list[Setup]:
@@ -289,20 +298,35 @@ def last_runs(argument: Any) -> tuple[str, int] | None:
     return None if match is None else (match["path"], int(match["runs"]))
 
 
+class PastRuns(NamedTuple):
+    """Runs of a history that a number rests on: all, or those with an amount.
+
+    history : every such run apart.  setups : all of them by series.  runs : how many are pooled.
+    """
+
+    history: Counts
+    setups: Mapping[Series, Setup]
+    runs: Mapping[Series, int]
+
+
 @dataclass(frozen=True)
 class Past:
     """The last runs of a history, pooled as a baseline, and what the effect of the run adds.
 
-    counts : the last runs together.  latest : the last of them alone, at the same tasks.
-    history : every run apart.  runs : how many are pooled of each series.  setups : all runs of the
-        series.
+    counts : the last runs together; of what attempts took, the last that have it.
+    latest : the last of them alone, at the same tasks.
+    stretches : what a metric needs to know of attempts, "" for passes alone → its runs.
     """
 
     counts: Counts
     latest: Counts
-    history: Counts
-    runs: Mapping[Series, int]
-    setups: Mapping[Series, Setup]
+    stretches: Mapping[str, PastRuns]
+
+    @property
+    def fewest(self) -> tuple[int, str]:
+        """The fewest runs of a series from which the effect of a run is known, and of what."""
+        return min((len(setup.runs), role) for role, stretch in self.stretches.items()
+                   for setup in stretch.setups.values())  # fmt: skip
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
         """The interval of a difference to it, with the effect of the run."""
@@ -322,18 +346,19 @@ class Past:
     def reach(self, c: Comparison, level: float) -> float:
         """How far limits are moved by the effect of the run: 0 where one run or one task does not
         show it, NaN where runs have too few attempts for the metric."""
-        base = c.second.series
-        setup = self.setups[base]
+        base, stretch = c.second.series, self.stretches[c.first.metric.kind.needs]
+        setup = stretch.setups[base]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
             return 0.0
         cells = setup.cells.ravel()
-        attempts = {role: each.take(cells) for role, each in self.history.attempts.items()}
+        attempts = {role: each.take(cells) for role, each in stretch.history.attempts.items()
+                    if role == c.first.metric.kind.needs}  # fmt: skip
         n, passes = setup.n.ravel(), setup.c.ravel()
         values = task_values([c.first.metric], n, passes, attempts)[0].reshape(setup.n.shape)
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
-        return reach_of_runs(run_variance(values), self.runs[base], len(setup.runs), level)
+        return reach_of_runs(run_variance(values), stretch.runs[base], len(setup.runs), level)
 
 
 def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Past:
@@ -368,12 +393,19 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
             f" {','.join(names)}",
             name="other-groups",
         )
-    every = {s.series: s for s in setups(counts) if s.suite == wanted}
-    recent = {s.series: s for s in setups(counts, number) if s.suite == wanted}
-    parts = [(s.series, s.cells) for s in recent.values()]
-    latest = [(s.series, s.cells[-1]) for s in recent.values()]
-    said = [message for s in recent.values() for message in s.messages]
-    return Past(
-        pooled(counts, parts, names).saying(*said), pooled(counts, latest, names), counts,
-        {name: len(s.runs) for name, s in recent.items()}, every,
-    )  # fmt: skip
+    stretches, pools = {}, {}
+    for role in ("", *request.attempts):
+        history = runs_with(counts, role)
+        every, recent = (
+            {s.series: s for s in setups(history, last) if s.suite == wanted}
+            for last in (0, number)
+        )
+        stretches[role] = PastRuns(history, every, {n: len(s.runs) for n, s in recent.items()})
+        pools[role] = pooled(history, [(s.series, s.cells) for s in recent.values()], names)
+        if not role:
+            latest = pooled(history, [(s.series, s.cells[-1]) for s in recent.values()], names)
+            said = [message for s in recent.values() for message in s.messages]
+    whole = replace(pools[""], attempts={})
+    for role in request.attempts:
+        whole = whole.having(pools[role], role)
+    return Past(whole.saying(*said), latest, stretches)

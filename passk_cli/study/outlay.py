@@ -25,7 +25,7 @@ from passk_cli.report.words import amount_text
 from passk_cli.study.fact import Fact, across, ratio_estimate
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.study import Study
-from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes
+from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
 
 FRONTIER = "frontier"
 # Budgets are chosen among these multiples of powers of ten.
@@ -60,8 +60,8 @@ class Outlay:
 
     @property
     def unpriced(self) -> bool:
-        """Whether every attempt costs 0, so that there is no price."""
-        return self.per_success.estimate.reason == UNPRICED
+        """Whether there is no price: every attempt costs 0, or none has a cost."""
+        return not self.attempts.value.any()
 
     @property
     def few_carry(self) -> int:
@@ -104,23 +104,24 @@ def outlays(study: Study, amount: str, budgets: Sequence[float]) -> list[Outlay]
 def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rate: Fact) -> Outlay:
     counts = study.counts
     rows = counts.rows_of(place)
-    series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
-    attempts = attempts_of(counts, amount, rows)
+    series, attempts = counts.series[place], attempts_of(counts, amount, rows)
+    cells, n, _ = known_cells(attempts)
+    tasks, attempts = counts.task_codes[rows][cells], attempts.take(cells)
     spending = _spending(attempts, cluster_codes(counts, tasks))
     cost, per_success = _spent(study, amount, rate, spending)
     within = []
-    solved = pass_within(*_columns(attempts), np.array(budgets))
+    priced = attempts.value.any()
+    solved = pass_within(*_columns(attempts), np.array(budgets)) if priced else (budgets, budgets)
     for budget, low, high in zip(budgets, *solved, strict=True):
         name = f"pass@{amount_text(budget, AMOUNTS[amount][0])}"
-        ends = [
-            study.mean(series, name, values, tasks, n, fixed="no interval for these tasks")
-            for values in (low, high)
-        ]
-        number = replace(across(*ends), more={"budget": budget})
-        if per_success.estimate.reason == UNPRICED:
-            nothing = Estimate(None, reason=UNPRICED)
-            number = replace(number, estimate=nothing, se=None, level=None, flaw="")
-        within.append(number)
+        nothing = Estimate(None, reason=per_success.estimate.reason)
+        number = replace(per_success, name=name, estimate=nothing, method=study.confidence.method)
+        if priced:
+            number = across(*(
+                study.mean(series, name, values, tasks, n, fixed="no interval for these tasks")
+                for values in (low, high)
+            ))  # fmt: skip
+        within.append(replace(number, more={"budget": budget}))
     return Outlay(series, tasks, attempts, rate, cost, per_success, tuple(within))
 
 
@@ -144,7 +145,11 @@ def _spent(study: Study, amount: str, rate: Fact, spending: Spending) -> tuple[F
     mean = ratio_estimate(mean_cost(spending, *about), unit)
     cost = replace(blank, name=amount, estimate=mean, method=method)
     if not spending.cost.any() and spending.lacking is None:
-        zero, nothing = (Estimate(value, reason=UNPRICED, unit=unit) for value in (0.0, None))
+        some = bool(len(spending.cost))
+        reason = UNPRICED if some else f"no attempt has {AMOUNTS[amount][1]}"
+        zero, nothing = (
+            Estimate(value, reason=reason, unit=unit) for value in (0.0 if some else None, None)
+        )
         return (
             replace(cost, estimate=zero, level=None),
             replace(blank, name=f"{amount}-per-success", estimate=nothing, level=None),
@@ -230,9 +235,10 @@ def _cascade(study: Study, amount: str, first: Outlay, second: Outlay) -> Cascad
     n = np.ones(len(tasks), dtype=np.int64)
     rate = study.mean(series, "solved", policy.rate, tasks, n, fixed=fixed)
     cost, per_success = _spent(study, amount, rate, spending)
-    if without := [model.series[0] for model in (first, second) if model.unpriced]:
+    if without := [model for model in (first, second) if model.unpriced]:
         # What one of them costs is not known, so what both cost is not.
-        nothing = Estimate(None, reason=f"every attempt of {without[0]} costs 0")
+        reason = f"{without[0].series[0]}: {without[0].per_success.estimate.reason}"
+        nothing = Estimate(None, reason=reason)
         cost, per_success = (
             replace(each, estimate=nothing, level=None) for each in (cost, per_success)
         )
@@ -397,9 +403,10 @@ def frontiers(study: Study, every: Sequence[Outlay]) -> dict[Series, Fact]:
             continue
         clusters = cluster_codes(study.counts, shared)
         spent = [_spending(rival.on(shared), clusters) for rival in rivals]
-        cost, rate = (
-            np.stack([getattr(each, name) for each in spent], axis=1) for name in ("cost", "rate")
-        )
+        # Which attempts have a cost says nothing of how often the model passes.
+        rates = [rival.rate.values for rival in rivals]
+        cost = np.stack([each.cost for each in spent], axis=1)
+        rate = np.stack([each.on(shared).values for each in rates if each is not None], axis=1)
         found = frontier_shares(
             cost, rate, clusters, study.confidence.resamples, study.confidence.seed
         )

@@ -19,7 +19,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ratio import Spending
 from passk_cli.inference.weights import attempt_means
 from passk_cli.limits import refuse_many_steps
-from passk_cli.metrics.registry import Metric, needs, task_values
+from passk_cli.metrics.registry import AMOUNTS, Metric, needs, task_values
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
@@ -251,15 +251,27 @@ def values_of(
                     " value; use --missing-cost drop or mean",
                     name="no-bounds",
                 )
-        clusters = None if counts.clusters is None else cluster_codes(counts, tasks)
-        for metric, values in zip(metrics, task_values(metrics, n, c, attempts), strict=True):
-            whole = TaskValues(
-                series, metric, tasks, n, c, values, "", clusters, attempts.get(metric.kind.needs)
-            )
-            enough = n >= metric.k
-            if metric.kind.quantity == "$" and not attempts[metric.kind.needs].value.any():
+        clusters = cluster_codes(counts, tasks)
+        # What is not known of some attempts leaves others and their passes as they are.
+        gaps = {
+            role: known_cells(bag) for role, bag in attempts.items()
+            if role in AMOUNTS and bag.count.sum() < n.sum()
+        }  # fmt: skip
+        alike = [metric for metric in metrics if metric.kind.needs not in gaps]
+        computed = dict(zip(alike, task_values(alike, n, c, attempts), strict=True))
+        for metric in metrics:
+            bag = attempts.get(metric.kind.needs)
+            whole = TaskValues(series, metric, tasks, n, c, NOTHING, "", clusters, bag)
+            if metric in computed:
+                whole = replace(whole, values=computed[metric])
+            else:
+                whole = _of_known(whole, *gaps[metric.kind.needs])
+            enough = whole.n >= metric.k
+            if whole.reason:
+                pass
+            elif metric.kind.quantity == "$" and bag is not None and not bag.value.any():
                 whole = replace(whole, values=NOTHING, reason=UNPRICED, attempts=None)
-            elif metric.kind.ratio and not c.any():
+            elif metric.kind.ratio and not whole.c.any():
                 whole = replace(whole, values=NOTHING, reason=NO_PASS)
             elif not enough.all():
                 few = n[~enough]
@@ -272,6 +284,33 @@ def values_of(
                     whole = replace(whole.on(tasks[enough]), reason=reason)
             every.append(whole)
     return every
+
+
+def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
+    """The cells with an amount that is known, and of each the attempts with one and their passes.
+
+    >>> known_cells(Attempts.of_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
+    (array([0, 2]), array([2, 1]), array([1, 0]))
+    """
+    cells = np.flatnonzero(np.diff(attempts.start))
+    first = attempts.start[cells]
+    n, c = (
+        np.add.reduceat(a, first) if len(cells) else a for a in (attempts.count, attempts.passed)
+    )
+    return cells, n, c
+
+
+def _of_known(whole: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
+    """The values of a metric of an amount from the attempts that have it."""
+    metric, bag = whole.metric, whole.attempts
+    if bag is None or not len(cells):
+        reason = f"no attempt has {AMOUNTS[metric.kind.needs][1]}"
+        return replace(whole, attempts=None, reason=reason)
+    codes = None if whole.clusters is None else _without_gaps(whole.clusters[cells])
+    known = bag.take(cells)
+    (values,) = task_values((metric,), n, c, {metric.kind.needs: known})
+    return replace(whole, tasks=whole.tasks[cells], n=n, c=c, values=values, clusters=codes,
+                   attempts=known)  # fmt: skip
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:

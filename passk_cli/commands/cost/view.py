@@ -206,7 +206,8 @@ class Spent(Section[Outlay]):
     def _others(self, best: Outlay, groups: Sequence[str]) -> Iterator[Sentence]:
         """The models that have no number, and those that may be cheaper."""
         without = [
-            f"{named(o.series, groups)} ({'every attempt costs 0' if o.unpriced else 'no pass'})"
+            f"{named(o.series, groups)}"
+            f" ({o.per_success.estimate.reason if o.unpriced else 'no pass'})"
             for o in self.records if o.per_success.estimate.value is None
         ]  # fmt: skip
         if without:
@@ -445,5 +446,8 @@ def _scales(counts: Counts, amount: str) -> list[Any]:
     """Of each series, the mean cost of an attempt and of all attempts at a task."""
     attempts = counts.attempts[amount]
     total = np.bincount(attempts.cell, attempts.count * attempts.value, len(counts.n))
-    rows = map(counts.rows_of, range(len(counts.series)))
-    return [np.array([(total[r] / counts.n[r]).mean(), total[r].mean()]) for r in rows]
+    made = np.bincount(attempts.cell, attempts.count, len(counts.n))
+    rows = [
+        np.flatnonzero(made[r]) + r.start for r in map(counts.rows_of, range(len(counts.series)))
+    ]
+    return [np.array([(total[r] / made[r]).mean(), total[r].mean()]) for r in rows if len(r)]

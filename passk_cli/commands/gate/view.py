@@ -29,7 +29,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import Metric, needs, scores_only
+from passk_cli.metrics.registry import AMOUNTS, Metric, needs, scores_only
 from passk_cli.report.model import (
     BRIEF,
     COMMENT,
@@ -92,8 +92,8 @@ RUNS_POOLED = Message(
     " σ² (1 + 1/R) for R runs, with σ² estimated from all runs of the history.")  # fmt: skip
 FEW_RUNS_KNOWN = Message(
     "few-runs-known", WARNING,
-    "the history has {runs:run}, which tell little of how much runs differ: limits may be too"
-    " narrow", "record further runs",
+    "the history has {runs:run}{?noun| with {noun}}, which tell little of how much runs differ:"
+    " limits may be too narrow", "record further runs",
     "With fewer than five runs the effect of a run is known roughly: where it is as large as chance"
     " within tasks or larger, intervals of 95 % covered in 91 to 96 % of simulated gates with two"
     " or three runs, and in 94 to 97 % with twenty (benchmarks/trend.md).")  # fmt: skip
@@ -354,11 +354,11 @@ class RuleTable(Section[Judgement]):
         yield from trial.study.reading
         if trial.study.past is not None:
             past = trial.study.past
-            several = all(len(setup.runs) > 1 for setup in past.setups.values())
-            message = RUNS_POOLED if several else ONE_RUN_KNOWN
-            yield message(runs=max(past.runs.values()))
-            if several and (known := min(len(s.runs) for s in past.setups.values())) < _KNOWN:
-                yield FEW_RUNS_KNOWN(runs=known)
+            known, role = past.fewest
+            message = RUNS_POOLED if known > 1 else ONE_RUN_KNOWN
+            yield message(runs=max(past.stretches[""].runs.values()))
+            if 1 < known < _KNOWN:
+                yield FEW_RUNS_KNOWN(runs=known, noun=AMOUNTS[role][1] if role else "")
         yield from reading_notes(trial.study.counts)
         if sides.apart and baseline is not None and sides.label != ITSELF:
             for said in reading_notes(baseline):

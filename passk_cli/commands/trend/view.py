@@ -40,6 +40,7 @@ from passk_cli.study.history import (
     Setup,
     pooled,
     read_history,
+    runs_with,
     setups,
 )
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -495,7 +496,7 @@ class Trend(Question, TrendOptions):
         metric = parse(self.metric)
         attempts = (metric.kind.needs,) if metric.kind.needs else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
-        counts = read_history(read, request)
+        counts = runs_with(read_history(read, request), metric.kind.needs)
         return Study(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
     def report(self, study: Study) -> Report:

@@ -23,7 +23,7 @@ from passk_cli.files.attempts.solutions import (
 )
 from passk_cli.files.database import hold_the_right
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES, UNITS
+from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES
 from passk_cli.files.sources.source import fetched
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering
@@ -69,8 +69,7 @@ class AttemptQuery:
         select, where : SQL of name (of the model), verdict, value (of the role), column0 ….
         columns : of the data, as texts.  all_runs : whether repeats that were left out come, too.
         """
-        request = replace(self.statement.request, missing_cost="error")
-        statement = self.statement.exact.having(carried=tuple(columns), request=request)
+        statement = self.statement.exact.having(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
         values = _values_sql(statement, role, None if all_runs else self.keep, carried)
         selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
@@ -228,11 +227,6 @@ def _values_sql(statement: Statement, role: str, keep: str | None, more: str = "
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
     condition = _counted(statement.request)
-    amounts = [name for name in statement.request.attempts if name in UNITS]
-    if statement.request.missing_cost == "drop":
-        condition += "".join(f" AND amount{i} IS NOT NULL" for i in range(len(amounts)))
-        for i, name in enumerate(amounts):
-            more += f", {VALUES[name](name, statement.request)} AS amount{i}"
     source, value = "rows", VALUES[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
@@ -246,10 +240,10 @@ attempt_values AS (
   SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} WHERE {condition})"""
 
 
-def lacking(roles: Sequence[str], request: Request) -> str:
+def lacking(role: str, request: Request) -> str:
     """SQL for whether an attempt that counts lacks one of these facts, as of rows of a model."""
-    values = (f"({VALUES[role](role, request)}) IS NULL" for role in roles)
-    return f"task IS NOT NULL AND {_counted(request)} AND ({' OR '.join(values)})"
+    value = VALUES[role](role, request)
+    return f"task IS NOT NULL AND {_counted(request)} AND ({value}) IS NULL"
 
 
 def _counted(request: Request) -> str:

@@ -55,11 +55,12 @@ _NEVER_0 = (
 )
 MISSING_COSTS_DROPPED = Message(
     "missing-costs-dropped", WARNING,
-    "{attempts:attempt} without a {noun} {attempts:is|are} left out, outcomes included: {models}",
+    "{attempts:attempt} without a {noun} {attempts:is|are} left out of {amount} alone, which rests"
+    " on {known} of {made}: {models}",
     "",
-    _NEVER_0 + " With drop their outcomes are left out as well, so that passes and amounts are of"
-    " the same attempts. Where failures lose their amounts more often than passes, the pass rate is"
-    " too high.",
+    _NEVER_0 + " With drop they are gaps of the amount alone: pass rates rest on all attempts, an"
+    " amount per success on those that have both. Where the dearest attempts lack their amount, as"
+    " those that ran out of time, both amounts are too low.",
 )  # fmt: skip
 MISSING_COSTS_ESTIMATED = Message(
     "missing-costs-estimated", WARNING,
@@ -180,27 +181,15 @@ def settled(counts: Counts, query: AttemptQuery) -> Counts:
     """The counts after attempts without an amount became what --missing-cost says, and with what
     a reader must know of the amounts.
 
-    counts : with Attempts of amounts, NaN where one is not known; where those are to be left out,
-        all Attempts are of attempts that have every amount.
-    Errors: DataError where nothing was asked, and for a mean of nothing.
+    counts : with Attempts of amounts, NaN where one is not known; with drop these become gaps of
+        the amount, and nothing else changes.
+    Errors: DataError where nothing was asked, where no attempt has an amount, and for a mean of
+        nothing.
     """
     amounts = {role: each for role, each in counts.attempts.items() if role in UNITS}
     request = query.statement.request
     cells, policy = len(counts.n), request.missing_cost
     remarks = tuple(_remarks(counts, amounts, query))
-    if policy == "drop":
-        known = next(iter(amounts.values()))
-        n = np.bincount(known.cell, known.count, cells).astype(np.int64)
-        c = np.bincount(known.cell, known.passed, cells).astype(np.int64)
-        if np.array_equal(n, counts.n):
-            return counts.saying(*remarks)
-        models = _shares(counts, [*amounts], counts.n - n, counts.c - c, query)
-        if not n.any():
-            raise _refused([*amounts], models, int(counts.n.sum()), query)
-        message = _SAYING[policy](
-            attempts=int((counts.n - n).sum()), noun=_noun([*amounts]), models=models
-        )
-        return counts.of_sizes(n, c).saying(message, *remarks)
     said = []
     for role, attempts in amounts.items():
         lost = np.isnan(attempts.value)
@@ -208,48 +197,43 @@ def settled(counts: Counts, query: AttemptQuery) -> Counts:
             continue
         n = np.bincount(attempts.cell, attempts.count * lost, cells).astype(np.int64)
         c = np.bincount(attempts.cell, attempts.passed * lost, cells).astype(np.int64)
-        models = _shares(counts, [role], n, c, query)
-        if policy == "error":
-            raise _refused([role], models, int(n.sum()), query)
-        if policy == "mean":
-            filled = {**counts.attempts, role: _with_means(attempts, counts, role)}
-            counts = replace(counts, attempts=filled)
-        said.append(_SAYING[policy](attempts=int(n.sum()), noun=NOUNS[role], models=models))
+        models, made = _shares(counts, role, n, c, query), int(counts.n.sum())
+        if policy == "error" or (policy == "drop" and lost.all()):
+            raise _refused(role, models, int(n.sum()), query)
+        if policy in ("drop", "mean"):
+            own = attempts.where(~lost) if policy == "drop" else _with_means(attempts, counts, role)
+            counts = replace(counts, attempts={**counts.attempts, role: own})
+        said.append(_SAYING[policy](
+            attempts=int(n.sum()), known=made - int(n.sum()), made=made, noun=NOUNS[role],
+            amount=NOUNS[role].removeprefix("count of "), models=models,
+        ))  # fmt: skip
     return counts.saying(*said, *remarks)
 
 
-def _refused(
-    roles: Sequence[str], models: Sequence[str], lost: int, query: AttemptQuery
-) -> DataError:
+def _refused(role: str, models: Sequence[str], lost: int, query: AttemptQuery) -> DataError:
     """Error at the first attempt without an amount.
 
     models : those that lack some, in words.  lost : how many attempts do.
     """
     request = query.statement.request
-    noun = "tokens to compute a cost from" if request.price else _noun(roles)
+    noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
     problem = f"no {noun} ({plural(lost, 'attempt')} in all: {first_few(models)})"
     remedy = (
-        "a missing amount is not 0: leave such attempts out with --missing-cost drop, take the mean"
+        "a missing amount is not 0: leave it a gap with --missing-cost drop, take the mean"
         " of the task's others with --missing-cost mean; passk cost gives ranges with bounds"
     )
     if request.missing_cost == "drop":
         remedy = "no attempt has one; is it the right column?"
-    (row,) = first_rows(query.con, query.statement, lacking(roles, request))
+    (row,) = first_rows(query.con, query.statement, lacking(role, request))
     return DataError(row.place, problem, remedy, name="missing-cost")
 
 
-def _noun(roles: Sequence[str]) -> str:
-    return " or ".join(NOUNS[role] for role in roles)
-
-
-def _shares(
-    counts: Counts, roles: Sequence[str], lost: Ints, passed: Ints, query: AttemptQuery
-) -> list[str]:
-    """In words, the models with attempts without one of these amounts, those with most first.
+def _shares(counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery) -> list[str]:
+    """In words, the models with attempts without an amount, those with most first.
 
     lost, passed : attempts of each cell without one, and how many of those passed.
     """
-    reasons = _reasons(query, roles[0], "value IS NULL")
+    reasons = _reasons(query, role, "value IS NULL")
     names, model = _models(counts)
     made, lacking, of_them_passed = (
         np.bincount(model, of, len(names)).astype(int).tolist() for of in (counts.n, lost, passed)

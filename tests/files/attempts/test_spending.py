@@ -66,10 +66,12 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
     tasks is another."""
     amounts, cells = counts.attempts[role], len(counts.n)
     names = [" ".join(series) for series in counts.series]
-    here = counts.series_codes == names.index(model)
+    own = counts.series_codes == names.index(model)
+    known = np.bincount(amounts.cell, amounts.count, cells)
+    here = own & (known > 0)
     totals = np.bincount(amounts.cell, amounts.count * amounts.value, cells)[here]
-    n, c = counts.n[here], counts.c[here]
-    assert np.array_equal(np.bincount(amounts.cell, amounts.count, cells)[here], n)
+    n, c = known[here], np.bincount(amounts.cell, amounts.passed, cells)[here]
+    assert counts.n[own].sum() - n.sum() == want["without_cost"]
     found = {
         "total_cost": totals.sum(),
         "mean_cost_per_attempt": totals.sum() / n.sum(),
@@ -81,9 +83,9 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
     for name, number in found.items():
         if not task or name in ("total_cost", "mean_cost_per_attempt"):
             assert number == pytest.approx(want[name], rel=1e-9, abs=1e-12), (model, name)
-    own = amounts.take(np.flatnonzero(here))
+    taken = amounts.take(np.flatnonzero(here))
     for budget, ends in want.get("pass@$", {}).items():
-        within = pass_within(own.start, own.value, own.count, own.passed, float(budget))
+        within = pass_within(taken.start, taken.value, taken.count, taken.passed, float(budget))
         means = [float(end.mean()) for end in within]
         assert means == pytest.approx([ends["lower"], ends["upper"]], abs=1e-12), (model, budget)
 
@@ -279,9 +281,9 @@ def test_a_missing_cost_is_never_0() -> None:
     with pytest.raises(DataError, match=r"no cost .1 attempt in all: .*1 of 4 .1 failed"):
         read(ROWS, attempts="cost")
     dropped = read(ROWS, attempts="cost", missing_cost="drop")
-    assert (dropped.n.tolist(), dropped.c.tolist()) == ([2, 1], [1, 0])
-    assert dropped.attempts["cost"].value.tolist() == [1.0, 3.0, 2.0]
     mean = read(ROWS, attempts="cost", missing_cost="mean")
+    assert (dropped.n.tolist(), dropped.c.tolist()) == (mean.n.tolist(), mean.c.tolist())
+    assert dropped.attempts["cost"].value.tolist() == [1.0, 3.0, 2.0]
     assert mean.n.tolist() == [3, 1]
     assert mean.attempts["cost"].value.tolist() == [
         1.0,
@@ -295,18 +297,23 @@ def test_a_missing_cost_is_never_0() -> None:
     assert bounds.passed.tolist() == [1, 0, 0, 0]
 
 
-def test_what_is_missing_of_several_amounts_is_left_out_of_all() -> None:
+def test_what_is_missing_of_one_amount_is_a_gap_of_that_alone() -> None:
     rows = [{**row, "tokens": None if i == 0 else 10} for i, row in enumerate(ROWS)]
     counts = read(rows, attempts=("cost", "tokens", "score"), missing_cost="drop")
-    assert (counts.n.tolist(), counts.c.tolist()) == ([1, 1], [0, 0])
-    assert [a.count.sum() for a in counts.attempts.values()] == [2, 2, 2]
+    whole = read(rows, attempts="score")
+    assert (counts.n.tolist(), counts.c.tolist()) == (whole.n.tolist(), whole.c.tolist())
+    assert [a.count.sum() for a in counts.attempts.values()] == [3, 3, 4]
 
 
-def test_tasks_that_lose_all_attempts_are_gone() -> None:
+def test_a_task_that_has_no_cost_keeps_its_outcomes() -> None:
     rows = [*ROWS, {"task": "c", "passed": True, "cost": None}]
     counts = read(rows, attempts="cost", missing_cost="drop")
-    assert counts.tasks == ("a", "b")
-    assert len(counts.attempts["cost"].start) == 3
+    assert counts.tasks == ("a", "b", "c")
+    assert np.diff(counts.attempts["cost"].start).tolist() == [2, 1, 0]
+    text = said(counts)["missing-costs-dropped"].text
+    assert text.startswith(
+        "2 attempts without a cost are left out of cost alone, which rests on 3 of 5: "
+    )
     with pytest.raises(DataError, match="no attempt has one; is it the right column"):
         read(rows[-1:], attempts="cost", missing_cost="drop")
 
@@ -321,8 +328,6 @@ def test_an_outcome_that_is_a_failure_keeps_its_cost() -> None:
     either = read(rows, attempts="cost", missing="bounds")
     assert either.missing is not None
     assert either.attempts["cost"].value.tolist() == [1.0, 5.0]
-    with pytest.raises(ParameterError, match="left out with outcomes that may be missing"):
-        read(rows, attempts="cost", missing="bounds", missing_cost="drop")
 
 
 def test_a_mean_of_unknown_costs_is_refused() -> None:

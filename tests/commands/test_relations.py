@@ -1,0 +1,226 @@
+"""Relations that hold whatever else is asked: the same question has the same numbers.
+
+One table: what is asked beside, or said otherwise, by the commands that it concerns.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import passk_cli
+from passk_cli.inference.streams import stream
+from tests.conftest import Passk
+
+# What makes each command quick, or is needed; the others come after these.
+ASKED: dict[str, dict[str, Any]] = {
+    "estimate": {}, "compare": {}, "cost": {"at": 1}, "curve": {"max_k": 4},
+    "gate": {"baseline": "a", "max_drop": "pass@1=0.1", "minimum": "pass@1=0.2"},
+    "temperature": {}, "order": {}, "diversity": {}, "tasks": {}, "report": {},
+    "bootstrap": {"resamples": 100}, "extrapolate": {"fit": "beta", "resamples": 100},
+}  # fmt: skip
+QUICK = ("estimate", "compare", "gate", "cost")
+NUMBERS = ("estimate", "low", "high", "p", "n_min", "n_max", "tasks")
+# What stands in rows beside the model, which says what the number is.
+KEYS = (
+    "fact",
+    "model",
+    "against",
+    "temperature",
+    "metric",
+    "k",
+    "k_to",
+    "task",
+    "rule",
+    "against_",
+)
+
+
+class Case(NamedTuple):
+    """The data, the options, and names that are other ones."""
+
+    data: pd.DataFrame
+    options: dict[str, Any]
+    names: dict[str, str] = {}  # noqa: RUF012
+
+
+@cache
+def results() -> pd.DataFrame:
+    """Three models at ten tasks, six attempts at each; failures often lack their cost."""
+    rng = stream(5, "relations")
+    rows = [
+        {
+            "model": model, "task": f"t{task}", "attempt": attempt,
+            "passed": bool(rng.random() < np.clip((task % 5) / 5 + shift, 0.1, 0.9)),
+            "cost": round(0.1 + float(rng.random()), 3), "solution": f"s{rng.integers(3)}",
+            "temperature": (0.2, 0.8)[attempt // 3],
+        }
+        for model, shift in zip("abc", (0.0, 0.3, -0.2), strict=True)
+        for task in range(10)
+        for attempt in range(6)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    frame.loc[~frame.passed & (frame.attempt % 3 == 0) & (frame.model == "a"), "cost"] = np.nan
+    return frame
+
+
+def a_metric(case: Case) -> Case:
+    metrics = {"metrics": "pass@1,cost", "missing_cost": "drop"}
+    return case._replace(options={**case.options, **metrics})
+
+
+def a_model(case: Case) -> Case:
+    fourth = case.data[case.data.model == "a"].assign(model="d", passed=False)
+    return case._replace(data=pd.concat([case.data, fourth]))
+
+
+def policies_that_meet_nothing(case: Case) -> Case:
+    more = {"missing": "drop", "missing_cost": "mean", "duplicates": "first"}
+    return case._replace(options={**more, **case.options})
+
+
+def another_order(case: Case) -> Case:
+    return case._replace(data=case.data.iloc[::-1])
+
+
+def other_names(case: Case) -> Case:
+    names = {"z": "a", "y": "b", "x": "c"}
+    back = {old: new for new, old in names.items()}
+    options = {k: back.get(v, v) if k == "baseline" else v for k, v in case.options.items()}
+    return Case(case.data.replace({"model": back}), options, names)
+
+
+# What is asked beside → commands whose numbers it leaves alone, and the numbers; others adjust them
+# for what is asked.
+ONE_METRIC = ("estimate", "compare", "gate", "report", "bootstrap")
+OF_A_MODEL = ("estimate", "curve", "order", "diversity", "bootstrap", "compare")
+ADJUSTED = {"compare": ("estimate", "tasks", "n_min", "n_max")}
+BESIDE: dict[Callable[[Case], Case], tuple[str, ...]] = {
+    a_metric: ONE_METRIC,
+    a_model: OF_A_MODEL,
+    policies_that_meet_nothing: tuple(ASKED),
+    another_order: tuple(ASKED),
+    # Its draws are named after the models.
+    other_names: tuple(name for name in ASKED if name != "extrapolate"),
+}
+
+
+def numbers(name: str, data: Any, options: dict[str, Any], names: dict[str, str]) -> dict[Any, Any]:
+    """What a number is → its value and limits; a difference the other way round has its sign."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", passk_cli.PasskWarning)
+        frame = getattr(passk_cli, name)(data, **options).frame
+    found: dict[Any, Any] = {}
+    for row in frame.to_dict("records"):
+        row |= {"model": names.get(row.get("model"), row.get("model"))}
+        if "against" in row:
+            row["against"] = names.get(row["against"], row["against"])
+            if not pd.isna(row["against"]) and row["model"] > row["against"] and name != "gate":
+                value, low, high = (row[number] for number in ("estimate", "low", "high"))
+                if str(row["metric"]).endswith("ratio"):
+                    turned = tuple(1 / each if each else np.inf for each in (value, high, low))
+                else:
+                    turned = -value, -high, -low
+                row |= dict(zip(("estimate", "low", "high"), turned, strict=True))
+                row |= {"model": row["against"], "against": row["model"]}
+        key = tuple(str(row.get(each)) for each in KEYS)
+        found[key] = {number: row.get(number) for number in NUMBERS}
+    return found
+
+
+def usual_case(name: str) -> Case:
+    """Every attempt has a cost where costs are what the command is about."""
+    data = results()
+    pool = {} if name == "temperature" else {"pool": "temperature"}
+    priced = data.assign(cost=data.cost.fillna(1)) if name == "cost" else data
+    return Case(priced, {**pool, **ASKED[name]})
+
+
+@cache
+def usual(name: str) -> dict[Any, Any]:
+    return numbers(name, *usual_case(name))
+
+
+def require_same(name: str, found: dict[Any, Any], only: tuple[str, ...] = NUMBERS) -> None:
+    assert usual(name).keys() & found.keys()
+    for key, row in usual(name).items():
+        if key in found:
+            for number in only:
+                value = row[number]
+                wanted = value if isinstance(value, str) else pytest.approx(value, nan_ok=True)
+                assert value is None or found[key][number] == wanted, (key, number)
+
+
+PAIRS = [
+    pytest.param(beside, name, marks=[] if name in QUICK else pytest.mark.long)
+    for beside, names in BESIDE.items()
+    for name in names
+]
+
+
+@pytest.mark.parametrize(("beside", "name"), PAIRS)
+def test_what_is_asked_beside_changes_nothing(beside: Callable[[Case], Case], name: str) -> None:
+    case = beside(usual_case(name))
+    ends = ADJUSTED.get(name, NUMBERS) if beside in (a_metric, a_model) else NUMBERS
+    require_same(name, numbers(name, *case), ends)
+
+
+def test_runs_without_costs_are_in_every_number_but_costs(tmp_path: Path) -> None:
+    """The last runs of a cost are the last that have one, those of passes the last of all."""
+    history = str(tmp_path / "h.parquet")
+    for night in range(1, 7):
+        rate = 0.2 if night < 4 else 0.7
+        rows = [
+            {"task": f"t{task}", "passed": (task * night + attempt) % 10 < 10 * rate, "cost": night}
+            for task in range(12)
+            for attempt in range(4)
+        ]
+        kept = {"columns": "cost"} if night < 4 else {}
+        passk_cli.record(rows, to=history, at=f"r{night}", date=f"2026-01-0{night}", **kept)
+    rows = [{"task": f"t{task}", "passed": task % 2, "cost": 5} for task in range(12)]
+    found = {
+        metrics: numbers(
+            "gate", rows, {"baseline": f"{history}:last2", "metrics": metrics}
+            | {"no_regression": True, "attempts": 1}, {},
+        )
+        for metrics in ("pass@1", "cost", "pass@1,cost")
+    }  # fmt: skip
+    values = {
+        metrics: {
+            key[4]: row["estimate"]
+            for key, row in every.items()
+            if row["estimate"] == row["estimate"]
+        }
+        for metrics, every in found.items()
+    }
+    assert values["pass@1"]["pass@1"] == pytest.approx(0.5 - 0.7, abs=0.05)
+    assert values["cost"]["cost"] == pytest.approx(5 - (2 + 3) / 2)
+    assert values["pass@1,cost"] == values["pass@1"] | values["cost"]
+
+
+OF_FILES = [pytest.param(n, marks=[] if n in QUICK[:2] else pytest.mark.long) for n in ASKED]
+
+
+@pytest.mark.parametrize("name", OF_FILES)
+def test_other_formats_more_files_full_and_charts(passk: Passk, tmp_path: Path, name: str) -> None:
+    data, options, _ = usual_case(name)
+    data.to_parquet(tmp_path / "all.parquet")
+    data.to_csv(tmp_path / "all.csv", index=False)
+    halves = data.task.isin(sorted(data.task.unique())[::2])
+    for half, rows in (("odd", data[~halves]), ("even", data[halves])):
+        rows.to_json(tmp_path / f"{half}.jsonl", orient="records", lines=True)
+    for files in (["all.parquet"], ["all.csv"], ["odd.jsonl", "even.jsonl"]):
+        require_same(name, numbers(name, [tmp_path / file for file in files], options, {}))
+    if name not in ("compare", "curve"):
+        return
+    words = [name, tmp_path / "all.parquet", "--pool", "temperature", "-f", "csv", "-q"]
+    plain = passk(*words)
+    chart = ["--chart", tmp_path / "c.svg"]
+    assert plain.out == passk(*words, "--full").out == passk(*words, *chart).out != ""
