@@ -166,10 +166,15 @@ def _numbers_attempts(survey: Survey, column: Observed) -> bool:
     there = (cell >= 0) & (column.codes >= 0)
     sizes = np.bincount(cell[cell >= 0], minlength=1)
     most = int(sizes.max(initial=0))
-    if most < 2 or column.share < _ONCE or column.distinct > 2 * most + 2:
+    if most < 2 or column.share < _ONCE or column.distinct > _few(most):
         return False
     pairs = joined_codes(cell[there], column.codes[there])
     return len(np.unique(pairs)) >= _ONCE * len(pairs)
+
+
+def _few(most: int) -> int:
+    """The most numbers of attempts there are where cells have at most so many."""
+    return 2 * most + 2
 
 
 def _named(grounds: Grounds, name: str) -> bool:
@@ -341,8 +346,11 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
         survey = grounds.refined([])
     own = evenness(survey.cell, survey.file)
     runs = len({re.sub(r"[0-9]+", "0", name) for name in survey.files}) == 1
-    numbered = grounds.column("attempt")
-    if runs or not own.certain or (numbered and own.cells < 8):
+    # Numbers of attempts that go on from file to file are of one series; those that start again
+    # are duplicates, which are asked about as such.
+    numbers = survey.columns.get(grounds.column("attempt"))
+    most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max())
+    if runs or not own.certain or (numbers and numbers.distinct <= _few(most)):
         return
     files = [name.rsplit("/", 1)[-1] for name in survey.files]
     folders = len(set(files)) == 1
