@@ -333,7 +333,10 @@ def _of_message(text: str, kind: str) -> Outcome:
         return Outcome("long message", text[:300])
     if any(unsafe(sign) for line in lines for sign in line) or not text.startswith("error["):
         return Outcome("message with control signs, or not ours", text[:300])
-    return Outcome(kind) if len(lines) == 1 else Outcome("message of several lines", text[:300])
+    # Below an error stand the commands that settle it, and what they read.
+    if any(not line.startswith("  ") for line in lines[1:]):
+        return Outcome("message of several lines", text[:300])
+    return Outcome(kind)
 
 
 def try_command(words: list[str]) -> Outcome:

@@ -68,13 +68,13 @@ def test_latitude_by_time(passk: Passk) -> None:
             assert verdicts[model, fact] == "cannot be tested"
     # Its trials ran blind or as an oracle one after the other, and went differently.
     assert verdicts["claude-fable-5", "lag-1"] == "correlated"
-    assert "differ in mode and are pooled" in done.err
+    assert document["signature"]["pool"] == "mode"
     assert document["signature"]["n"] == "2-16"
     apart = passk("order", *BY_TIME, "--by", "mode", "-f", "json")
     assert {r["verdict"] for r in json.loads(apart.out)["rows"] if r["metric"] == "copies"} <= {
         "none found", "cannot be tested",
     }  # fmt: skip
-    undecided = passk("order", LATITUDE, "--field", "attempt=finishedAt")
+    undecided = passk("order", *BY_TIME[:3], "--pool", "mode")
     assert (undecided.code, "is duplicated" in undecided.err) == (3, True)
 
 

@@ -19,9 +19,9 @@ class DiversityOptions:
     Counts the different solutions, and the different correct ones, among k attempts, and shows how
     much variety comes with the gain from pass@1 to pass@k.
 
-    Example: passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b -k 2,10
+    Example: passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b --by temperature
 
-    Example: passk diversity sample_data/cruxeval.jsonl.gz --model gpt-4-0613 --normalise space
+    Example: passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise space
     """
 
     # fmt: off

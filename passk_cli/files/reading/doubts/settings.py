@@ -213,6 +213,9 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     if grounds.harness and not _named(grounds, name):
         return False
+    if "attempt" in grounds.request.fields and leaf(name) in sum(ROLES["attempt"].names, ()):
+        # The caller chose another column to number the attempts.
+        return False
     if survey.whole and not _varies(survey.cell, column.codes):
         return False
     kind = survey.kind(name)

@@ -129,7 +129,7 @@ def test_pooling_on_purpose_is_said(passk: Passk, tmp_path: Path) -> None:
     assert "· pooled over arm ·" in done.out
     assert "pool=arm" in done.out
     refused = passk("estimate", path, "--pool", "arms")
-    assert (refused.code, "--pool arms: no such column; there are" in refused.err) == (2, True)
+    assert (refused.code, "--pool arms: no such column; did you mean arm?" in refused.err) == (2, True)
 
 
 def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
