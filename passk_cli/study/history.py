@@ -23,7 +23,8 @@ from passk_cli.inference.runs import reach_of_runs, run_variance, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.notes import certain_copies
+from passk_cli.report.words import series_name
+from passk_cli.study.copies import Copy, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
 
 if TYPE_CHECKING:
@@ -51,15 +52,6 @@ UNPRICED_RUNS = Message(
     "the {noun} of every attempt of {model} is 0 in {runs:run}, which {runs:is|are} left out:"
     " {names}", "",
     "Where a model has no price, or nobody counted, harnesses write 0. That is no fall.",
-)  # fmt: skip
-COPIED_RUN = Message(
-    "copied-run", WARNING,
-    "runs {first} and {second} of {model} have the same outcomes at all {tasks:task}"
-    "{?more| (and {more:more pair} of runs)}",
-    "if one is a copy, record it no more: it hides how much runs differ",
-    "Two runs passed and failed the same number of attempts at every task, which two runs hardly do"
-    " by chance: one file was probably recorded twice. A copy makes the effect of the run look"
-    " smaller and a gate against the last runs too sure.",
 )  # fmt: skip
 
 
@@ -110,6 +102,11 @@ class Setup:
             cells=self.cells[chosen], n=self.n[chosen], c=self.c[chosen],
         )  # fmt: skip
 
+    def places(self, counts: Counts) -> dict[str, int]:
+        """Name of each run → its series among the counts of the history."""
+        codes = counts.series_codes[self.cells[:, 0]].tolist()
+        return {run.run: code for run, code in zip(self.runs, codes, strict=True)}
+
     @property
     def differing(self) -> list[str]:
         """The options that its runs were recorded with differently."""
@@ -118,24 +115,19 @@ class Setup:
         return [n for n in names if len({str(options.get(n)) for options in every}) > 1]
 
     @property
-    def copies(self) -> list[tuple[str, str]]:
-        """Runs with the outcomes of one before them, where that is no accident: (before, run)."""
-        first: dict[tuple[bytes, bytes], str] = {}
-        copies = []
-        for run, n, c in zip(self.runs, self.n, self.c, strict=True):
-            before = first.setdefault((n.tobytes(), c.tobytes()), run.run)
-            if before != run.run and certain_copies(n, c, math.comb(len(self.runs), 2)):
-                copies.append((before, run.run))
+    def copies(self) -> list[Copy]:
+        """Runs with the outcomes of one before them, where that is no accident."""
+        names = [f"{run.run} of {series_name(self.series)}" for run in self.runs]
+        pairs, copies = math.comb(len(names), 2), []
+        for n in np.unique(self.n, axis=0):
+            rows = np.flatnonzero((self.n == n).all(axis=1))
+            copies += copies_among([names[row] for row in rows], n, self.c[rows], pairs)
         return copies
 
     @property
     def messages(self) -> list[Said]:
         """Messages about what is left out of its runs, and about runs that are there twice."""
-        model, said = " ".join(filter(None, self.series)), []
-        if self.copies:
-            (first, second), *more = self.copies
-            said.append(COPIED_RUN(first=first, second=second, model=model,
-                                   tasks=len(self.tasks), more=len(more)))  # fmt: skip
+        model, said = " ".join(filter(None, self.series)), list(copied_runs(self.copies))
         if self.left_out:
             said.append(LEFT_OUT_TASKS(tasks=self.left_out, model=model, run=self.shortest))
         return said

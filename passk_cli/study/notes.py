@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from passk_cli.arrays import Ints, grouped
+from passk_cli.arrays import grouped
 from passk_cli.files.sources.source import without_suffixes
 from passk_cli.inference.stopping import (
     FIRST_PASS,
@@ -21,6 +20,7 @@ from passk_cli.inference.stopping import (
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import numbers_of_models, series_name
+from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
 from passk_cli.study.temperature_names import in_name
@@ -31,16 +31,6 @@ SIMILAR_NAMES = Message(
     "if they are one, give their files one label=path",
     "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
     " are often one model in the spelling of two tools. passk keeps them apart.")  # fmt: skip
-IDENTICAL_OUTCOMES = Message(
-    "identical-outcomes", WARNING,
-    "{copy} has the same outcomes as {model} at all {tasks:task}{?more| (and {more:more model} like"
-    " that)}; each counts as a model",
-    "if it is a copy, leave it out with --exclude-model",
-    "Two models passed and failed the same number of attempts at every one of the same tasks, which"
-    " two runs hardly do: one of them is probably the other in another file, as a summary of it."
-    " Outcomes that could be laid out on the tasks in fewer than a million ways for each pair of"
-    " models, as where all tasks pass, are not taken as evidence. `passk compare` refuses such"
-    " models.")  # fmt: skip
 ONE_MODEL = Message(
     "one-model", NOTE,
     "{file}: no column names a model or numbers attempts, so all rows are one model's; not used:"
@@ -170,54 +160,6 @@ _STOPPED = {
 }  # fmt: skip
 
 
-_WAYS = 1_000_000
-
-
-def certain_copies(n: Ints, c: Ints, pairs: int) -> bool:
-    """Whether equal outcomes at all tasks are no accident: they could lie in many other ways.
-
-    ∏ over sizes n of T_n! / ∏ T_nc! ways, for T_nc tasks with c passes of n attempts, are a million
-    or more for each pair that is compared.  Tasks that are hard for all make equal outcomes
-    likelier than the ways count them.
-
-    n, c : (tasks,), equal in both.  pairs : that are compared.
-    """
-    kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
-    ways = -sum(math.lgamma(size + 1) for size in sizes)
-    ways += sum(math.lgamma(sizes[kinds[0] == size].sum() + 1) for size in set(kinds[0].tolist()))
-    return ways >= math.log(_WAYS * pairs)
-
-
-def identical_models(counts: Counts) -> list[tuple[str, str, int]]:
-    """Models with the same outcomes as one before them: (model, the one before, tasks).
-
-    The same attempts and passes at each of the same tasks of each group (`certain_copies`).
-
-    >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
-    >>> identical_models(Counts.from_cells(cells))
-    [('b', 'a', 20)]
-    >>> identical_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
-    []
-    """
-    cells: dict[str, list[tuple[object, ...]]] = {}
-    for place, (model, *groups) in enumerate(counts.series):
-        rows = counts.rows_of(place)
-        own = (each[rows].tobytes() for each in (counts.task_codes, counts.n, counts.c))
-        cells.setdefault(model, []).append((*groups, *own))
-    first: dict[object, str] = {}
-    pairs = [(m, first.setdefault(tuple(own), m)) for m, own in cells.items()]
-    compared = math.comb(max(len(cells), 2), 2)
-    identical = []
-    for model, before in pairs:
-        if model == before:
-            continue
-        names = np.array([series[0] == model for series in counts.series])
-        mine = names[counts.series_codes]
-        if certain_copies(counts.n[mine], counts.c[mine], compared):
-            identical.append((model, before, int(mine.sum())))
-    return identical
-
-
 def reading_notes(counts: Counts) -> Iterator[Said]:
     """Messages about each thing that happened between sampling and the counts.
 
@@ -236,10 +178,8 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     for names in spellings.values():
         if len(names) > 1:
             yield SIMILAR_NAMES(names=list(map(repr, names)), count=len(names))
-    identical = identical_models(counts)
-    if identical and not any(said.name == "identical-models" for said in facts.messages):
-        (copy, model, tasks), more = identical[0], len(identical) - 1
-        yield IDENTICAL_OUTCOMES(copy=copy, model=model, tasks=tasks, more=more)
+    if not any(said.name == "identical-models" for said in facts.messages):
+        yield from identical_outcomes(counts)
     for file in facts.inputs:
         if file.unused and not {"model", "attempt", "n"} & set(file.roles):
             yield ONE_MODEL(file=file.name, columns=file.unused)

@@ -422,7 +422,7 @@ def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> No
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 def test_a_run_that_is_there_twice_is_said_by_trend_and_gate(tmp_path: Path) -> None:
     """The same file under two names; few tasks may well come out alike by chance."""
-    for tasks, copied in ((50, True), (6, False)):
+    for tasks, copied in ((90, True), (6, False)):
         history = tmp_path / f"{tasks}.parquet"
         once = np.arange(tasks) % 3
         for day, (run, c) in enumerate([("a", once), ("b", once), ("c", np.roll(once, 1))], 1):
@@ -430,15 +430,15 @@ def test_a_run_that_is_there_twice_is_said_by_trend_and_gate(tmp_path: Path) -> 
         said = {said.name: said.text for said in passk_cli.trend(history).report.messages}
         assert ("copied-run" in said) == copied
         if copied:
-            assert "runs a and b of m have the same outcomes at all 50 tasks;" in said["copied-run"]
-    lines = [f"m,t{t},{int(t % 3 == 0)}" for t in range(50)] * 2
+            assert "a of m and b of m have the same outcomes at 90 tasks;" in said["copied-run"]
+    lines = [f"m,t{t},{int(t % 3 == 0)}" for t in range(90)] * 2
     (tmp_path / "new.csv").write_text("\n".join(["model,task,passed", *lines]))
     found = passk_cli.gate(
-        tmp_path / "new.csv", baseline=f"{tmp_path}/50.parquet:last3", max_drop={"pass@1": 0.5}
+        tmp_path / "new.csv", baseline=f"{tmp_path}/90.parquet:last3", max_drop={"pass@1": 0.5}
     )
     assert "copied-run" in {said.name for said in found.report.messages}
     first = passk_cli.gate(
-        tmp_path / "new.csv", baseline=f"{tmp_path}/50.parquet:last2", max_drop={"pass@1": 0.5}
+        tmp_path / "new.csv", baseline=f"{tmp_path}/90.parquet:last2", max_drop={"pass@1": 0.5}
     )
     assert "copied-run" not in {said.name for said in first.report.messages}
 

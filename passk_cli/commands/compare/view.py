@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from passk_cli.commands.compare.pairs import (
 from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import TANGO
 from passk_cli.inference.populations import THESE_TASKS
@@ -47,11 +46,12 @@ from passk_cli.report.words import SeriesName, p_relation, plural, series_name, 
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
+from passk_cli.study.copies import require_no_copies
 from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.influence import decided_by_few
 from passk_cli.study.lead import Rank, find_ranks
-from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, identical_models, reading_notes
+from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, reading_notes
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
@@ -788,19 +788,7 @@ class Compare(Question, CompareOptions):
             study = super().study(
                 options, lambda request, source=None: read(request.keeping(self.baseline), source)
             )
-            chosen = {*options.request.models}
-            for copy, model, tasks in identical_models(study.counts):
-                if {copy, model} <= chosen:
-                    # Somebody knows that they are two.
-                    continue
-                both = " ".join(f"--model {shlex.quote(name)}" for name in (model, copy))
-                raise DataError(
-                    copy,
-                    f"its outcomes are those of {model} at all {plural(tasks, 'task')}",
-                    f"if it is a copy, leave it out with --exclude-model {shlex.quote(copy)}; if"
-                    f" they are two models, name both with {both}",
-                    name="duplicate-models",
-                )
+            require_no_copies(study.counts, options.request.models)
             return study
         label = label_of(runs.baseline)
         other = read(self.request(options).of_all_models(), runs.baseline)

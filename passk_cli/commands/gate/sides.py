@@ -22,6 +22,8 @@ from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
 Ints = NDArray[np.int64]
+# The name of a baseline that is the run itself.
+ITSELF = "itself"
 
 _NONE = np.zeros(0, dtype=np.int64)
 

@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from passk_cli.commands.gate.judgement import Coverage, Judgement
-from passk_cli.commands.gate.sides import Made, Sides
+from passk_cli.commands.gate.sides import ITSELF, Made, Sides
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
+from passk_cli.study.copies import Copy, copies_between
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
@@ -95,6 +96,23 @@ class Trial:
             f"failures seem to be tried again until one passes: {again.last:,} of the"
             f" {len(n):,} last attempts passed there, {again.earlier:,} of the {others}"
         )
+
+    @cached_property
+    def copies(self) -> list[Copy]:
+        """The copies that candidates are of their baseline, of a history of any of its runs."""
+        sides, past, copies = self.sides, self.study.past, list[Copy]()
+        if not sides.apart or sides.label == ITSELF or self.study.bounded:
+            return copies
+        for place, series in zip(sides.candidates, sides.series, strict=True):
+            base = sides.base(series)
+            if base is None or sides.baseline is None:
+                continue
+            rivals, others = {sides.label: sides.baseline.series.index(base)}, sides.baseline
+            if past is not None:
+                others = past.stretches[""].history
+                rivals = past.stretches[""].setups[base].places(others)
+            copies += copies_between(sides.counts, place, others, rivals, series_name(series))
+        return copies
 
     def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
         """The candidates at some metrics, each with its baseline."""

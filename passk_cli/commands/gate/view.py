@@ -20,7 +20,7 @@ from passk_cli.commands.gate.rules import (
     EveryTask,
     GateRule,
 )
-from passk_cli.commands.gate.sides import Sides
+from passk_cli.commands.gate.sides import ITSELF, Sides
 from passk_cli.commands.gate.suites import Asked, Suites, judged_suites
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
@@ -49,6 +49,7 @@ from passk_cli.report.words import first_few, plural, series_name, sized
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.copies import copied_runs
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import Side, find_flips
 from passk_cli.study.history import last_runs, past_of
@@ -81,8 +82,6 @@ _KNOWN = 5
 # The order of rows, and in which the verdict names what shuts the gate.
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
 WHOLE = "the whole gate"
-# The name of a baseline that is the run itself.
-ITSELF = "itself"
 
 RUNS_POOLED = Message(
     "runs-pooled", NOTE,
@@ -286,6 +285,8 @@ class RuleTable(Section[Judgement]):
                 words_of.insert(0, f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each")
             for words in words_of:
                 series_of.setdefault(words, []).append(series_name(series))
+        for copy in trial.copies:
+            series_of.setdefault(f"the outcomes of {copy.other} again", []).append(copy.name)
         every = len(trial.sides.series)
         return [
             words if len(names) == every else f"{first_few(names)}: {words}"
@@ -368,6 +369,7 @@ class RuleTable(Section[Judgement]):
             if any(facts.losses is not None for facts in both):
                 losses = sides.counts.losses.beside(baseline.losses, "baseline")
                 yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
+        yield from copied_runs(trial.copies)
         compares = any(rule.compares for rule in self.rules)
         covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
         for series, coverage in covered.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +21,9 @@ from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report, Sentence
-from passk_cli.report.words import listed, plural
+from passk_cli.report.words import listed, plural, series_name
+from passk_cli.study.copies import Copy, copied_runs, copies_between
+from passk_cli.study.history import read_history, setups
 from passk_cli.study.section import view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
@@ -120,7 +124,29 @@ class Record(Question, RecordOptions):
             f", {each.cached:g} cached") for name, each in sorted(options.request.price.items())
         )  # fmt: skip
         decided = {"price": "; ".join(prices)} if options.request.price else {}
-        return replace(super().study(options, read), decided=decided)
+        study = super().study(options, read)
+        copies = copied_runs(self._copies(study.counts, read))
+        return replace(study, decided=decided, reading=tuple(copies))
+
+    def _copies(self, counts: Counts, read: Read) -> Iterator[Copy]:
+        """The copies that the run is of runs of its suite that are in the history."""
+        files = (
+            glob.glob(f"{glob.escape(str(self.to))}/*.parquet")
+            if is_folder(str(self.to))
+            else [str(self.to)]
+        )
+        if not any(map(os.path.isfile, files)):
+            return
+        try:
+            history = read_history(read, Request(by=counts.group_names), str(self.to))
+        except DataError:
+            # What is no history is refused where the run is added.
+            return
+        for setup in setups(history):
+            for place, series in enumerate(counts.series if setup.suite == self.suite else ()):
+                if series[1:] == setup.series[1:]:
+                    name = f"{self.run or self.at} of {series_name(series)}"
+                    yield from copies_between(counts, place, history, setup.places(history), name)
 
     def report(self, study: Study) -> Report:
         """Which run was added of whom; it is written when no message stands against it."""

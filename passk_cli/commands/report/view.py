@@ -37,6 +37,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
+from passk_cli.study.copies import require_no_copies
 from passk_cli.study.extremes import groups_named
 from passk_cli.study.section import VERSION
 from passk_cli.study.study import Study
@@ -68,6 +69,8 @@ class OnePage(Question, ReportOptions):
         """The data, and what else has to be read of it."""
         options = replace(options, confidence=options.confidence.required())
         study, absent = super().study(options, read), dict[tuple[str, str], list[str]]()
+        if self.board:
+            require_no_copies(study.counts, options.request.models)
         inputs = study.counts.facts.inputs
         if not (study.asked or options.once) and inputs and all(_COST in i.offered for i in inputs):
             # Where files say what attempts cost, a leaderboard without it hides half of the choice.

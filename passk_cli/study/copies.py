@@ -1,0 +1,205 @@
+"""Copies: runs or models whose outcomes are another's, as no two runs have them by chance."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.errors import DataError
+from passk_cli.inference.flips import chances, number_law
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
+from passk_cli.text import plural
+
+# A copy has fewer than this share of its outcomes changed, and agrees as one pair of runs in a
+# thousand does, of models, which are then refused, one in a million.
+_CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
+_BY_CHANCE = (
+    " Which of the attempts pass differs from run to run: with each task's rate unchanged, its"
+    " passes are dealt among the attempts of both, which says how many tasks agree by chance. A"
+    " copy has below 1 % of its outcomes changed, and agrees as one pair of runs in a thousand"
+    " does, of models one in a million. One attempt at each task tells nothing of rates: then"
+    " outcomes must be equal, and have a million ways to lie on the tasks, or more."
+)
+COPIED_RUN = Message(
+    "copied-run", WARNING,
+    "{first} and {second} have the same outcomes at {tasks:task}{?changed| of {every}"
+    " ({changed:attempt} changed)}{?more| (and {more:more pair})}",
+    "if one is a copy, run it anew: a copy shows no change",
+    "A file that was evaluated again under another name, or recorded twice, looks like a run in"
+    " which nothing changed, makes the effect of the run look smaller, and a gate against it too"
+    " sure." + _BY_CHANCE)  # fmt: skip
+IDENTICAL_OUTCOMES = Message(
+    "identical-outcomes", WARNING,
+    "{copy} has the outcomes of {model} at {tasks:task}{?changed| of {every} ({changed:attempt}"
+    " changed)}{?more| (and {more:more model} like that)}; each counts as a model",
+    "if it is a copy, leave it out with --exclude-model",
+    "Two models passed and failed alike at the same tasks, which two runs hardly do: one of them is"
+    " probably the other in another file, as a summary of it. `passk compare` and a leaderboard"
+    " refuse such models unless both are named." + _BY_CHANCE)  # fmt: skip
+
+
+class Copy(NamedTuple):
+    """A model or run that has the outcomes of another.
+
+    tasks : that agree, of `every`.  changed : attempts with another outcome.
+    """
+
+    name: str
+    other: str
+    tasks: int
+    every: int
+    changed: int
+
+
+def copy_of(
+    name: str, other: str, n: Ints, both: tuple[Ints, Ints], pairs: int, *, models: bool = False
+) -> Copy | None:
+    """The copy that one run is of another, where that is no accident; else None.
+
+    n : (tasks,), attempts, equal in both.  both : (tasks,), passes of each.
+    pairs : that are compared, of which one may agree by chance.
+    models : whether they are two models, whose rates hardly are the same.
+
+    >>> n, c = np.full(60, 4), np.arange(60) % 5
+    >>> copy_of("b", "a", n, (c, c), 1).tasks, copy_of("b", "a", n[:9], (c[:9], c[:9]), 1)
+    (60, None)
+    """
+    c, c_other = both
+    changed, moved = int(np.abs(c - c_other).sum()), int((c != c_other).sum())
+    if changed >= _CHANGED * n.sum():
+        return None
+    if moved or not (models or n.max() == 1) or not _many_ways(n, c, pairs):
+        by_chance = number_law(chances(n, n, c + c_other).changes)[: moved + 1].sum()
+        if by_chance * pairs * (_MODELS if models else _RUNS) > 1:
+            return None
+    return Copy(name, other, len(n) - moved, len(n), changed)
+
+
+def _many_ways(n: Ints, c: Ints, pairs: int) -> bool:
+    """Whether outcomes could lie on the tasks in many other ways than they do.
+
+    ∏ over sizes n of T_n! / ∏ T_nc! ways, for T_nc tasks with c passes of n attempts, are a million
+    or more for each pair that is compared.  Tasks that are hard for all make equal outcomes
+    likelier than the ways count them.
+    """
+    kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
+    ways = -sum(math.lgamma(size + 1) for size in sizes)
+    ways += sum(math.lgamma(sizes[kinds[0] == size].sum() + 1) for size in set(kinds[0].tolist()))
+    return ways >= math.log(_MODELS * pairs)
+
+
+def copied_models(counts: Counts) -> list[Copy]:
+    """Models with the outcomes of one before them, at the same tasks of the same groups.
+
+    >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
+    >>> [(copy.name, copy.other, copy.tasks) for copy in copied_models(Counts.from_cells(cells))]
+    [('b', 'a', 20)]
+    >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
+    []
+    """
+    places: dict[str, list[int]] = {}
+    for place, (model, *_) in enumerate(counts.series):
+        places.setdefault(model, []).append(place)
+    alike: dict[object, list[tuple[str, Ints]]] = {}
+    for model, own in places.items():
+        cells = np.concatenate([np.r_[counts.rows_of(place)] for place in own])
+        groups = tuple(counts.series[place][1:] for place in own)
+        sizes = [counts.rows_of(place).stop - counts.rows_of(place).start for place in own]
+        same = (groups, *sizes, counts.task_codes[cells].tobytes(), counts.n[cells].tobytes())
+        alike.setdefault(same, []).append((model, cells))
+    pairs, copies = math.comb(max(len(places), 2), 2), []
+    for models in alike.values():
+        n, passes = counts.n[models[0][1]], np.stack([counts.c[cells] for _, cells in models])
+        copies += copies_among([name for name, _ in models], n, passes, pairs, models=True)
+    return sorted(copies)
+
+
+def copies_among(
+    names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
+) -> list[Copy]:
+    """The copies among rows, each of the first row that it is one of.
+
+    n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : as in `copy_of`.
+    """
+    distinct, first, inverse = np.unique(passes, axis=0, return_index=True, return_inverse=True)
+    near = {(int(first[at]), row) for row, at in enumerate(inverse.ravel()) if first[at] != row}
+    totals, least = distinct.sum(axis=1), _CHANGED * n.sum()
+    order = np.argsort(totals, kind="stable")
+    ends = np.searchsorted(totals[order], totals[order] + least)
+    for at, end in enumerate(ends.tolist()):
+        # Rows with other numbers of passes have more outcomes changed.
+        rivals = order[at + 1 : end]
+        changed = np.abs(distinct[rivals] - distinct[order[at]]).sum(axis=1)
+        rows = first[rivals[changed < least]].tolist()
+        near |= {(min(row, int(first[order[at]])), max(row, int(first[order[at]]))) for row in rows}
+    copies: dict[int, Copy] = {}
+    for one, other in sorted(near):
+        both = passes[other], passes[one]
+        if other not in copies:
+            copy = copy_of(names[other], names[one], n, both, pairs, models=models)
+            copies |= {} if copy is None else {other: copy}
+    return [copies[row] for row in sorted(copies)]
+
+
+def require_no_copies(counts: Counts, named: Collection[str]) -> None:
+    """DataError where a model is a copy of another.
+
+    named : models that somebody knows to be several.
+    """
+    for copy in copied_models(counts):
+        if not {copy.name, copy.other} <= {*named}:
+            both = " ".join(f"--model {shlex.quote(name)}" for name in (copy.other, copy.name))
+            where, some = "all ", ""
+            if copy.changed:
+                where, some = "", f" of {copy.every} ({plural(copy.changed, 'attempt')} changed)"
+            raise DataError(
+                copy.name,
+                f"its outcomes are those of {copy.other} at {where}{plural(copy.tasks, 'task')}"
+                + some,
+                f"if it is a copy, leave it out with --exclude-model {shlex.quote(copy.name)}; if"
+                f" they are two models, name both with {both}",
+                name="duplicate-models",
+            )
+
+
+def identical_outcomes(counts: Counts) -> Iterator[Said]:
+    """A warning of models that are copies."""
+    if copies := copied_models(counts):
+        (name, model, tasks, every, changed), more = copies[0], len(copies) - 1
+        yield IDENTICAL_OUTCOMES(
+            copy=name, model=model, tasks=tasks, every=every, changed=changed, more=more
+        )
+
+
+def copied_runs(copies: Iterable[Copy | None]) -> Iterator[Said]:
+    """A warning of runs that are copies."""
+    found = [copy for copy in copies if copy is not None]
+    if found:
+        name, other, tasks, every, changed = found[0]
+        yield COPIED_RUN(first=other, second=name, tasks=tasks, every=every, changed=changed,
+                         more=len(found) - 1)  # fmt: skip
+
+
+def copies_between(
+    counts: Counts, place: int, others: Counts, rivals: Mapping[str, int], name: str
+) -> Iterator[Copy]:
+    """The copies that a series is of others, which have all of its tasks and as many attempts.
+
+    rivals : name → place of its series among the other counts.
+    """
+    own = counts.rows_of(place)
+    tasks = [counts.tasks[code] for code in counts.task_codes[own].tolist()]
+    for rival, there in rivals.items():
+        rows = others.rows_of(there)
+        if tasks == [others.tasks[code] for code in others.task_codes[rows].tolist()]:
+            n = counts.n[own]
+            if np.array_equal(n, others.n[rows]):
+                copy = copy_of(name, rival, n, (counts.c[own], others.c[rows]), len(rivals))
+                if copy is not None:
+                    yield copy

@@ -1,0 +1,68 @@
+"""Copies of runs: whatever their order and name, also nearly; never two runs of the same rates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import passk_cli
+from passk_cli.inference.streams import stream
+from passk_cli.study.copies import copy_of
+
+
+def run(seed: int, tasks: int = 60, n: int = 4) -> pd.DataFrame:
+    """A run of an agent whose tasks have rates of their own."""
+    easy = stream(1, "copied tasks").beta(0.8, 0.8, tasks)
+    passed = stream(seed, "copied run").random((tasks, n)) < easy[:, None]
+    task, attempt = np.indices((tasks, n))
+    return pd.DataFrame({
+        "model": "agent", "task": task.ravel(), "attempt": attempt.ravel(), "passed": passed.ravel()
+    })  # fmt: skip
+
+
+def said(findings: passk_cli.Findings) -> str:
+    return " ".join(m.text for m in findings.report.messages if m.name == "copied-run")
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_changed(
+    tmp_path: Path,
+) -> None:
+    base, history, rule = run(1), tmp_path / "h.parquet", {"max_drop": "pass@1=0.5"}
+    for night in (1, 2, 3):
+        done = passk_cli.record(run(night), to=history, at=f"r{night}", date=f"2026-01-0{night}")
+        assert not said(done)
+    near = base.assign(passed=base.passed ^ (base.index == 7))
+    for copy, words in (
+        (base.sample(frac=1, random_state=3), "60 tasks"),
+        (near, "59 tasks of 60"),
+    ):
+        beside = passk_cli.gate(copy, baseline=base, **rule)
+        assert f"have the same outcomes at {words}" in said(beside)
+        assert "the outcomes of" in str(beside.report.answer)
+        assert f"r1 and agent have the same outcomes at {words}" in said(
+            passk_cli.gate(copy, baseline=f"{history}:last2", **rule)
+        )
+        again = passk_cli.record(copy, to=history, at=words, date="2026-02-01")
+        assert f"r1 and {words} of agent have the same" in said(again)
+    assert not said(passk_cli.gate(run(4), baseline=base, **rule))
+    boards = pd.concat([base, near.assign(model="other")])
+    with pytest.raises(passk_cli.DataError, match=r"those of agent at 59 tasks of 60 \(1 attempt"):
+        passk_cli.report(boards, board=True)
+    with pytest.raises(passk_cli.DataError, match="name both with"):
+        passk_cli.compare(boards)
+    assert len(passk_cli.report(boards, board=True, models=["agent", "other"]).frame)
+
+
+def test_two_runs_of_the_same_rates_are_no_copies() -> None:
+    """Also where most tasks never fail; a million such pairs would hold about one."""
+    rng = stream(2, "no copies")
+    for tasks, n, shape in ((20, 2, (0.2, 0.2)), (60, 4, (0.1, 0.1)), (200, 1, (0.05, 0.05))):
+        for _ in range(100):
+            easy = rng.beta(*shape, tasks)
+            c, other = rng.binomial(n, easy, (2, tasks))
+            found = copy_of("a", "b", np.full(tasks, n), (c, other), 1)
+            assert found is None or (n == 1 and not found.changed)
