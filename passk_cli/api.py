@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of
-from passk_cli.commands.question import Question, Read, answer
+from passk_cli.commands.question import Question, Read, answer, require_met
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
@@ -68,6 +68,9 @@ def read(
     where: str | Sequence[str] = "",
     models: str | Sequence[str] = (),
     exclude_models: str | Sequence[str] = (),
+    alias: Mapping[str, str] | None = None,
+    exclude_tasks: str | Sequence[str] = (),
+    only_tasks: str | Sequence[str] = (),
     cluster: str | None = None,
     format: str | None = None,
     records: str | None = None,
@@ -103,6 +106,8 @@ def read(
     passes, fails : words of outcomes that pass, and that fail, besides those that are known.
     where : a DuckDB expression on the columns.
     models : keep only these, by name or pattern as "gpt-*".  exclude_models : leave these out.
+    alias : name of a model → name that it counts as.
+    exclude_tasks : leave these tasks out, by name or a file of names.  only_tasks : keep these.
     cluster : the column that says which tasks belong together.
     format : force a file format instead of recognising it.
     records : the key of a JSON document that holds its records.
@@ -131,7 +136,9 @@ def read(
     own = {name: value for name, value in given.items() if value is not usual[name].default}
     # An empty text is no condition.
     with python_spelling(declared(Reading), Call("read", data, own)):
-        counts = load(data, filled(Reading, given | {"where": where or None}))
+        request = filled(Reading, given | {"where": where or None})
+        counts = load(data, request)
+        require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.settles:
             text = in_python(said(message.pieces(), Style()), declared(Reading))

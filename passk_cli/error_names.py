@@ -251,6 +251,12 @@ _FAMILIES = {
         "A timeout or a crash is not the same as a failure, and how it is counted changes every"
         " number. Choose: --missing fail, --missing drop, or --missing bounds, which tries both.",
     ),
+    "no-such-task": (
+        "a task that is named is not in the data",
+        "Names of tasks are compared letter by letter with those in the data, which `passk tasks`"
+        " lists. Of --exclude-task and --only-task every one must be in the new run, its baseline"
+        " or its history.",
+    ),
     "missing-cost": (
         "it is not known what an attempt cost",
         "A harness often writes no cost after a timeout or a crash, so those attempts may be the"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -13,6 +13,7 @@ from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import comes_once, paths_of
 from passk_cli.message import Message
+from passk_cli.near import meant
 from passk_cli.option import changed, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
@@ -183,6 +184,21 @@ class Question:
                 )
 
 
+def require_met(asked: Collection[tuple[str, str]], every: Sequence[Counts]) -> None:
+    """ParameterError for a model or a task that an option names and no data has.
+
+    asked : options and names, as `Request.chosen_names`.  every : the data that was read.
+    """
+    met = {each for counts in every for each in counts.facts.met}
+    for option, name in sorted({*asked} - met):
+        models = {series[0] for counts in every for series in counts.series}
+        tasks = {task for counts in every for task in counts.tasks}
+        noun, known = ("model", models) if option == "--alias" else ("task", tasks)
+        raise ParameterError(
+            f"{option} {name}: no such {noun}; {meant(name, sorted(known))}", name=f"no-such-{noun}"
+        )
+
+
 def answer(
     question: Question,
     options: SharedOptions,
@@ -213,9 +229,14 @@ def answer(
             counts = by_names(read(replace(request, by=others), source), request.by)
         if counts.missing is not None:
             question.refuse_ranges()
+        asked.update(request.chosen_names)
+        every.append(counts)
         return counts
 
-    report = judged(question.answered(options, counts_of))
+    asked, every = set[tuple[str, str]](), list[Counts]()
+    report = question.answered(options, counts_of)
+    require_met(asked, every)
+    report = judged(report)
     for path, columns in report.exports.items():
         write_columns(Path(path), columns)
     if report.commit is not None:

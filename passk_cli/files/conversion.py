@@ -81,7 +81,7 @@ def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool) -> 
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
-    model = model if only is None else quote_text(only)
+    model = model if only is None else quote_text(request.called(only))
     columns = _columns(statement, form, model, graded=graded)
     shown = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in columns.items())
     conditions = ["task IS NOT NULL"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from glob import has_magic
@@ -28,6 +28,25 @@ AS_IT_IS = ", hive_partitioning=false"
 def quote_name(name: str) -> str:
     """A column name for SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def aliased(model: str, aliases: Mapping[str, str]) -> str:
+    """SQL for the name that a model counts as.
+
+    >>> aliased("model", {"new": "old"})
+    "CASE model WHEN 'new' THEN 'old' ELSE model END"
+    """
+    cases = " ".join(f"WHEN {quote_text(n)} THEN {quote_text(o)}" for n, o in aliases.items())
+    return f"CASE {model} {cases} ELSE {model} END" if cases else model
+
+
+def tasks_kept(task: str, only: Sequence[str], without: Sequence[str]) -> str:
+    """SQL for whether a task is to be kept; "" where all are.  A task without a name is."""
+    conditions = [
+        f"{task} {word} ({', '.join(map(quote_text, names))})"
+        for word, names in (("IN", only), ("NOT IN", without)) if names
+    ]  # fmt: skip
+    return f"({' AND '.join(conditions)} OR {task} IS NULL)" if conditions else ""
 
 
 def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:

@@ -186,6 +186,14 @@ def _counts(
     if summary is not None and not tolerant:
         raise summary
     counts = decide(con, statement, attempts, tally, tolerant)
+    if request.chosen_names:
+        rows = con.execute(statement.there()).fetchall()
+        models, tasks = ({name for name in names if name} for names in zip(*rows, strict=True))
+        met = {
+            (o, n) for o, n in request.chosen_names if n in (models if o == "--alias" else tasks)
+        }
+        alias = {new: old for new, old in request.alias.items() if ("--alias", new) in met}
+        counts = replace(counts, facts=replace(counts.facts, met=frozenset(met), alias=alias))
     if request.price:
         from passk_cli.files.attempts.prices import require_all
 

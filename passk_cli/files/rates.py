@@ -165,6 +165,9 @@ def _refuse(request: Request) -> None:
         ("--where", request.where),
         ("--model", request.models),
         ("--exclude-model", request.exclude_models),
+        ("--alias", request.alias),
+        ("--exclude-task", request.exclude_tasks),
+        ("--only-task", request.only_tasks),
         ("--cluster", request.cluster),
     ):
         if value:

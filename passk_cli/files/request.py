@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import glob
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
@@ -63,6 +65,48 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             )
         fields[role] = column
     return fields
+
+
+def parse_aliases(value: Any) -> Mapping[str, str]:
+    """Name in the data → name that it counts as, from ["new=old"] or a mapping.
+
+    >>> parse_aliases(["agent-v2=agent-v1"])
+    {'agent-v2': 'agent-v1'}
+    """
+    pairs = value.items() if isinstance(value, Mapping) else [t.partition("=")[::2] for t in value]
+    aliases: dict[str, str] = {}
+    for name, other in pairs:
+        if not name or not other or name == other:
+            raise ParameterError(f"--alias {name}={other}: write NEW=OLD, two names of models")
+        if aliases.setdefault(name, other) != other:
+            raise ParameterError(
+                f"--alias {name} is given twice ({aliases[name]}, {other})",
+                name="contradicting-options",
+            )
+    return aliases
+
+
+def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
+    """Names of tasks from texts as "a,b", or from files with one on each line.
+
+    Errors: ParameterError for a file that cannot be read or names no task.
+    """
+    names: list[str] = []
+    for text in value:
+        if not os.path.isfile(text):
+            names += split(text)
+            continue
+        try:
+            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise ParameterError(f"{option} {text}: not a text file; write a task a line") from None
+        tasks = [line.strip() for line in lines if line.strip()]
+        if not tasks:
+            raise ParameterError(f"{option} {text}: it names no task; write one on each line")
+        names += tasks
+    if not names:
+        raise ValueError
+    return tuple(dict.fromkeys(names))
 
 
 def parse_thresholds(value: Any) -> tuple[float, ...]:
@@ -202,6 +246,22 @@ class Request:
         "--exclude-model", "NAME", "Leave matching models out.", of_models=True,
         detail="A name or a pattern, like --model. Repeatable.",
     )] = ()
+    alias: Annotated[Mapping[str, str], Option(
+        "--alias", "NEW=OLD", "Count a model as another: one name for two spellings.",
+        parse=parse_aliases, of_models=True,
+        detail="Of files, baselines and histories, before any other option looks at names. Of a"
+        " model that was renamed, or that two tools spell differently. Repeatable.",
+    )] = field(default_factory=dict)
+    exclude_tasks: Annotated[tuple[str, ...], Option(
+        "--exclude-task", "TASKS|FILE", "Leave tasks out, e.g. contaminated ones.",
+        parse=partial(parse_tasks, "--exclude-task"),
+        detail="Names as a,b or a file with one per line, without comments. Of baselines and"
+        " histories, too. Repeatable.",
+    )] = ()
+    only_tasks: Annotated[tuple[str, ...], Option(
+        "--only-task", "TASKS|FILE", "Keep these tasks alone.",
+        parse=partial(parse_tasks, "--only-task"), detail="As --exclude-task. Repeatable.",
+    )] = ()
     outcome: Annotated[str | None, Option(
         "--outcome", "NAME", "Which outcome to read, where files hold several.",
         detail="only: of each file its only one, whatever its name.",
@@ -289,6 +349,19 @@ class Request:
         """
         chosen = not self.models or any(fits(model, pattern) for pattern in self.models)
         return chosen and not any(fits(model, pattern) for pattern in self.exclude_models)
+
+    def called(self, name: str) -> str:
+        """The name that a model counts as."""
+        return self.alias.get(name, name)
+
+    @property
+    def chosen_names(self) -> set[tuple[str, str]]:
+        """The names of models and tasks that must be in the data, each with its option."""
+        return {
+            *(("--alias", name) for name in self.alias),
+            *(("--exclude-task", name) for name in self.exclude_tasks),
+            *(("--only-task", name) for name in self.only_tasks),
+        }
 
     def naming(self, models: Sequence[str]) -> Request:
         """The request in which a model's own name with brackets is no pattern.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from passk_cli.message import Said
@@ -64,6 +64,8 @@ class ReadFacts:
     without_outcome : files of a folder that do not have the outcome asked for.
     columns : every column, where files are only described.
     where, pool, passes, outcome, records, path : as the request has them.
+    met : option and name of the models and tasks that options name, of those in the data.
+    alias : name in the data → name that it counts as.
     numeric : the --by columns that hold numbers in every file.
     """
 
@@ -96,6 +98,12 @@ class ReadFacts:
     runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     without_outcome: tuple[str, ...] = ()
+    met: frozenset[tuple[str, str]] = frozenset()
+    alias: Mapping[str, str] = field(default_factory=dict)
+
+    def names_of(self, option: str) -> list[str]:
+        """The names in the data that an option has."""
+        return sorted(name for flag, name in self.met if flag == option)
 
     @property
     def varying(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -28,9 +29,19 @@ from passk_cli.study.values import NO_PASS, UNPRICED
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
-    "if they are one, give their files one label=path",
+    "if they are one, --alias {pair} counts both as one",
     "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
     " are often one model in the spelling of two tools. passk keeps them apart.")  # fmt: skip
+ALIASED_MODELS = Message(
+    "aliased-models", NOTE, "{names:and} by --alias", "",
+    "The attempts of a model count as those of another, in files, baselines and histories. Attempts"
+    " that have the same number at the same task are duplicates then.")  # fmt: skip
+EXCLUDED_TASKS = Message(
+    "excluded-tasks", NOTE, "{tasks:task} left out by --exclude-task: {names}", "",
+    "Every number is of the other tasks, also of the baseline.")  # fmt: skip
+CHOSEN_TASKS = Message(
+    "chosen-tasks", NOTE, "{tasks:task} chosen by --only-task: {names}", "",
+    "Every number is of these tasks alone, also of the baseline.")  # fmt: skip
 ONE_MODEL = Message(
     "one-model", NOTE,
     "{file}: no column names a model or numbers attempts, so all rows are one model's; not used:"
@@ -177,7 +188,8 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             runs.setdefault(facts.runs[model], []).append(model)
     for names in spellings.values():
         if len(names) > 1:
-            yield SIMILAR_NAMES(names=list(map(repr, names)), count=len(names))
+            pair = shlex.quote(f"{names[1]}={names[0]}")
+            yield SIMILAR_NAMES(names=list(map(repr, names)), count=len(names), pair=pair)
     if not any(said.name == "identical-models" for said in facts.messages):
         yield from identical_outcomes(counts)
     for file in facts.inputs:
@@ -185,6 +197,11 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             yield ONE_MODEL(file=file.name, columns=file.unused)
     for number, models in runs.items():
         yield POOLED_RUNS(runs=number, models=models)
+    if facts.alias:
+        yield ALIASED_MODELS(names=[f"{new} counts as {old}" for new, old in facts.alias.items()])
+    for option, message in (("--exclude-task", EXCLUDED_TASKS), ("--only-task", CHOSEN_TASKS)):
+        if names := facts.names_of(option):
+            yield message(tasks=len(names), names=names)
     if facts.foreign:
         yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
     if facts.without_outcome:

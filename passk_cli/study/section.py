@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.model import (
     ALWAYS,
     DATA,
@@ -24,7 +25,7 @@ from passk_cli.report.model import (
     Sentence,
     Table,
 )
-from passk_cli.report.words import span
+from passk_cli.report.words import plural, span
 from passk_cli.study.fact import Fact, tidy
 from passk_cli.study.signature import signature
 from passk_cli.version import __version__
@@ -239,6 +240,15 @@ def _ends(numbers: Iterable[int | None]) -> str:
     return span(min(known), max(known)) if known else ""
 
 
+def _of_choices(facts: ReadFacts) -> Iterator[str]:
+    """What was chosen of the data, which every number is about."""
+    if facts.pool:
+        yield f"pooled over {', '.join(facts.pool)}"
+    for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):
+        if names := facts.names_of(option):
+            yield f"{plural(len(names), 'task')} {words}"
+
+
 def view(
     study: Study, sections: Sequence[Section[Any]], *, context: Iterable[str] = (),
     messages: Iterable[Said] = (), **decided: Any,
@@ -257,9 +267,8 @@ def view(
     entries |= {**decided, **study.decided}
     entries.setdefault("short_tasks", None if study.short_tasks == "empty" else study.short_tasks)
     facts = [fact for section in sections for fact in section.facts()]
-    pooled = f"pooled over {', '.join(study.counts.facts.pool)}" if study.counts.facts.pool else ""
     own = (part for section in sections for part in section.context())
-    parts = (*context, *own, pooled, VERSION)
+    parts = (*context, *own, *_of_choices(study.counts.facts), VERSION)
 
     def plots() -> tuple[Plot, ...]:
         every: list[Plot] = []

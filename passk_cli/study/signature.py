@@ -42,6 +42,9 @@ def signature(
             "threshold": ",".join(f"{t:g}" for t in facts.thresholds) or facts.threshold,
             "outcome": facts.outcome, "records": facts.records, "path": facts.path,
             "passes": ",".join(facts.passes), "pool": ",".join(facts.pool),
+            "alias": ",".join(f"{new}={old}" for new, old in facts.alias.items()),
+            "exclude_task": ",".join(facts.names_of("--exclude-task")),
+            "only_task": ",".join(facts.names_of("--only-task")),
             "where": facts.where or None, "by": ",".join(counts.group_names) or None,
         }  # fmt: skip
     return {

@@ -58,6 +58,7 @@ ALONE: dict[str, list[str]] = {
 # Values of options that are wrong in ways of their own; every option has some, or a rule of values.
 WRONG: dict[str, list[str]] = {
     "against": ["nobody"],
+    "alias": ["x", "x=", "nobody=x"],
     "always": ["0", "1"],
     "at": ["0", "x", "1,inf"],
     "attempts": ["0", "1,x"],
@@ -74,6 +75,7 @@ WRONG: dict[str, list[str]] = {
     "detect": ["1"],
     "draws": ["draws.xlsx"],
     "exclude_models": ["nobody", "*"],
+    "exclude_tasks": [",", "nothing"],
     "fails": [","],
     "fields": ["task", "nonsense=x", "task=nothing"],
     "format": ["x"],
@@ -90,6 +92,7 @@ WRONG: dict[str, list[str]] = {
     "models": ["nobody"],
     "must_pass": [","],
     "outcome": ["nothing"],
+    "only_tasks": [",", "nothing"],
     "output": ["nowhere/x.csv"],
     "passes": [","],
     "path": ["x", "{a", "{model}/nothing.csv"],
@@ -135,6 +138,9 @@ READING: dict[str, tuple[Any, Any]] = {
     "where": ("d = 1", "d = 1"),
     "models": ("e", ("e",)),
     "exclude_models": ("f", ("f",)),
+    "alias": ({"q": "r"}, {"q": "r"}),
+    "exclude_tasks": ("s", ("s",)),
+    "only_tasks": ("t", ("t",)),
     "format": ("jsonl", "jsonl"),
     "records": ("g", "g"),
     "path": ("{model}/{task}.json", "{model}/{task}.json"),

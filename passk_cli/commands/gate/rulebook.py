@@ -160,7 +160,8 @@ class Rulebook:
 def options() -> dict[str, Declared]:
     """Key → option, of those of the command that a file may have."""
     every = [each for each in COMMAND.options() if each.field not in _ELSEWHERE]
-    return {flag.lstrip("-"): each for each in every for flag in each.option.flags.split()}
+    keys = {flag.lstrip("-"): each for each in every for flag in each.option.flags.split()}
+    return {"aliases" if key == "alias" else key: each for key, each in keys.items()}
 
 
 def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:

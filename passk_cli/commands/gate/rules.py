@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.commands.gate.judgement import Counted, Judgement
 from passk_cli.errors import ParameterError
-from passk_cli.option import Option, split
+from passk_cli.files.request import parse_tasks
+from passk_cli.option import Option
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.report.words import first_few, p_relation, plural, series_name
 from passk_cli.study.rules import (
@@ -86,31 +87,6 @@ def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
             )
         limits[metric] = number
     return limits
-
-
-def parse_tasks(value: Any) -> tuple[str, ...]:
-    """Names of tasks from texts as "a,b", or from files with one on each line.
-
-    Errors: ParameterError for a file that cannot be read or names no task.
-    """
-    names: list[str] = []
-    for text in value:
-        if not os.path.isfile(text):
-            names += split(text)
-            continue
-        try:
-            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise ParameterError(
-                f"--must-pass {text}: not a text file; write a task a line"
-            ) from None
-        tasks = [line.strip() for line in lines if line.strip()]
-        if not tasks:
-            raise ParameterError(f"--must-pass {text}: it names no task; write one on each line")
-        names += tasks
-    if not names:
-        raise ValueError
-    return tuple(dict.fromkeys(names))
 
 
 class Outcome(NamedTuple):
@@ -586,7 +562,7 @@ class MustPass(EachRule):
 
     must_pass: Annotated[tuple[str, ...], Option(
         "--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
-        parse=parse_tasks, several=True,
+        parse=partial(parse_tasks, "--must-pass"), several=True,
         detail="Names as a,b or a file with one per line, without comments. Repeatable.",
     )] = ()  # fmt: skip
     must_pass_rate: Annotated[float, Option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from passk_cli.commands.gate.judgement import OF, Counted, Coverage
 from passk_cli.errors import ParameterError
+from passk_cli.inference.flips import chances, number_law
 from passk_cli.near import meant
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
@@ -242,6 +243,20 @@ class Sides:
                     gone[(model, *base[1:])] = Coverage(0, len(tasks))
         return gone
 
+    @property
+    def renamed(self) -> list[tuple[str, str]]:
+        """Models of the baseline that nobody is compared with, each with a candidate that has its
+        tasks and passes them alike."""
+        models = sorted({model for model, *_ in self.series})
+        gone = self.base_models - {self.partner(model) for model in models}
+        pairs = []
+        for old in sorted(gone if self.baseline is not None else ()):
+            base = _cells(self.baseline, old)
+            fits = {new: _alike(base, _cells(self.counts, new)) for new in models}
+            if any(fits.values()):
+                pairs.append((old, max(models, key=fits.__getitem__)))
+        return pairs
+
     def coverage(self, series: Series) -> Coverage | None:
         """How much of its baseline a candidate's series covers; None when it has no baseline."""
         base = self.base(series)
@@ -343,6 +358,32 @@ def _attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
     read = dict(zip(units, losses.made[at].tolist(), strict=True))
     own = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
     return cells, np.maximum(made, [read.get(unit, 0) for unit in own])
+
+
+def _cells(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]:
+    """(task, groups …) → attempts and passes of a model."""
+    return {
+        (task, *series[1:]): (n, c)
+        for (series, task), n, c in zip(
+            counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True
+        )
+        if series[0] == model
+    }
+
+
+def _alike(
+    one: Mapping[tuple[str, ...], tuple[int, int]], other: Mapping[tuple[str, ...], tuple[int, int]]
+) -> float:
+    """P(as many tasks change as do, by chance alone) of two models; 0 where it is below 1 % or
+    fewer than nine tenths of the tasks are shared."""
+    shared = sorted(one.keys() & other.keys())
+    if len(shared) < 0.9 * max(len(one), len(other)):
+        return 0.0
+    (n, c), (n_other, c_other) = (np.array([of[task] for task in shared]).T for of in (one, other))
+    moved = int((c * n_other != c_other * n).sum())
+    law = number_law(chances(n, n_other, c + c_other).changes)
+    chance = float(law[moved:].sum())
+    return chance if chance >= 0.01 else 0.0
 
 
 def _left_out(facts: ReadFacts, series: Series) -> list[str]:

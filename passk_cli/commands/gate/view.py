@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -107,6 +108,13 @@ TASKS_NOT_RUN = Message(
     "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}", "",
     "With `--unpaired drop` a gate compares the tasks that the new run has. A task without any"
     " attempt often crashed, so that what remains looks better than it is.")  # fmt: skip
+RENAMED_MODEL = Message(
+    "renamed-model", WARNING, "{old} has no attempts, and {new} has its tasks and rates",
+    "if it is the same model, --alias {pair} counts both as one",
+    "A model of the baseline is not in the new run, and another model has nine tenths of its tasks"
+    " or more and passes them as often as chance within tasks allows. Where a model was renamed,"
+    " --alias (aliases in a file of rules) says so, of baselines and histories as well.",
+)  # fmt: skip
 NOT_COMPARED = Message(
     "not-compared", WARNING, "{model} is not compared: {reason}", "",
     "A rule about differences needs the baseline's model and group of tasks. With `--unpaired drop`"
@@ -370,6 +378,8 @@ class RuleTable(Section[Judgement]):
                 losses = sides.counts.losses.beside(baseline.losses, "baseline")
                 yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
         yield from copied_runs(trial.copies)
+        for old, new in sides.renamed:
+            yield RENAMED_MODEL(old=old, new=new, pair=shlex.quote(f"{old}={new}"))
         compares = any(rule.compares for rule in self.rules)
         covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
         for series, coverage in covered.items():
@@ -1099,7 +1109,8 @@ class Gate(Question, GateOptions):
             counts = read(request, runs.files)
             of_past = Request(
                 by=request.by, cluster=request.cluster, attempts=request.attempts,
-                missing_cost=request.missing_cost,
+                missing_cost=request.missing_cost, alias=request.alias,
+                exclude_tasks=request.exclude_tasks, only_tasks=request.only_tasks,
             )  # fmt: skip
             past = past_of(read, of_past, self.baseline)
             baseline = past.counts

@@ -46,7 +46,7 @@ def decide(
     batches, request = statement.batches, statement.request
     sources = [source for batch in batches for source in batch.sources]
     if any(source.label for source in sources):
-        _require_one_model(batches, tally.every)
+        _require_one_model(batches, tally.every, request)
     cells = dict(tally.cells)
     nameless = cells["task"].absent
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
@@ -73,6 +73,8 @@ def decide(
         refusing = statement.having(request=replace(request, missing="error"))
         _refuse(con, refusing, tally, tolerant=False)
         remedy = "is --where too narrow?" if request.where else "is the file complete?"
+        if request.only_tasks or request.exclude_tasks:
+            remedy = "do --only-task and --exclude-task leave one?"
         raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
     series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
     tasks = cells["task"][attempted]
@@ -101,7 +103,9 @@ def decide(
         messages += [said for batch in batches if (said := ended(batch, int(n.sum())))][:1]
     if len(attempts.task_kinds) > 1:
         messages += mixed_tasks(attempts.task_kinds, tasks)
-    reasons = {model: Counter(each) for model, each in attempts.reasons.items()}
+    reasons: dict[str, Counter[str]] = {}
+    for model, each in attempts.reasons.items():
+        reasons.setdefault(request.called(model), Counter()).update(each)
     for model, kinds in tally.kinds.items():
         reasons.setdefault(model, Counter()).update(kinds)
     facts = ReadFacts(
@@ -133,7 +137,7 @@ def decide(
         threshold=None if request.unjudged else request.bar,
         messages=tuple(messages),
         reasons={model: dict(each) for model, each in reasons.items()},
-        runs=attempts.runs,
+        runs={request.called(model): number for model, number in attempts.runs.items()},
         foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
     )
@@ -172,9 +176,14 @@ def _refuse(
         raise diagnosis.repeated_attempt(con, statement, tally.repeats)
 
 
-def _require_one_model(batches: Sequence[Batch], cells: Mapping[str, Any]) -> None:
+def _require_one_model(
+    batches: Sequence[Batch], cells: Mapping[str, Any], request: Request
+) -> None:
     """A label names one model; over a file of several it would merge them."""
-    labels = {s.label: s for b in batches for s in b.sources if s.label and b.roles.model}
+    labels = {
+        request.called(s.label): s
+        for b in batches for s in b.sources if s.label and b.roles.model
+    }  # fmt: skip
     for label, source in labels.items():
         if label not in cells["name"].names:
             continue

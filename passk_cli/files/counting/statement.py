@@ -22,10 +22,12 @@ from passk_cli.errors import DataError
 from passk_cli.files.database import (
     FILE_COLUMN,
     NUMBER_COLUMN,
+    aliased,
     coded,
     models_kept,
     quote_name,
     quote_text,
+    tasks_kept,
 )
 from passk_cli.files.reading.layout import NUMBERS, Batch, in_order, once_sql
 from passk_cli.files.request import Request
@@ -314,6 +316,14 @@ SELECT rows.* REPLACE (coalesce(names.name, model) AS model), rows.file AS file_
 FROM rows LEFT JOIN names ON names.file = rows.file{often}
 WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
+    def there(self) -> str:
+        """The names of models and tasks as they stand in the data: model, task."""
+        unchosen = replace(self.request.of_all_models(), alias={}, only_tasks=(), exclude_tasks=())
+        return f"""
+WITH {self.having(request=unchosen).rows(None)}
+SELECT DISTINCT coalesce(names.name, model) AS called, task
+FROM rows LEFT JOIN names ON names.file = rows.file"""
+
     def models(self) -> str:
         """The names of all models, whichever of them are to be kept."""
         return f"""
@@ -328,7 +338,8 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE called IS NOT NULL ORD
         file_order : rows come in the order of the files and their lines, which a connection must be
         set to preserve.
         """
-        pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in self.names.items()]
+        names = {path: self.request.called(name) for path, name in self.names.items()}
+        pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
         batches = in_order(self.batches) if file_order or keep is not None else self.batches
         rows = " UNION ALL ".join(self._batch(batch, truths) for batch in batches)
         both = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
@@ -374,7 +385,7 @@ rows AS (SELECT row.* FROM picked)"""
         alone = len(paths) == 1 and not layout.spool
         roles_sql = {
             "file": quote_text(paths[0]) if alone else quote_name(FILE_COLUMN),
-            "model": text(roles.model),
+            "model": aliased(text(roles.model), request.alias),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": f"({text('suite')} || '/' || {task})" if batch.suited else task,
             "attempt": f"CAST({attempt} AS {self.care.attempts_as})",
@@ -424,6 +435,8 @@ rows AS (SELECT row.* FROM picked)"""
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
         if request.where:
             source = f'(SELECT * FROM {source} WHERE ({request.where}\n) OR "#task" IS NULL)'
+        if kept := tasks_kept('"#task"', request.only_tasks, request.exclude_tasks):
+            source = f"(SELECT * FROM {source} WHERE {kept})"
         if roles.shape == "lists":
             # A record without outcomes is one missing outcome, not nothing.
             filled = 'CASE WHEN len("#list") > 0 THEN "#list" ELSE [NULL] END'

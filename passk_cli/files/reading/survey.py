@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, NDArray
-from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, models_kept, quote_name, quote_text
+from passk_cli.files.database import (
+    AS_IT_IS,
+    FILE_COLUMN,
+    aliased,
+    models_kept,
+    quote_name,
+    quote_text,
+)
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import Request
@@ -350,7 +357,7 @@ class Surveyor:
         inner += [f"{layout.compared(c, nested, self.numbers)} AS {quote_name(c)}" for c in where]
         conditions = [f"({request.where}\n)"] * bool(request.where)
         if roles.model in chosen and not all(s.path in self.names for s in batch.sources):
-            model = f"coalesce(c{chosen.index(roles.model)}, '')"
+            model = aliased(f"coalesce(c{chosen.index(roles.model)}, '')", request.alias)
             kept = models_kept(model, request.models, request.exclude_models)
             conditions += [kept] * bool(kept)
         if one_in > 1:

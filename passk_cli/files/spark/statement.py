@@ -140,8 +140,13 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             frame = self._read(batch, counted=False).frame(self.spark).where(f"{FAULT} IS NULL")
             column = batch.roles.model
             model = "CAST(NULL AS STRING)" if column is None else f"CAST({name(column)} AS STRING)"
+            changed = " ".join(
+                f"WHEN {text(new)} THEN {text(old)}" for new, old in self.request.alias.items()
+            )
+            model = f"CASE {model} {changed} ELSE {model} END" if changed else model
             cases = " ".join(
-                f"WHEN {text(self.uris[s.path])} THEN {text(self.names[s.path])}"
+                f"WHEN {text(self.uris[s.path])}"
+                f" THEN {text(self.request.called(self.names[s.path]))}"
                 for s in batch.sources
                 if s.path in self.names and s.path in self.uris
             )
