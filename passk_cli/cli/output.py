@@ -31,7 +31,7 @@ from passk_cli.render import (
     SUFFIXES_OF_VERDICTS,
 )
 from passk_cli.render.data import error_text
-from passk_cli.render.style import Style, answer, labelled, said, with_words
+from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
 from passk_cli.text import cut, printable
 
@@ -336,19 +336,19 @@ class Output:
         """The first three messages to stderr, warnings first, and the names of the others."""
         if not report.messages:
             return
-        ordered = sorted(report.messages, key=lambda said: said.severity == NOTE)
+        messages = ordered(report.messages)
         if self.quiet:
-            ordered = [said for said in ordered if said.severity != NOTE]
-        room = len(ordered) if self.verbose else _MESSAGES
+            messages = [said for said in messages if said.severity != NOTE]
+        room = len(messages) if self.verbose else _MESSAGES
         colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         style = self._style(False, False)
-        for message in ordered[:room]:
+        for message in messages[:room]:
             line = labelled(message, style)
             if colour:
                 label, _, words = line.partition(": ")
                 line = f"\x1b[{_COLOURS[message.severity]}m{label}:\x1b[0m {words}"
             print(line, file=sys.stderr)
-        if rest := ordered[room:]:
+        if rest := messages[room:]:
             names = ", ".join(dict.fromkeys(said.name for said in rest if said.name))
             print(f"{len(rest)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
 

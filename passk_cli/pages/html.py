@@ -16,7 +16,7 @@ from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text, json_text
 from passk_cli.render.style import Style, answer, said
-from passk_cli.report.model import Panel, Report, TaskGrid, signature_line
+from passk_cli.report.model import Panel, Report, TaskGrid, caveats, signature_line
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 
@@ -54,6 +54,7 @@ def html(report: Report, style: Style) -> str:
         date=page.date,
         sections=sections(page.sections, style),
         absent=[printable(text) for text in page.absent],
+        caveats=caveats(report),
         messages=[(m.severity, said(m.pieces(), style)) for m in report.messages],
         signature=signature_line(report) if report.signature else "",
         command=printable(page.command),

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from passk_cli.charts.svg import picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.pages.layout import PanelView, sections
-from passk_cli.render.markup import code, escaped, markdown_table
+from passk_cli.render.markup import code, escaped, folded_caveats, markdown_table
 from passk_cli.render.style import Style, answer, labelled, shown
 from passk_cli.report.model import Report, signature_line
 from passk_cli.text import printable
@@ -34,6 +34,7 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
             files |= images
             blocks += _panel(view, style, pictures, sorted(images))
     if page.date:
+        blocks.append(folded_caveats(report, style))
         return {"": _text(blocks), **files}
     blocks += ["## Notes", _listed([labelled(said, style) for said in report.messages])]
     if page.absent:

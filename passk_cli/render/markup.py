@@ -8,7 +8,16 @@ from dataclasses import replace
 from html import escape
 from itertools import pairwise
 
-from passk_cli.render.style import Style, heading, labelled, parts, said, shortened, shown
+from passk_cli.render.style import (
+    Style,
+    heading,
+    labelled,
+    ordered,
+    parts,
+    said,
+    shortened,
+    shown,
+)
 from passk_cli.report.model import (
     COMMENT,
     FULL,
@@ -18,6 +27,7 @@ from passk_cli.report.model import (
     Methods,
     Report,
     Table,
+    caveats,
     signature_line,
 )
 from passk_cli.report.words import plural
@@ -47,11 +57,19 @@ def markdown(report: Report, style: Style) -> str:
     for table in chosen.tables:
         blocks += [f"**{escaped(table.title)}**" if table.title else ""]
         blocks.append(markdown_table(table, style))
-    blocks.append(escaped(chosen.context))
+    blocks += [escaped(chosen.context), folded_caveats(report, style)]
     blocks += [code(text)] if (text := chosen.signature) else []
     if stated := chosen.methods:
         blocks += [escaped(stated.words), f"```bibtex\n{stated.bibtex}\n```"]
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def folded_caveats(report: Report, style: Style) -> str:
+    """The warnings, notes and policies behind the numbers, in a line that opens; "" for none."""
+    lines = [f"- {escaped(labelled(message, style))}" for message in ordered(report.messages)]
+    signature = [f"- {code(signature_line(report))}"] if report.signature else []
+    line = caveats(report)
+    return _folded(escaped(line), _bounded([*lines, *signature])) if line else ""
 
 
 def _comment(report: Report, style: Style) -> str:
@@ -119,6 +137,9 @@ def latex(report: Report, style: Style) -> str:
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
     lines += [f"% {text}"] if (text := chosen.answer) else []
+    if line := caveats(report):
+        told = [labelled(message, style) for message in ordered(report.messages)]
+        lines += [f"% {text}" for text in (f"say below the table: {line}", *told)]
     for table in chosen.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")

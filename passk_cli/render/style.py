@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from passk_cli.message import Said
+from passk_cli.message import NOTE, Said
 from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
@@ -150,6 +150,11 @@ def shortened(table: Table) -> Table:
     columns = tuple(table.columns[at] for at in places)
     rows = tuple(tuple(row[at] for at in places) for row in table.rows[: table.first or None])
     return replace(table, columns=columns, rows=rows)
+
+
+def ordered(messages: Sequence[Said]) -> list[Said]:
+    """Messages with the warnings first."""
+    return sorted(messages, key=lambda said: said.severity == NOTE)
 
 
 def labelled(message: Said, style: Style) -> str:

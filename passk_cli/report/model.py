@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import WARNING, Said
 from passk_cli.report.plot import Plot
-from passk_cli.text import printable, strict_json
+from passk_cli.text import plural, printable, strict_json
 
 # Units of what attempts use: US dollars, tokens, seconds, turns or steps; and a ratio of two such.
 QUANTITIES = ("$", "tokens", "s", "turns", "ratio")
@@ -437,6 +437,26 @@ class Report:
         if not failing:
             return 0
         return DataError.exit_code if failing == {"error"} else 1
+
+
+# What may be done to the data, and what is usual.
+_POLICIES = {
+    "missing": "error", "duplicates": "error", "unpaired": "fail", "short-tasks": "empty",
+    **dict.fromkeys(("skip-bad", "pool", "alias", "exclude-task", "only-task", "where"), ""),
+}  # fmt: skip
+
+
+def caveats(report: Report) -> str:
+    """A line on what a report's numbers rest on: "2 warnings, 1 note · missing fail"; "" where
+    there is nothing to say."""
+    notes = len(report.messages) - len(report.warnings)
+    numbers = ((len(report.warnings), "warning"), (notes, "note"))
+    counted = ", ".join(plural(number, noun) for number, noun in numbers if number)
+    chosen = (
+        f"{name} {value}" for name, value in report.signature.items()
+        if value != _POLICIES.get(name, value)
+    )  # fmt: skip
+    return " · ".join(filter(None, (counted, *chosen)))
 
 
 def signature_line(report: Report) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +116,29 @@ def test_a_name_that_is_nowhere_is_refused(options: dict[str, Any], problem: str
     for function in (passk_cli.estimate, passk_cli.read):
         with pytest.raises(passk_cli.ParameterError, match=problem):
             function(rows("a", 1), **options)
+
+
+@pytest.mark.parametrize("form", ["b.html", "b.md", "p.html", "markdown", "latex"])
+def test_what_is_published_carries_its_warnings_and_policies(
+    passk: Passk, tmp_path: Path, form: str
+) -> None:
+    data = pd.concat([rows("a", 1), rows("b", 2)])
+    data = data.astype({"passed": object})
+    data.loc[(data.model == "b") & (data.attempt == 0), "passed"] = None
+    data.to_json(tmp_path / "run.jsonl", orient="records", lines=True)
+    words = [tmp_path / "run.jsonl", "--missing", "fail", "--exclude-task", "t1", "-m", "pass@1"]
+    if "." in form:
+        board = ["--board"] * form.startswith("b")
+        assert passk("report", *words, *board, "-o", tmp_path / form).code == 0
+        text = (tmp_path / form).read_text()
+    else:
+        text = passk("estimate", *words, "-f", form).out
+    assert re.search("[12] warnings?, ", text)
+    assert " · missing fail · exclude-task t1" in text
+    assert "lose attempts unevenly" in text
+    assert "missing=fail" in text
+    opens = {"html": "<details", "md": "<details>", "markdown": "<details>", "latex": "% say below"}
+    link = '<a href="#notes">' if form == "p.html" else opens[form.rpartition(".")[2]]
+    assert link in text
+    plain = passk("estimate", *words[:1], "--model", "a", "-m", "pass@1", "-f", "markdown").out
+    assert "<details>" not in plain

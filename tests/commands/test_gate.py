@@ -481,6 +481,9 @@ def test_no_regression_and_max_drop_0_are_one_rule(passk: Passk, run: Run) -> No
             assert verdicts == [expected, expected]
             failing = expected == "fail" or (expected, on_undecided) == ("undecided", "fail")
             assert code == int(failing)
+    # Another night: some tasks pass less often, others more often.
+    text = same.read_text().replace(",4,4", ",4,?", 3).replace(",4,3", ",4,4", 3)
+    same.write_text(text.replace("?", "3"))
     done = passk("gate", same, "--baseline", old, "--no-regression", "-m", "pass@1")
     assert "1 undecided, counted as pass: same lost 0.000 [" in done.out
     assert "of pass@1, not significant; " in done.out

@@ -36,8 +36,9 @@ def write_run(path: Path, passes: list[int], n: int = 5, names: str = "t") -> No
 def nightly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two suites and their baselines; b lost half of its passes."""
     steady = [5, 4, 3, 5, 2, 1, 5, 0, 4, 5] * 3
+    before = [4, 5, *steady[2:-2], 5, 4]
     for name, passes in {
-        "a": steady, "b": [c // 2 for c in steady], "a-old": steady, "b-old": steady
+        "a": steady, "b": [c // 2 for c in steady], "a-old": before, "b-old": steady
     }.items():  # fmt: skip
         write_run(tmp_path / f"{name}.jsonl", passes)
     monkeypatch.chdir(tmp_path)
