@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.family import family as smallest_p
+from passk_cli.inference.family import Family as OneLevel
+from passk_cli.inference.family import laws_of
 from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.pass_k import pass_at_k
@@ -350,7 +351,7 @@ class Family:
 
     def adjusted(self, d: Floats) -> tuple[Floats, ...]:
         """Holm counting the tests that could reject, the same of Suissa and Shuster's, max-T."""
-        law = smallest_p(d, resamples=FAMILY_RESAMPLES)
+        (law,) = laws_of([OneLevel(d)], resamples=FAMILY_RESAMPLES)
         if self.n > 1:
             flips = sign_flip(d, resamples=FAMILY_RESAMPLES)
             return holm(flips.p, flips.smallest), law.adjusted(difference_law(d.T, 1.0).p())
@@ -399,7 +400,8 @@ def family_size_rows(repetitions: int) -> Iterator[Row]:
             wrong = 0
             for d, equal in Family(20, tasks, n, 1, (2.0, 2.0)).runs(how, repetitions):
                 p = difference_law(d.T, 1.0).p()
-                adjusted = smallest_p(d, resamples=FAMILY_RESAMPLES).adjusted(p)
+                (law,) = laws_of([OneLevel(d)], resamples=FAMILY_RESAMPLES)
+                adjusted = law.adjusted(p)
                 wrong += bool((adjusted[equal] <= LEVEL).any())
             yield f"{n}, pass@1", how, tasks, 20, percent(wrong / repetitions)
 

@@ -200,7 +200,7 @@ def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     rules = Table((Column("rule"),), tuple((line,) for line in lines), shown=FULL)
     warning = Said("few", WARNING, "warned")
     report = Report(
-        (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)), Table((), ()),
+        (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)),
         answer=(("FAIL: it fell",),), checks=(Check("agent", "rule", "24 of 60", "fail"),),
         changes=(ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
     )  # fmt: skip

@@ -176,16 +176,23 @@ def _spread_between(metric: Metric, n: Ints, low: Floats, high: Floats) -> Float
 @lru_cache(maxsize=256)
 def _spreads(metric: Metric, size: int) -> Floats:
     """Variance of a metric's value in `size` attempts at each of `_RATES`."""
+    every, spreads = metric.values(np.full(size + 1, size), np.arange(size + 1)), []
+    for low, share in _laws(size):
+        values = every[low : low + len(share)]
+        spreads.append(share @ (values - share @ values) ** 2)
+    return np.array(spreads)
+
+
+@lru_cache(maxsize=4)
+def _laws(size: int) -> list[tuple[int, Floats]]:
+    """The law of passes of `size` attempts at each of `_RATES`: its first number, and chances."""
     from scipy.special import gammaln, xlog1py, xlogy
 
-    spreads = np.empty(len(_RATES))
-    for at, rate in enumerate(_RATES.tolist()):
+    laws = []
+    for rate in _RATES.tolist():
         reach = _SPREADS * np.sqrt(size * rate * (1 - rate)) + _SPREADS**2
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
         c = np.arange(low, high + 1)
         ways = gammaln(size + 1) - gammaln(c + 1) - gammaln(size - c + 1)
-        share = np.exp(ways + xlogy(c, rate) + xlog1py(size - c, -rate))
-        values = metric.values(np.full(len(c), size), c)
-        mean = share @ values
-        spreads[at] = share @ (values - mean) ** 2
-    return spreads
+        laws.append((low, np.exp(ways + xlogy(c, rate) + xlog1py(size - c, -rate))))
+    return laws

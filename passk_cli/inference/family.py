@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -93,12 +94,24 @@ class SmallestP:
         return min(alpha, max(below, alpha / self.tests))
 
 
-def family(
-    differences: ArrayLike | Differences, *, sizes: ArrayLike = 1.0,
-    shared: ArrayLike | None = None, p: ArrayLike = (), alpha: float = 0.05,
-    resamples: int = 10_000, seed: int = 0,
-) -> SmallestP:  # fmt: skip
-    """The family of tests of the mean differences in each column.
+class Family(NamedTuple):
+    """Tests of the mean differences in each column, which have one level together.
+
+    differences : (units × columns), or `Differences`; units are tasks, or totals of clusters.
+    sizes : tasks of each unit.  shared : (units × columns), False where a pair lacks a task.
+    p : the p-values to be adjusted.
+    """
+
+    differences: ArrayLike | Differences
+    sizes: ArrayLike = 1.0
+    shared: ArrayLike | None = None
+    p: ArrayLike = ()
+
+
+def laws_of(
+    every: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
+) -> list[SmallestP]:
+    """The law of each of several families; those of equally many units have the same signs.
 
     A draw multiplies e_tj, the differences minus their means, by a sign s_t of each task, the same
     in all columns.  z_j = |Σ s_t e_tj| / √(Σ e_tj²) becomes the p that Student's t would give it,
@@ -106,45 +119,57 @@ def family(
     they are in the data, which costs less than counting tests; a column that few tasks carry
     reaches no small p and costs nothing.
 
-    differences : (units × columns), or `Differences`; units are tasks, or totals of clusters.
-    sizes : tasks of each unit.  shared : (units × columns), False where a pair lacks a task.
-    p, alpha : the p-values to be adjusted and the level they are held against: while the level lies
-    within 3 Monte-Carlo errors of an adjusted p, draws go on, up to 16 × resamples.
+    alpha : the level that p are held against: while it lies within 3 Monte-Carlo errors of an
+    adjusted p, draws go on, up to 16 × resamples.
     resamples : draws; with 13 units or fewer all patterns are counted instead.  seed : integer ≥ 0.
-    A unit's signs depend on its differences only, never on its name or place.
+    A unit's signs depend on its differences only, never on its name or place, and no law on what
+    other families there are.
     Source: Westfall & Young 1993, single-step min-P; signs for unequal laws: Liu 1988 (the wild
     bootstrap).
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
-    >>> family(together).adjusted([0.125, 0.6]).tolist()
+    >>> laws_of([Family(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
-    columns = len(differences.first) if isinstance(differences, Differences) else np.shape(
-        np.atleast_2d(differences)
-    )[1]  # fmt: skip
-    if columns < 2:
-        return SmallestP(columns, np.empty(0))
-    residuals = _Residuals.of(differences, np.asarray(sizes, float), shared)
-    units = len(residuals.models)
-    if units <= _COUNTED:
-        # The first sign is 1: the other patterns are mirror images.
-        patterns = np.arange(1 << (units - 1))[:, None]
-        bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
-        return SmallestP(columns, np.sort(residuals.smallest(bits)), exact=True)
-    p = np.asarray(p, dtype=np.float64)
-    drawn: list[Floats] = []
-    least, times = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1
-    while True:
-        length = least * times
-        for block in range(sum(map(len, drawn)) // BLOCK_RESAMPLES, length // BLOCK_RESAMPLES):
-            bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
-            drawn.append(residuals.smallest(bits))
-        law = SmallestP(columns, np.sort(np.concatenate(drawn)[:length]))
-        noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
-        times *= 4
-        enough = times > _LONGER or times * resamples * columns > _MOST
-        if enough or not (np.abs(law.adjusted(p) - alpha) <= noise).any():
-            return law
+    laws = [SmallestP(_columns(tests), np.empty(0)) for tests in every]
+    together: dict[int, list[tuple[int, _Residuals]]] = {}
+    for at, tests in enumerate(every):
+        if laws[at].tests > 1:
+            residuals = _Residuals.of(tests)
+            together.setdefault(len(residuals.models), []).append((at, residuals))
+    for units, members in together.items():
+        if units <= _COUNTED:
+            # The first sign is 1: the other patterns are mirror images.
+            patterns = np.arange(1 << (units - 1))[:, None]
+            bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
+            for (at, _), smallest in zip(members, _smallest(members, bits), strict=True):
+                laws[at] = SmallestP(laws[at].tests, np.sort(smallest), exact=True)
+            continue
+        drawn: dict[int, list[Floats]] = {at: [] for at, _ in members}
+        least, times, blocks_ = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1, 0
+        while members:
+            length = least * times
+            for block in range(blocks_, length // BLOCK_RESAMPLES):
+                bits = np.unpackbits(random_bits(units, seed, block), axis=1, count=units)
+                for (at, _), smallest in zip(members, _smallest(members, bits), strict=True):
+                    drawn[at].append(smallest)
+            blocks_, times, unsure = length // BLOCK_RESAMPLES, times * 4, []
+            noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
+            for at, residuals in members:
+                law = SmallestP(laws[at].tests, np.sort(np.concatenate(drawn[at])))
+                laws[at] = law
+                near = (np.abs(law.adjusted(every[at].p) - alpha) <= noise).any()
+                if near and times <= _LONGER and times * resamples * law.tests <= _MOST:
+                    unsure.append((at, residuals))
+            members = unsure
+    return laws
+
+
+def _columns(tests: Family) -> int:
+    differences = tests.differences
+    if isinstance(differences, Differences):
+        return len(differences.first)
+    return int(np.shape(np.atleast_2d(differences))[1])
 
 
 @dataclass(frozen=True)
@@ -163,9 +188,8 @@ class _Residuals:
     degrees: Ints
 
     @classmethod
-    def of(
-        cls, differences: ArrayLike | Differences, sizes: Floats, shared: ArrayLike | None
-    ) -> _Residuals:
+    def of(cls, tests: Family) -> _Residuals:
+        differences, sizes, shared = tests.differences, np.asarray(tests.sizes, float), tests.shared
         if isinstance(differences, Differences):
             models, first, second = differences
         else:
@@ -191,17 +215,12 @@ class _Residuals:
         scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         return cls(models, first, second, scale, units - 1)
 
-    def smallest(self, bits: NDArray[np.uint8]) -> Floats:
-        """The smallest p of each sign pattern: (patterns,) of (patterns × units); 1 stands for a
-        plus, 0 for a minus."""
-        # Σ ±e = 2 Σ over pluses − Σ e.
-        sums = self.models.T @ bits.astype(np.float64).T
-        sums *= 2.0
-        sums -= self.models.sum(axis=0)[:, None]
+    def smallest(self, sums: Floats) -> Floats:
+        """The smallest p of each pattern: (patterns,) of the models' sums, (models × patterns)."""
         p = []
         for degrees in np.unique(self.degrees).tolist():
-            places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(len(bits))
-            for here in blocks(len(places), len(bits), _TOGETHER):
+            places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])
+            for here in blocks(len(places), sums.shape[1], _TOGETHER):
                 part = places[here]
                 z = sums[self.first[part]]
                 if self.second is not None:
@@ -212,6 +231,22 @@ class _Residuals:
             p.append(_p_of(largest, degrees))
         smallest: Floats = np.min(p, axis=0)
         return smallest
+
+
+def _smallest(
+    members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
+) -> Iterator[Floats]:
+    """The smallest p of each family and sign pattern, (patterns × units); 1 stands for a plus, 0
+    for a minus."""
+    every = [residuals.models for _, residuals in members]
+    models = every[0] if len(every) == 1 else np.concatenate(every, axis=1)
+    # Σ ±e = 2 Σ over pluses − Σ e.
+    sums = models.T @ bits.astype(np.float64).T
+    sums *= 2.0
+    sums -= models.sum(axis=0)[:, None]
+    ends = np.cumsum([each.shape[1] for each in every])
+    for (_, residuals), own in zip(members, np.split(sums, ends[:-1]), strict=True):
+        yield residuals.smallest(own)
 
 
 def _p_of(z: Floats, degrees: int) -> Floats:

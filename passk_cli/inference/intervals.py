@@ -31,6 +31,8 @@ DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 TANGO = "tango"
 # Values of samples whose intervals are computed together.
 _VALUES_TOGETHER = 1 << 21
+# Differences whose laws are: they stay near the processor.
+_LAWS_TOGETHER = 1 << 17
 # Between these p of equivalence is looked for.
 _SMALLEST, _LARGEST = 1e-8, 0.499
 
@@ -589,25 +591,27 @@ def _discordant(sample: Sample) -> tuple[int, int, int]:
 
 
 def difference_laws(samples: Sequence[Sample]) -> Iterator[tuple[list[int], DifferenceLaw]]:
-    """Laws of the mean differences: those over the same tasks in one, with their places."""
+    """Laws of the mean differences, of many over the same tasks in one, with their places."""
 
     def tasks(sample: Sample) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
         return len(sample.values), codes, sample.high, sample.between is not None
 
-    for places in _together(samples, tasks):
-        part = [samples[at] for at in places]
-        ranges = [sample.between for sample in part if sample.between]
-        yield (
-            places,
-            difference_law(
-                np.stack([sample.values for sample in part]),
-                part[0].high,
-                [sample.floor for sample in part],
-                part[0].clusters,
-                np.stack(ranges, axis=1) if ranges else None,
-            ),
-        )
+    for every in _together(samples, tasks):
+        for here in blocks(len(every), len(samples[every[0]].values), _LAWS_TOGETHER):
+            places = every[here]
+            part = [samples[at] for at in places]
+            ranges = [sample.between for sample in part if sample.between]
+            yield (
+                places,
+                difference_law(
+                    np.stack([sample.values for sample in part]),
+                    part[0].high,
+                    [sample.floor for sample in part],
+                    part[0].clusters,
+                    np.stack(ranges, axis=1) if ranges else None,
+                ),
+            )
 
 
 def _guarded_t(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:

@@ -83,7 +83,7 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
     for place, section in enumerate(page):
         end = f"-{place + 1}" if len(page) > 1 else ""
         panels = tuple(_panel(panel, end, style) for panel in section.panels)
-        words = Report((), Table((), ()), answer=section.answer)
+        words = Report(answer=section.answer)
         anchor = f"section{end}" if section.title else ""
         views.append(SectionView(printable(section.title), anchor, answer(words, style), panels))
     return tuple(views)

@@ -15,7 +15,6 @@ from passk_cli.render.style import (
     ordered,
     parts,
     said,
-    shortened,
     shown,
 )
 from passk_cli.report.model import (
@@ -84,7 +83,7 @@ def _comment(report: Report, style: Style) -> str:
     verdict, _, finding = escaped(chosen.answer).partition(": ")
     blocks = [f"**{verdict}:** {finding}"]
     if (measured := tables[COMMENT]).rows:
-        table = markdown_table(shortened(measured), replace(style, full=True))
+        table = markdown_table(measured.shortened, replace(style, full=True))
         blocks.append(_LIMITS.sub("\\1,\N{NO-BREAK SPACE}", table))
     changed, flipped = [], []
     for changes in report.changes:

@@ -121,7 +121,7 @@ def shown(report: Report, style: Style) -> Shown:
         for table in report.tables:
             if table.shown in (FULL, COMMENT):
                 continue
-            own = shortened(table)
+            own = table.shortened
             if table.shown == ALWAYS and len(own.rows) < len(table.rows):
                 cuts[f"{len(own.rows):,} of {len(table.rows):,} rows: --full"] = None
             tables.append(own)
@@ -142,14 +142,6 @@ def shown(report: Report, style: Style) -> Shown:
         signature_line(report) if style.signed and report.signature else "",
         report.methods() if style.methods and report.methods is not None else None,
     )
-
-
-def shortened(table: Table) -> Table:
-    """A table without what only --full shows: its first rows and the columns that decide."""
-    places = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
-    columns = tuple(table.columns[at] for at in places)
-    rows = tuple(tuple(row[at] for at in places) for row in table.rows[: table.first or None])
-    return replace(table, columns=columns, rows=rows)
 
 
 def ordered(messages: Sequence[Said]) -> list[Said]:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError
 from passk_cli.message import WARNING, Said
 from passk_cli.report.plot import Plot
 from passk_cli.text import plural, printable, strict_json
@@ -152,10 +153,52 @@ class Table:
     """
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Sequence[tuple[Cell, ...]]
     title: str = ""
     shown: str = ALWAYS
     first: int = 0
+
+    @property
+    def shortened(self) -> Table:
+        """It without what only --full shows: its first rows and the columns that decide."""
+        places = [at for at, column in enumerate(self.columns) if column.shown == ALWAYS]
+        rows = Rows.of(self.rows).cut(places, self.first or None)
+        return replace(self, columns=tuple(self.columns[at] for at in places), rows=rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Sequence[tuple[Cell, ...]]):
+    """Rows of a table whose cells are computed once they are looked at.
+
+    records : one a row.  cells : what gives the cell of each column.
+    """
+
+    records: Sequence[Any]
+    cells: Sequence[Callable[[Any], Cell]]
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[Cell, ...]]) -> Rows:
+        """Any rows as such, where they are not already."""
+        if isinstance(rows, Rows):
+            return rows
+        return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
+
+    def cut(self, places: Sequence[int], first: int | None) -> Rows:
+        """The first rows alone, and of their cells those in these places."""
+        return Rows(self.records[:first], [self.cells[at] for at in places])
+
+    @cached_property
+    def _computed(self) -> tuple[tuple[Cell, ...], ...]:
+        return tuple(tuple(cell(record) for cell in self.cells) for record in self.records)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._computed[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._computed == tuple(other)
 
 
 @dataclass(frozen=True)
@@ -350,7 +393,8 @@ class Report:
     """The answer of a command.
 
     tables : for people, in reading order.
-    data : the same facts, tidy: one row per fact, full precision, for programs.
+    rows : makes the same facts tidy, when they are asked for: a row per fact, full precision, for
+        programs.
     context : one line under the tables: what was counted, and how certain it is.
     basis : the same where everything is shown, without hints at --full; "" where it is the same.
     details : what else that line says with --full.
@@ -366,11 +410,10 @@ class Report:
     lists : further lists of the same facts, by name, which json has beside the rows.
     page : what other commands found of the same data, where it is all shown as one document.
     methods : makes the sentences of a paper that say how the numbers were computed.
-    Errors: ParameterError when a group column has the name of another column of `data`.
     """
 
-    tables: tuple[Table, ...]
-    data: Table
+    tables: tuple[Table, ...] = ()
+    rows: Callable[[], Table] = lambda: Table((), ())
     context: str = ""
     details: str = ""
     basis: str = ""
@@ -392,14 +435,10 @@ class Report:
         """The pictures, made when they are first asked for."""
         return self.draw()
 
-    def __post_init__(self) -> None:
-        names = [column.header for column in self.data.columns]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ParameterError(
-                f"--by {twice}: the output has a column of that name; rename it in the data",
-                name="reserved-column",
-            )
+    @cached_property
+    def data(self) -> Table:
+        """The tidy rows, made when they are first asked for."""
+        return self.rows()
 
     @property
     def warnings(self) -> tuple[Said, ...]:

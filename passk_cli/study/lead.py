@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairs import BETTER, WORSE
-from passk_cli.study.values import TaskValues
+from passk_cli.study.values import Series, TaskValues
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
@@ -101,17 +101,22 @@ def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
 class Rank:
     """A model's place at one metric among those of its group.
 
-    leads : share of the resamples of the tasks in which it comes first; None where attempts
-        differ between the models, or no task is shared by all; a range where outcomes are missing
-        that may pass or fail.
     letters, low, high : groups, and places, that the tests leave open; None without any test.
+    shares : those of all models at the metric, by series; they take draws, which not all show.
     """
 
     values: TaskValues
     letters: str | None
-    leads: Cell
     low: int | None
     high: int | None
+    shares: Callable[[], Mapping[Series, Cell]]
+
+    @property
+    def leads(self) -> Cell:
+        """Share of the resamples of the tasks in which it comes first; None where attempts differ
+        between the models, or no task is shared by all; a range where outcomes are missing that may
+        pass or fail."""
+        return self.shares().get(self.values.series)
 
     @property
     def places(self) -> str | None:
@@ -141,11 +146,15 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
             if c.verdict in (BETTER, WORSE):
                 first, second = place[c.first.series], place[c.second.series]
                 better[(first, second) if c.verdict == BETTER else (second, first)] = True
-        leads = ranges_of_lead(compared, confidence) if compared else ()
-        places = zip(letters(better | better.T), leads, rank_limits(better).tolist(), strict=True)
+        shares = cache(partial(_shares_by_series, compared, confidence))
+        places = zip(letters(better | better.T), rank_limits(better).tolist(), strict=True)
         for rival in rivals:
-            if rival.series in tested:
-                letter, share, limits = next(places)
-                yield Rank(rival, letter, share, *limits)
-            else:
-                yield Rank(rival, None, None, None, None)
+            letter, limits = next(places) if rival.series in tested else (None, (None, None))
+            yield Rank(rival, letter, *limits, shares)
+
+
+def _shares_by_series(
+    rivals: Sequence[TaskValues], confidence: Confidence
+) -> dict[Series, Cell]:  # fmt: skip
+    shares = ranges_of_lead(rivals, confidence) if rivals else ()
+    return dict(zip((rival.series for rival in rivals), shares, strict=True))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Floats, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.inference.adjust import ADJUSTMENTS
-from passk_cli.inference.family import SmallestP
-from passk_cli.inference.family import family as law_of
+from passk_cli.inference.difference import DifferenceLaw
+from passk_cli.inference.family import Family, SmallestP, laws_of
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.report.words import DrawnP
@@ -32,6 +32,7 @@ from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
+_P = ("p", "equivalence")
 
 
 def choose_pairs(
@@ -126,28 +127,16 @@ def test_pairs(
             tests = equivalence_tests(tested, confidence, rules.margin)
             tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
         places: dict[int, Comparison] = {}
-        for name, family in _families(tested, rules):
-            members = family
-            if family[0].first.metric.kind.ratio:
-                members = compare_ratios(family, confidence, rules)
-                results = [(c.adjusted, math.nan, c.alpha, c.adjustment) for c in members]
-            else:
-                if rules.adjust in (None, MAX_T):
-                    members = _pooled(family, rules.margin)
-                results = list(_adjusted(members, confidence, rules, verdicts=verdicts))
-            for untested, c, (adjusted, equivalence, alpha, adjustment) in zip(
-                family, members, results, strict=True
-            ):
-                own = c if c.first.metric.kind.ratio else untested
+        named = list(_families(tested, rules))
+        answers_ = _judged([family for _, family in named], confidence, rules, verdicts=verdicts)
+        for (name, family), results in zip(named, answers_, strict=True):
+            for c, result in zip(family, results, strict=True):
                 verdict, level = UNDECIDED if c.testable else "", 1 - confidence.level + 1e-12
-                if equivalence <= level:
+                if result.get("equivalence", math.nan) <= level:
                     verdict = EQUIVALENT
-                elif adjusted <= level and c.sign:
+                elif result["adjusted"] <= level and c.sign:
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
-                places[id(untested)] = c.having(
-                    p=own.p, adjusted=adjusted, equivalence=equivalence, alpha=alpha, family=name,
-                    adjustment=adjustment, verdict=verdict,
-                )  # fmt: skip
+                places[id(c)] = c.having(**result, family=name, verdict=verdict)
         judged += [places[id(c)] for c in tested]
     after = iter(judged)
     return [[c if c.reason else next(after) for c in each] for each in every]
@@ -165,89 +154,123 @@ def _families(
         yield SECONDARY if number else PRIMARY, family
 
 
-def _pooled(family: Sequence[Comparison], margin: float | None) -> Sequence[Comparison]:
-    """Comparisons of a family whose laws know of each other's spread, metric by metric.
+class _Family(NamedTuple):
+    """Comparisons that are adjusted together, with p, that of equivalence, and the law of each."""
+
+    comparisons: Sequence[Comparison]
+    p: Floats
+    equivalence: Floats
+    laws: list[tuple[DifferenceLaw, int] | None]
+
+
+def _pooled(comparisons: Sequence[Comparison], rules: Rules) -> _Family:
+    """A family whose laws know of each other's spread, metric by metric, where flips adjust it.
 
     Of many pairs some have by chance few differences, and a standard error far too small, so that
     not all intervals hold.  So that of a pair is at least the root mean square of all pairs', as
     far as its own error allows (`DifferenceLaw.at_least`).
     """
-    pooled = {id(c): c for c in family}
-    bounded = [c for c in family if c.law and math.isfinite(c.law[0].reach)]
-    for pairs in grouped(bounded, lambda c: c.first.metric).values():
-        laws = grouped([(c, *c.law) for c in pairs if c.law], lambda each: id(each[1]))
-        spreads = [law.spread[row] ** 2 * (law.degrees[row] + 1)
-                   for each in laws.values() for _, law, row in each]  # fmt: skip
+    p, equivalence = (np.array([getattr(c, name) for c in comparisons]) for name in _P)
+    laws = [c.law for c in comparisons]
+    bounded = [at for at, law in enumerate(laws) if law and math.isfinite(law[0].reach)]
+    if rules.adjust not in (None, MAX_T):
+        bounded = []
+    for pairs in grouped(bounded, lambda at: comparisons[at].first.metric).values():
+        own = grouped(((at, *law) for at in pairs if (law := laws[at])), lambda each: id(each[1]))
+        rows = {key: np.array([row for *_, row in each]) for key, each in own.items()}
+        spreads = np.concatenate([
+            law.spread[rows[key]] ** 2 * (law.degrees[rows[key]] + 1)
+            for key, ((_, law, _), *_) in own.items()
+        ])  # fmt: skip
         usual = np.mean(spreads) if np.isfinite(spreads).all() and len(pairs) > 1 else 0.0
-        for each in laws.values():
-            law, rows = each[0][1], np.array([row for *_, row in each])
-            law = law.at_least(rows, np.sqrt(usual / (law.degrees[rows] + 1)))
-            p = law.p().tolist()
-            alike = law.equivalence(margin).tolist() if margin else [math.nan] * len(p)
-            for row, (c, *_) in enumerate(each):
-                pooled[id(c)] = c.having(law=(law, row), p=p[row], equivalence=alike[row])
-    return list(pooled.values())
+        for key, each in own.items():
+            law, places = each[0][1], [at for at, *_ in each]
+            law = law.at_least(rows[key], np.sqrt(usual / (law.degrees[rows[key]] + 1)))
+            p[places] = law.p()
+            if rules.margin:
+                equivalence[places] = law.equivalence(rules.margin)
+            for row, at in enumerate(places):
+                laws[at] = law, row
+    return _Family(comparisons, p, equivalence, laws)
 
 
-def _adjusted(
-    family: Sequence[Comparison], confidence: Confidence, rules: Rules, *, verdicts: bool
-) -> Iterator[tuple[float, float, float, str]]:
-    """Of each comparison of a family: p adjusted, that of equivalence, the largest p that is
-    significant, and the adjustment made.
+def _judged(
+    every: Sequence[Sequence[Comparison]], confidence: Confidence, rules: Rules, *, verdicts: bool
+) -> Iterator[Iterable[dict[str, Any]]]:
+    """Of each comparison of each family: p adjusted, that of equivalence, the law that its interval
+    has, the largest p that is significant, and the adjustment made.
 
     verdicts : whether p is a bound where that tells the verdict: adjusted p lies between p and
         tests·p, which nearly always does without draws.
     """
-    p = np.array([c.p for c in family])
-    equivalence = np.array([c.equivalence for c in family])
-    alpha, name = 1.0 - confidence.level, rules.adjust or MAX_T
-    if any(c.test == WITHIN for c in family):
-        name = rules.without_flips()
-    if name != MAX_T:
-        adjusted = ADJUSTMENTS[name](p, np.array([c.smallest for c in family])).tolist()
-        equivalence = ADJUSTMENTS[name](equivalence)
-    else:
-        tested = p[~np.isnan(p)]
-        tests = len(tested)
-        unsure = (tested <= alpha + 1e-9) & (tests * tested > alpha - 1e-9)
+    alpha, laws = 1.0 - confidence.level, dict[int, SmallestP]()
+    pooled, wanted = dict[int, _Family](), dict[int, Family]()
+    for at, comparisons in enumerate(every):
+        if comparisons[0].first.metric.kind.ratio:
+            continue
+        pooled[at] = family = _pooled(comparisons, rules)
+        if rules.adjust not in (None, MAX_T) or any(c.test == WITHIN for c in comparisons):
+            continue
+        tested = family.p[~np.isnan(family.p)]
+        unsure = (tested <= alpha + 1e-9) & (len(tested) * tested > alpha - 1e-9)
         if verdicts and not rules.margin and not unsure.any():
-            adjusted, alpha = np.minimum(tests * p, 1.0).tolist(), alpha / max(tests, 1)
+            continue
+        if together := _tests(comparisons, tested):
+            wanted[at] = together
         else:
-            law = _law(family, tested, confidence)
-            drawn = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
-            adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in drawn]
+            laws[at] = SmallestP(len(tested), np.empty(0))
+    drawn = laws_of(list(wanted.values()), alpha=alpha, **confidence.draws)
+    laws |= zip(wanted, drawn, strict=True)
+    for at, comparisons in enumerate(every):
+        if at not in pooled:
+            yield compare_ratios(comparisons, confidence, rules)
+            continue
+        _, p, equivalence, own = pooled[at]
+        adjusted, level, name = [], alpha, rules.adjust or MAX_T
+        if any(c.test == WITHIN for c in comparisons):
+            name = rules.without_flips()
+        if name != MAX_T:
+            least = np.array([c.smallest for c in comparisons])
+            adjusted = ADJUSTMENTS[name](p, least).tolist()
+            equivalence = ADJUSTMENTS[name](equivalence)
+        elif at in laws:
+            law = laws[at]
+            both = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
+            adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in both]
             name = BONFERRONI if law.tests > 1 and not len(law.smallest) else MAX_T
-            equivalence, alpha = law.adjusted_one_sided(equivalence), law.level(alpha)
-    both = zip(adjusted, equivalence.tolist(), strict=True)
-    return ((differ, alike, alpha, name) for differ, alike in both)
+            equivalence, level = law.adjusted_one_sided(equivalence), law.level(alpha)
+        else:
+            tests = np.count_nonzero(~np.isnan(p))
+            adjusted, level = np.minimum(tests * p, 1.0).tolist(), alpha / max(tests, 1)
+        yield (
+            {"law": law_of_pair, "adjusted": differ, "equivalence": alike, "alpha": level,
+             "adjustment": name}
+            for law_of_pair, differ, alike in zip(own, adjusted, equivalence.tolist(), strict=True)
+        )  # fmt: skip
 
 
-def _law(
-    comparisons: Sequence[Comparison], p: NDArray[np.float64], confidence: Confidence
-) -> SmallestP:
-    """Of the smallest p: from shared signs, or Bonferroni's bound where there is nothing to sign.
+def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
+    """The tests of a family, as signs are shared by them; None where there is nothing to sign, and
+    Bonferroni's bound is left.
 
     That is so where outcomes are missing that may pass or fail, and where pairs share different
     tasks of clusters.
     """
     tested = [c for c in comparisons if c.testable]
-    first = comparisons[0].tasks
+    first, clusters = comparisons[0].tasks, comparisons[0].clusters
     same = all(np.array_equal(c.tasks, first) for c in comparisons)
-    clusters = comparisons[0].clusters
-    different = clusters is not None and not same
-    if not tested or different or any(c.ends for c in comparisons):
-        return SmallestP(len(tested), np.empty(0))
-    alpha = 1.0 - confidence.level
+    if not tested or (clusters is not None and not same) or any(c.ends for c in comparisons):
+        return None
     if same:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
-        return law_of(differences_of(tested), sizes=sizes, p=p, alpha=alpha, **confidence.draws)
+        return Family(differences_of(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     differences = np.zeros((len(tasks), len(tested)))
     shared = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], shared[at, column] = c.d, True
-    return law_of(differences, shared=shared, p=p, alpha=alpha, **confidence.draws)
+    return Family(differences, shared=shared, p=p)
 
 
 def _tested(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from passk_cli.study.values import Series
 
 def compare_ratios(
     family: Sequence[Comparison], confidence: Confidence, rules: Rules
-) -> list[Comparison]:
-    """Each comparison of a family with p, adjusted, and the limits of difference and ratio.
+) -> list[dict[str, Any]]:
+    """Of each comparison of a family p, adjusted, and the limits of difference and ratio.
 
     Where pairs share different tasks they share no signs either: Bonferroni's in place of max-T.
     """
@@ -53,16 +54,16 @@ def compare_ratios(
     elif not together:
         adjusted = ADJUSTMENTS[name](adjusted, np.zeros(tests))
     answers = []
-    for c, each, p in zip(family, compared, adjusted.tolist(), strict=True):
+    for each, p in zip(compared, adjusted.tolist(), strict=True):
         limits = Interval(
             each.difference.low, each.difference.high, confidence.level, FIELLER,
             confidence.population, each.difference.reason,
         )  # fmt: skip
         test = "" if math.isnan(each.p) else FIELLER
-        answers.append(c.having(
-            interval=limits, ratio=each.ratio, test=test, p=each.p, smallest=0.0, adjusted=p,
-            alpha=each.alpha, adjustment=name if test else "",
-        ))  # fmt: skip
+        answers.append({
+            "interval": limits, "ratio": each.ratio, "test": test, "p": each.p, "smallest": 0.0,
+            "adjusted": p, "alpha": each.alpha, "adjustment": name if test else "",
+        })  # fmt: skip
     return answers
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
+from passk_cli.errors import ParameterError
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.model import (
     ALWAYS,
@@ -22,6 +24,7 @@ from passk_cli.report.model import (
     Methods,
     Phrase,
     Report,
+    Rows,
     Sentence,
     Table,
 )
@@ -89,16 +92,13 @@ class Section(Generic[Record]):
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """These records under the section's columns."""
         columns, cells = self._shown(lambda column: column.shown != DATA)
-        rows = tuple(tuple(cell(record) for cell in cells) for record in records)
-        return Table(columns, rows, title, self.shown, self.first)
+        return Table(columns, Rows(records, cells), title, self.shown, self.first)
 
     def data(self) -> Table:
         """The records as rows of their own schema: the columns that have a name, under it."""
         columns, cells = self._shown(lambda column: bool(column.name) or column in (MODEL, GROUPS))
-        rows = tuple(tuple(cell(record) for cell in cells) for record in self.records)
-        return Table(
-            tuple(Column(c.name if c.name and not c.across else c.header) for c in columns), rows
-        )
+        heads = tuple(Column(c.name if c.name and not c.across else c.header) for c in columns)
+        return Table(heads, Rows(self.records, cells))
 
     def _shown(
         self, wanted: Callable[[Column], bool]
@@ -266,9 +266,22 @@ def view(
     entries = {} if "interval" in decided else study.confidence.signature()
     entries |= {**decided, **study.decided}
     entries.setdefault("short_tasks", None if study.short_tasks == "empty" else study.short_tasks)
-    facts = [fact for section in sections for fact in section.facts()]
     own = (part for section in sections for part in section.context())
     parts = (*context, *own, *_of_choices(study.counts.facts), VERSION)
+
+    @cache
+    def facts() -> list[Fact]:
+        return [fact for section in sections for fact in section.facts()]
+
+    def rows() -> Table:
+        table = tidy(facts(), study.counts.group_names, study.confidence.population)
+        names = [column.header for column in table.columns]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ParameterError(
+                f"--by {twice}: the output has a column of that name; rename it in the data",
+                name="reserved-column",
+            )
+        return table
 
     def plots() -> tuple[Plot, ...]:
         every: list[Plot] = []
@@ -285,11 +298,11 @@ def view(
     def methods() -> Methods:
         from passk_cli.study.methods import methods_of
 
-        return methods_of(study.counts, study.confidence, facts, entries)
+        return methods_of(study.counts, study.confidence, facts(), entries)
 
-    return Report(
+    report = Report(
         tables=tuple(table for section in sections for table in section.tables()),
-        data=tidy(facts, study.counts.group_names, study.confidence.population),
+        rows=rows,
         context=" · ".join(filter(None, parts)),
         basis=" · ".join(part for part in parts if part and "--full" not in part),
         details=" · ".join(part for section in sections for part in section.details() if part),
@@ -303,3 +316,7 @@ def view(
         answer=tuple(sentence for section in sections for sentence in section.answer()),
         methods=methods,
     )
+    if study.counts.group_names:
+        # A name that is taken is refused whatever is shown.
+        _ = report.data
+    return report

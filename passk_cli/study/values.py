@@ -240,9 +240,12 @@ def values_of(
             for low, high in zip(failing, passing, strict=True)
         ]
     every: list[TaskValues] = []
+    known: dict[bytes, Ints] = {}
     for s in range(len(counts.series)) if only is None else only:
         series, rows = counts.series[s], counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
+        # Equal tasks are one array, so that thousands of pairs need not compare them.
+        tasks = known.setdefault(tasks.tobytes(), tasks)
         attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
         for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
             if np.isnan(attempts[role].value).any():

@@ -17,7 +17,7 @@ from passk_cli.charts import PICTURES
 from passk_cli.charts.picture import picture
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.message import Said
-from passk_cli.report.model import Report, Table
+from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, curves
 from tests.charts.plots import PLOTS
 
@@ -25,7 +25,7 @@ MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<svg", ".pdf": b"%PDF-", ".html": b"<
 
 
 def report(*plots: Plot, **more: Any) -> Report:
-    return Report((), Table((), ()), draw=lambda: plots, signature={"passk": "0"}, **more)
+    return Report(draw=lambda: plots, signature={"passk": "0"}, **more)
 
 
 @pytest.mark.parametrize("suffix", MAGIC)

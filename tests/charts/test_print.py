@@ -16,7 +16,7 @@ from passk_cli.charts.picture import picture
 from passk_cli.charts.svg import picture as drawn
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
-from passk_cli.report.model import Report, Table
+from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Rule, bars, curves, densities, forest, heat
 from passk_cli.report.words import series_name
 from tests.charts.plots import PLOTS
@@ -130,7 +130,7 @@ def test_letters_have_seven_points_where_the_usual_picture_is_half_a_page_wide(n
 
 
 def report(name: str) -> Report:
-    return Report((), Table((), ()), draw=lambda: (PLOTS[name],))
+    return Report(draw=lambda: (PLOTS[name],))
 
 
 @pytest.mark.parametrize(

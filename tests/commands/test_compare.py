@@ -17,6 +17,7 @@ from passk_cli import limits
 from passk_cli.errors import ParameterError
 from passk_cli.inference.discordance import suissa_shuster, tango
 from passk_cli.inference.ranking import crossing, lead_shares, letters, rank_limits
+from passk_cli.study import lead
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
 
 SEVEN = ["phi-2", "codellama-7b", "deepseek-base-6.7b", "codellama-13b", "deepseek-base-33b",
@@ -581,3 +582,15 @@ def test_two_models_of_which_one_has_no_value_are_not_tested(passk: Passk, write
     assert (done.code, done.out.splitlines()[0]) == (
         0, "No test is possible: a: n=1 < k=2 on 2 of 2 tasks.",
     )  # fmt: skip
+
+
+def test_what_is_not_shown_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[object] = []
+    means = lead.bootstrap_means
+    monkeypatch.setattr(lead, "bootstrap_means", lambda *a, **k: drawn.append(a) or means(*a, **k))
+    data = {"model": ["a", "a", "b", "b"], "task": ["s", "t"] * 2, "n": [4] * 4, "c": [1, 2, 3, 4]}
+    found = passk_cli.compare(data, ["pass@1"])
+    assert "tie at pass@1" in str(found)
+    assert not drawn
+    assert set(found.frame["leads"]) == {1.0}
+    assert len(drawn) == 1

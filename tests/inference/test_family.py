@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.family import Differences, SmallestP, family
+from passk_cli.inference.family import Differences, Family, SmallestP, laws_of
+
+
+def family(
+    differences: object, sizes: object = 1.0, shared: object = None, p: object = (), **draws: int
+) -> SmallestP:
+    (law,) = laws_of([Family(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
+    return law
 
 
 def pairs_of(values: np.ndarray) -> Differences:
@@ -157,3 +164,14 @@ def test_family_wise_error_of_equal_models() -> None:
         p = difference_law(columns(several).T, 1.0).p()
         wrong += family(several, resamples=512).adjusted(p).min() <= 0.05
     assert 0.01 < wrong / runs <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
+
+
+def test_no_family_depends_on_others() -> None:
+    rng = np.random.default_rng(4)
+    few, many = rng.normal(size=(40, 3)), rng.normal(0.2, 1, size=(40, 6))
+    other = rng.normal(size=(17, 2))
+    together = laws_of([Family(few), Family(other), Family(many, p=[0.01])], resamples=512)
+    alone = [family(few, resamples=512), family(other, resamples=512),
+             family(many, p=[0.01], resamples=512)]  # fmt: skip
+    for law, own in zip(together, alone, strict=True):
+        assert law.smallest == pytest.approx(own.smallest, rel=1e-9)

@@ -15,7 +15,7 @@ from passk_cli.report.model import Column, Estimate, Report, Table
 DATA = Table((Column("model"), Column("drop", "share")), (("a_b", Estimate(-0.1, signed=True)),))
 REPORT = Report(
     (DATA,),
-    DATA,
+    lambda: DATA,
     answer=(
         ("a_b loses ", Estimate(-0.1, low=-0.2, high=0.05, signed=True), " on ", 1200, " tasks."),
         ("T* is ", (0.25, Column("", "number")), "."),
@@ -64,7 +64,7 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
             ("b", "0.2", Estimate(None), None),
         ),
     )
-    text = loaded(FORMATS["latex"])(Report((table,), table), Style(stacked=True))
+    text = loaded(FORMATS["latex"])(Report((table,), lambda: table), Style(stacked=True))
     assert text.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().split("\n") == [
         r"a & 0.2 & \textbf{0.500} & 0.100$^{b}$ \\",
         r" &  & {\scriptsize [0.400, 0.600]} &  \\",
@@ -73,5 +73,5 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
         r"\addlinespace",
         r"b & 0.2 & -- & -- \\",
     ]
-    beside = loaded(FORMATS["latex"])(Report((table,), table), Style())
+    beside = loaded(FORMATS["latex"])(Report((table,), lambda: table), Style())
     assert r" & 0.8 & 0.500 $\pm$0.100 & $\sim$ $-$0.100 [$-$0.200, 0.100] \\" in beside

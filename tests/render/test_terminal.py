@@ -29,7 +29,7 @@ GATE = Table(
 
 def shown(item: Table, width: int, **style: object) -> str:
     style = {"width": width, **style}
-    return table(Report((item,), item), Style(**style))  # type: ignore[arg-type]
+    return table(Report((item,), lambda: item), Style(**style))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +94,6 @@ def test_a_difference_that_is_not_significant_has_no_colour() -> None:
 
 
 def test_a_verdict_at_the_beginning_of_the_answer_is_coloured() -> None:
-    report = Report((), Table((), ()), answer=(("FAIL: agent-b lost ", 0.14, "."),))
+    report = Report(answer=(("FAIL: agent-b lost ", 0.14, "."),))
     assert table(report, Style(width=80, colour=True)).startswith("\x1b[31mFAIL\x1b[0m:")
     assert table(report, Style(width=80)).startswith("FAIL: agent-b")

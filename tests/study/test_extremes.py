@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from passk_cli.render.style import Style, answer
-from passk_cli.report.model import Column, Estimate, Report, Table
+from passk_cli.report.model import Estimate, Report
 from passk_cli.study.extremes import named, range_of
 from passk_cli.study.fact import Fact
 
-NOTHING = Table((Column("model"),), ())
 R = Estimate
 
 
@@ -17,7 +16,7 @@ def said(
     cells: dict[str, Estimate], groups: tuple[str, ...] = (), style: Style | None = None
 ) -> str:
     facts = [Fact(tuple(name.split("/")), "pass@1", 1, cell) for name, cell in cells.items()]
-    report = Report((), NOTHING, answer=(range_of(facts, groups),))
+    report = Report(answer=(range_of(facts, groups),))
     return answer(report, style or Style())
 
 

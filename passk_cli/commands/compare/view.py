@@ -271,9 +271,9 @@ class Ranking(Ranked[Standing]):
         if not others:
             return (f"All {plural(len(top), 'model')} tie", *where, ").")
         first = f"{names[0]} and {names[1] if len(names) == 2 else f'{len(names) - 1:,} more'}"
-        worse = {frozenset(pair.models) for pair in tested if pair.winner}
-        both = [frozenset((a.values.series, b.values.series)) for a in others for b in top]
-        than = "" if worse.issuperset(both) else " than at least one model"
+        first_ = {rank.values.series for rank in top}
+        apart = (p for p in tested if len(first_.intersection(p.models)) == 1)
+        than = "" if all(pair.winner for pair in apart) else " than at least one model"
         rest = f"the other {len(others):,} are"
         if len(others) == 1:
             rest = f"{others[0].values.series[0]} is"

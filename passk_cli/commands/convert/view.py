@@ -117,7 +117,7 @@ class Convert(Question, ConvertOptions):
         elif counts.facts.missing and counts.facts.missing_policy == KEEP:
             empty = f"{counts.facts.missing:,} without an outcome"
             answer = f"Written: {attempts} of {whom}; {empty}."
-        return replace(report, data=written.data(), answer=((answer,),))
+        return replace(report, rows=written.data, answer=((answer,),))
 
 
 def _require_outside(source: Any, output: Path) -> None:

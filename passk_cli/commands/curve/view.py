@@ -605,8 +605,9 @@ class Curve(Question, CurveOptions):
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
-        data = tidy([fact for section in sections for fact in section.facts()], (), "")
-        return replace(view(study, sections), data=data, signature=signature, methods=None)
+        facts = [fact for section in sections for fact in section.facts()]
+        return replace(view(study, sections), rows=lambda: tidy(facts, (), ""),
+                       signature=signature, methods=None)  # fmt: skip
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""

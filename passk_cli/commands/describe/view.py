@@ -198,7 +198,7 @@ class Describe(Question, DescribeOptions):
             interval=None,
         )
         rows = [vars(column) for column in counts.facts.columns]
-        return replace(report, data=models.data(), lists={"columns": rows})
+        return replace(report, rows=models.data, lists={"columns": rows})
 
 
 def _end(size: Extent, at: int) -> Cell:

@@ -173,7 +173,7 @@ class Formats(Question, FormatsOptions):
         if self.name is not None:
             one = OneFormat(no_study, every)
             tables, answer = tuple(one.tables()), tuple(one.answer())
-            return Report(tables, each_format.data(), VERSION, answer=answer)
+            return Report(tables, each_format.data, VERSION, answer=answer)
         lines: list[tuple[str, str]] = []
         for kind in dict.fromkeys(each.kind for each in every):
             names = sorted(each.name for each in every if each.kind == kind)
@@ -182,7 +182,7 @@ class Formats(Question, FormatsOptions):
         kinds = Kinds(no_study, lines)
         return Report(
             (*kinds.tables(), *each_format.tables()),
-            each_format.data(),
+            each_format.data,
             " · ".join((*kinds.context(), VERSION)),
             " · ".join(each_format.details()),
             answer=tuple(each_format.answer()),

@@ -770,10 +770,8 @@ def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:
     ]
     left = f"; {plural(len(book.others), 'suite')} not in tier {book.tier}" if book.others else ""
     answer = f"{book.name} is valid: {plural(len(asked), 'suite')}{left}. No data was read."
-    fields = tuple(Column(column.header) for column in table.columns)
-    return Report(
-        (table,), replace(table, columns=fields), VERSION, messages=tuple(over), answer=((answer,),)
-    )
+    fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
+    return Report((table,), lambda: fields, VERSION, messages=tuple(over), answer=((answer,),))
 
 
 def suites_report(suites: Suites) -> Report:

@@ -173,7 +173,7 @@ class Record(Question, RecordOptions):
         place = to.rstrip("/") + "/" if is_folder(to) else to
         added = Added(study, of_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
-        return replace(report, data=added.data(), commit=lambda: append(to, columns))
+        return replace(report, rows=added.data, commit=lambda: append(to, columns))
 
 
 def _lists(counts: Counts) -> dict[str, Any]:

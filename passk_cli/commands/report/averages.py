@@ -93,5 +93,5 @@ def macro_panel(page: Page, whole: Report) -> Panel:
         "Macro average",
         "The macro average is the mean of a model's groups, each of which counts the same however"
         " many tasks it has. It is there only for models that have a number in every group.",
-        Report((table,), table, " · ".join(section.context())),
+        Report((table,), lambda: table, " · ".join(section.context())),
     )

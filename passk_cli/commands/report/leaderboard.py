@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from passk_cli.report.model import ALWAYS, Board, BoardRow, Cell, Column, Estimate, Report, Table
@@ -82,7 +83,8 @@ def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board,
     order = {model: at for at, model in enumerate(ranked[0].ranks)}
     entries.sort(key=lambda entry: order.get(entry.model, len(order)))
     board = Board(metrics, tuple(table.columns[at] for at in others), tuple(entries))
-    return board, replace(estimates, tables=(board.table,), data=_with_places(estimates, places))
+    rows = partial(_with_places, estimates, places)
+    return board, replace(estimates, tables=(board.table,), rows=rows)
 
 
 def _with_places(estimates: Report, places: Mapping[str, Places]) -> Table:

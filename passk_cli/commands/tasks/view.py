@@ -431,7 +431,7 @@ def matrix_report(study: Study, rows: int) -> Report:
             records.append(MatrixRow(group.groups, task, mean, own))
     matrix = MatrixOfModels(study, records, first=rows)
     report = view(study, [matrix], messages=study.messages(()), interval=None)
-    return replace(report, data=matrix.data())
+    return replace(report, rows=matrix.data)
 
 
 def heat_maps(study: Study) -> tuple[Plot, ...]:
@@ -566,7 +566,7 @@ def suspects_report(study: Study, rows: int) -> Report:
         study, [tasks], messages=study.messages(()),
         interval=None, correlation="spearman", level=level, adjust="bh",
     )  # fmt: skip
-    return replace(report, data=tasks.data())
+    return replace(report, rows=tasks.data)
 
 
 class EachTask(Question, TasksOptions):

@@ -210,7 +210,9 @@ def _report(
     fields = [c.name for c in Regressions.columns if any(c.name in row for row in rows)]
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
-        data=Table(tuple(map(Column, fields)), tuple(tuple(map(row.get, fields)) for row in rows)),
+        rows=lambda: Table(
+            tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows]
+        ),
         context=f"{_CONTEXT} · {VERSION}", details="exact sums", messages=tuple(messages),
         signature={"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
         draw=plots, answer=answer,
