@@ -203,7 +203,8 @@ ALIKE = (
 ALIKE_HELD_OUT = (
     (3, 3, (1.0, 1.0), 1.0), (12, 2, (1.0, 1.0), 1.0), (40, 3, (5.0, 0.5), 1.0),
     (40, 3, (0.2, 4.0), 0.97), (200, 2, (0.5, 0.5), 1.0), (80, 6, (1.0, 1.0), 0.7),
-    (80, 6, (1.0, 1.0), 0.0), (80, (2, 9), (1.0, 2.0), 0.97),
+    (80, 6, (1.0, 1.0), 0.0), (80, (2, 9), (1.0, 2.0), 0.97), (70, 3, (3.0, 1.0), 0.99),
+    (20, 20, (2.0, 2.0), 1.0), (25, 6, (1.0, 2.0), 1.0), (150, 10, (1.0, 1.0), 0.85),
 )  # fmt: skip
 
 
@@ -233,7 +234,7 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
                 continue
             variance, low, high = true_difference(one, other)
             planned.append(Difference(one, other, 0.0, variance).variance(least) / true)
-            covers.append(low <= true_between + 1e-12 <= high or (rho == 1 and low < true / 20))
+            covers.append(low <= true_between <= high)
             shared = float(np.cov(one.values, other.values)[0, 1])
             root = sqrt(max(one.between, 0) * max(other.between, 0))
             if not root or abs(shared / root) > 1:

@@ -237,6 +237,9 @@ def answer(
     report = question.answered(options, counts_of)
     require_met(asked, every)
     report = judged(report)
+    if options.request.by:
+        # A group of the name of a column is refused whatever is shown.
+        _ = report.data
     for path, columns in report.exports.items():
         write_columns(Path(path), columns)
     if report.commit is not None:

@@ -439,7 +439,8 @@ def true_difference(first: Piloted, second: Piloted) -> tuple[float, float, floa
 
     h_t = (d_t − d̄)² T / (T − 1) − luck of both: D̂ = mean h is unbiased, and below 0 where models
     are alike.  So D̂ and s = sd(h) / √T are taken as a normal law, of which what is above 0 is
-    left: its mean D̂ + s φ(D̂/s) / Φ(D̂/s), and its 2.5 and 97.5 % quantiles.
+    left: its mean D̂ + s φ(D̂/s) / Φ(D̂/s), and its 97.5 % quantile.  The lower limit is that of the
+    whole law, which may lie at 0: models that are the same are not to be shut out.
     Luck of a task: v² − the mean product of the values of two separate groups of k attempts, for
     k = 1 c (n − c) / (n² (n − 1)); where n₀ < 2k the mean one of the Beta model.
 
@@ -449,7 +450,7 @@ def true_difference(first: Piloted, second: Piloted) -> tuple[float, float, floa
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])
     >>> pilots = [Piloted(Metric("pass@", 1), n, c) for c in passes]
     >>> [round(each, 4) for each in true_difference(*pilots)]
-    [0.0157, 0.0005, 0.0505]
+    [0.0157, 0.0, 0.0505]
     """
     from scipy.special import ndtr, ndtri
 
@@ -461,8 +462,8 @@ def true_difference(first: Piloted, second: Piloted) -> tuple[float, float, floa
     away = max(estimate / error, -30.0)
     above = float(ndtr(away))
     mean = away + math.exp(-(away**2) / 2) / math.sqrt(2 * math.pi) / above
-    low, high = (-float(ndtri(tail * above)) for tail in (0.975, 0.025))
-    mean, low, high = (error * max(each + 0.0, 0.0) for each in (mean, away + low, away + high))
+    ends = away + float(ndtri(0.025)), away - float(ndtri(0.025 * above))
+    mean, low, high = (error * max(each, 0.0) for each in (mean, *ends))
     return mean, low, high
 
 

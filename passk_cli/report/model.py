@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from passk_cli.errors import DataError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import WARNING, Said
 from passk_cli.report.plot import Plot
 from passk_cli.text import plural, printable, strict_json
@@ -437,8 +437,18 @@ class Report:
 
     @cached_property
     def data(self) -> Table:
-        """The tidy rows, made when they are first asked for."""
-        return self.rows()
+        """The tidy rows, made when they are first asked for.
+
+        Errors: ParameterError when a group column has the name of another column.
+        """
+        table = self.rows()
+        names = [column.header for column in table.columns]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ParameterError(
+                f"--by {twice}: the output has a column of that name; rename it in the data",
+                name="reserved-column",
+            )
+        return table
 
     @property
     def warnings(self) -> tuple[Said, ...]:

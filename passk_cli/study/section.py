@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from passk_cli.errors import ParameterError
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.model import (
     ALWAYS,
@@ -273,16 +272,6 @@ def view(
     def facts() -> list[Fact]:
         return [fact for section in sections for fact in section.facts()]
 
-    def rows() -> Table:
-        table = tidy(facts(), study.counts.group_names, study.confidence.population)
-        names = [column.header for column in table.columns]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ParameterError(
-                f"--by {twice}: the output has a column of that name; rename it in the data",
-                name="reserved-column",
-            )
-        return table
-
     def plots() -> tuple[Plot, ...]:
         every: list[Plot] = []
         said: list[Sentence] = []
@@ -300,9 +289,9 @@ def view(
 
         return methods_of(study.counts, study.confidence, facts(), entries)
 
-    report = Report(
+    return Report(
         tables=tuple(table for section in sections for table in section.tables()),
-        rows=rows,
+        rows=lambda: tidy(facts(), study.counts.group_names, study.confidence.population),
         context=" · ".join(filter(None, parts)),
         basis=" · ".join(part for part in parts if part and "--full" not in part),
         details=" · ".join(part for section in sections for part in section.details() if part),
@@ -316,7 +305,3 @@ def view(
         answer=tuple(sentence for section in sections for sentence in section.answer()),
         methods=methods,
     )
-    if study.counts.group_names:
-        # A name that is taken is refused whatever is shown.
-        _ = report.data
-    return report

@@ -173,7 +173,7 @@ def test_a_long_table_can_be_searched(evil: passk_cli.Findings) -> None:
     assert page is not None
     panel = next(each for each in page.sections[0].panels if each.name == "curves")
     table = panel.report.tables[0]
-    long = replace(table, rows=table.rows * 4, first=0)
+    long = replace(table, rows=[*table.rows] * 4, first=0)
     panel = replace(panel, report=replace(panel.report, tables=(long,), draw=tuple))
     page = replace(page, sections=(replace(page.sections[0], panels=(panel,)),))
     text = pages.document(replace(evil.report, page=page), "html", Style())[""].decode()
