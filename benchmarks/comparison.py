@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.family import Family as OneLevel
-from passk_cli.inference.family import laws_of
+from passk_cli.inference.family import OneLevel, laws_of
 from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.pass_k import pass_at_k

@@ -29,7 +29,7 @@ from scipy.special import stdtr, stdtrit
 
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.family import Differences, Family, laws_of
+from passk_cli.inference.family import Differences, OneLevel, laws_of
 from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
@@ -349,7 +349,7 @@ def families(runs: int) -> str:
             )
             one = difference_law(d, 1.0, floor)
             p = one.p()
-            tests = Family(Differences(values.T, first, second))
+            tests = OneLevel(Differences(values.T, first, second))
             (law_of_all,) = laws_of([tests], resamples=2_000)
             alpha = law_of_all.level(0.05)
             low, high = one.limits(alpha)
@@ -481,7 +481,7 @@ def many() -> str:
     law = difference_law(values[first] - values[second], 1.0)
     p = law.p()
     middle = time.process_time()
-    (together,) = laws_of([Family(Differences(values.T, first, second), p=p)])
+    (together,) = laws_of([OneLevel(Differences(values.T, first, second), p=p)])
     level = together.level(0.05)
     law.limits(level)
     return table(

@@ -94,7 +94,7 @@ class SmallestP:
         return min(alpha, max(below, alpha / self.tests))
 
 
-class Family(NamedTuple):
+class OneLevel(NamedTuple):
     """Tests of the mean differences in each column, which have one level together.
 
     differences : (units × columns), or `Differences`; units are tasks, or totals of clusters.
@@ -109,7 +109,7 @@ class Family(NamedTuple):
 
 
 def laws_of(
-    every: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
+    every: Sequence[OneLevel], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
 ) -> list[SmallestP]:
     """The law of each of several families; those of equally many units have the same signs.
 
@@ -128,7 +128,7 @@ def laws_of(
     bootstrap).
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
-    >>> laws_of([Family(together)])[0].adjusted([0.125, 0.6]).tolist()
+    >>> laws_of([OneLevel(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
     laws = [SmallestP(_columns(tests), np.empty(0)) for tests in every]
@@ -165,7 +165,7 @@ def laws_of(
     return laws
 
 
-def _columns(tests: Family) -> int:
+def _columns(tests: OneLevel) -> int:
     differences = tests.differences
     if isinstance(differences, Differences):
         return len(differences.first)
@@ -188,7 +188,7 @@ class _Residuals:
     degrees: Ints
 
     @classmethod
-    def of(cls, tests: Family) -> _Residuals:
+    def of(cls, tests: OneLevel) -> _Residuals:
         differences, sizes, shared = tests.differences, np.asarray(tests.sizes, float), tests.shared
         if isinstance(differences, Differences):
             models, first, second = differences

@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.amounts import amount_reach, softened
-from passk_cli.inference.family import Family, laws_of
+from passk_cli.inference.family import OneLevel, laws_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample, interval, intervals
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -340,7 +340,7 @@ def compare_costs(
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
         sizes = cluster_totals(first.cost[:, None], first.clusters)[1]
-        tests = Family(columns, sizes, p=p)
+        tests = OneLevel(columns, sizes, p=p)
         (together,) = laws_of([tests], alpha=alpha, resamples=resamples, seed=seed)
         alpha, adjusted = together.level(alpha), together.adjusted(p)
     elif adjust and laws:

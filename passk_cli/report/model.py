@@ -162,13 +162,13 @@ class Table:
     def shortened(self) -> Table:
         """It without what only --full shows: its first rows and the columns that decide."""
         places = [at for at, column in enumerate(self.columns) if column.shown == ALWAYS]
-        rows = Rows.of(self.rows).cut(places, self.first or None)
+        rows = LazyRows.of(self.rows).cut(places, self.first or None)
         return replace(self, columns=tuple(self.columns[at] for at in places), rows=rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Rows(Sequence[tuple[Cell, ...]]):
-    """Rows of a table whose cells are computed once they are looked at.
+class LazyRows(Sequence[tuple[Cell, ...]]):
+    """LazyRows of a table whose cells are computed once they are looked at.
 
     records : one a row.  cells : what gives the cell of each column.
     """
@@ -177,15 +177,15 @@ class Rows(Sequence[tuple[Cell, ...]]):
     cells: Sequence[Callable[[Any], Cell]]
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[Cell, ...]]) -> Rows:
+    def of(cls, rows: Sequence[tuple[Cell, ...]]) -> LazyRows:
         """Any rows as such, where they are not already."""
-        if isinstance(rows, Rows):
+        if isinstance(rows, LazyRows):
             return rows
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
 
-    def cut(self, places: Sequence[int], first: int | None) -> Rows:
+    def cut(self, places: Sequence[int], first: int | None) -> LazyRows:
         """The first rows alone, and of their cells those in these places."""
-        return Rows(self.records[:first], [self.cells[at] for at in places])
+        return LazyRows(self.records[:first], [self.cells[at] for at in places])
 
     @cached_property
     def _computed(self) -> tuple[tuple[Cell, ...], ...]:

@@ -13,7 +13,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.difference import DifferenceLaw
-from passk_cli.inference.family import Family, SmallestP, laws_of
+from passk_cli.inference.family import OneLevel, SmallestP, laws_of
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.report.words import DrawnP
@@ -154,7 +154,7 @@ def _families(
         yield SECONDARY if number else PRIMARY, family
 
 
-class _Family(NamedTuple):
+class _Judged(NamedTuple):
     """Comparisons that are adjusted together, with p, that of equivalence, and the law of each."""
 
     comparisons: Sequence[Comparison]
@@ -163,7 +163,7 @@ class _Family(NamedTuple):
     laws: list[tuple[DifferenceLaw, int] | None]
 
 
-def _pooled(comparisons: Sequence[Comparison], rules: Rules) -> _Family:
+def _pooled(comparisons: Sequence[Comparison], rules: Rules) -> _Judged:
     """A family whose laws know of each other's spread, metric by metric, where flips adjust it.
 
     Of many pairs some have by chance few differences, and a standard error far too small, so that
@@ -191,7 +191,7 @@ def _pooled(comparisons: Sequence[Comparison], rules: Rules) -> _Family:
                 equivalence[places] = law.equivalence(rules.margin)
             for row, at in enumerate(places):
                 laws[at] = law, row
-    return _Family(comparisons, p, equivalence, laws)
+    return _Judged(comparisons, p, equivalence, laws)
 
 
 def _judged(
@@ -204,7 +204,7 @@ def _judged(
         tests·p, which nearly always does without draws.
     """
     alpha, laws = 1.0 - confidence.level, dict[int, SmallestP]()
-    pooled, wanted = dict[int, _Family](), dict[int, Family]()
+    pooled, wanted = dict[int, _Judged](), dict[int, OneLevel]()
     for at, comparisons in enumerate(every):
         if comparisons[0].first.metric.kind.ratio:
             continue
@@ -249,7 +249,7 @@ def _judged(
         )  # fmt: skip
 
 
-def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
+def _tests(comparisons: Sequence[Comparison], p: Floats) -> OneLevel | None:
     """The tests of a family, as signs are shared by them; None where there is nothing to sign, and
     Bonferroni's bound is left.
 
@@ -263,14 +263,14 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
         return None
     if same:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
-        return Family(differences_of(tested), sizes, p=p)
+        return OneLevel(differences_of(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     differences = np.zeros((len(tasks), len(tested)))
     shared = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], shared[at, column] = c.d, True
-    return Family(differences, shared=shared, p=p)
+    return OneLevel(differences, shared=shared, p=p)
 
 
 def _tested(

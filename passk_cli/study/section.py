@@ -20,10 +20,10 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
+    LazyRows,
     Methods,
     Phrase,
     Report,
-    Rows,
     Sentence,
     Table,
 )
@@ -91,13 +91,13 @@ class Section(Generic[Record]):
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """These records under the section's columns."""
         columns, cells = self._shown(lambda column: column.shown != DATA)
-        return Table(columns, Rows(records, cells), title, self.shown, self.first)
+        return Table(columns, LazyRows(records, cells), title, self.shown, self.first)
 
     def data(self) -> Table:
         """The records as rows of their own schema: the columns that have a name, under it."""
         columns, cells = self._shown(lambda column: bool(column.name) or column in (MODEL, GROUPS))
         heads = tuple(Column(c.name if c.name and not c.across else c.header) for c in columns)
-        return Table(heads, Rows(self.records, cells))
+        return Table(heads, LazyRows(self.records, cells))
 
     def _shown(
         self, wanted: Callable[[Column], bool]

@@ -10,7 +10,7 @@ from scipy import stats
 
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.discordance import tango, tango_equivalence
-from passk_cli.inference.family import Family, SmallestP, laws_of
+from passk_cli.inference.family import OneLevel, SmallestP, laws_of
 from passk_cli.inference.intervals import Sample, equivalences, interval
 
 
@@ -102,7 +102,7 @@ def test_one_sided_tests_of_a_family() -> None:
     # Bonferroni's bound where nothing is known of the law; twice a p where two are the same test.
     assert SmallestP(3, np.empty(0)).adjusted_one_sided([0.01, 0.5]).tolist() == [0.03, 1.0]
     d = np.random.default_rng(6).normal(0, 1, (200, 1))
-    (same,) = laws_of([Family(np.hstack([d] * 8))], resamples=4096)
+    (same,) = laws_of([OneLevel(np.hstack([d] * 8))], resamples=4096)
     (adjusted,) = same.adjusted_one_sided([0.02])
     assert adjusted == pytest.approx(same.adjusted([0.04])[0], rel=1e-12)
     assert adjusted == pytest.approx(0.04, abs=0.01)

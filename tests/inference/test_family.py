@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.family import Differences, Family, SmallestP, laws_of
+from passk_cli.inference.family import Differences, OneLevel, SmallestP, laws_of
 
 
 def family(
     differences: object, sizes: object = 1.0, shared: object = None, p: object = (), **draws: int
 ) -> SmallestP:
-    (law,) = laws_of([Family(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
+    (law,) = laws_of([OneLevel(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
     return law
 
 
@@ -170,7 +170,7 @@ def test_no_family_depends_on_others() -> None:
     rng = np.random.default_rng(4)
     few, many = rng.normal(size=(40, 3)), rng.normal(0.2, 1, size=(40, 6))
     other = rng.normal(size=(17, 2))
-    together = laws_of([Family(few), Family(other), Family(many, p=[0.01])], resamples=512)
+    together = laws_of([OneLevel(few), OneLevel(other), OneLevel(many, p=[0.01])], resamples=512)
     alone = [family(few, resamples=512), family(other, resamples=512),
              family(many, p=[0.01], resamples=512)]  # fmt: skip
     for law, own in zip(together, alone, strict=True):
