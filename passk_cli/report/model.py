@@ -168,7 +168,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class LazyRows(Sequence[tuple[Cell, ...]]):
-    """LazyRows of a table whose cells are computed once they are looked at.
+    """Rows of a table whose cells are computed once they are looked at.
 
     records : one a row.  cells : what gives the cell of each column.
     """
