@@ -119,6 +119,7 @@ def test_a_gate_that_fails(steps: Steps, tmp_path: Path) -> None:
     assert Path(outputs["junit"]).read_text().startswith("<?xml")
 
 
+@pytest.mark.long
 def test_a_gate_that_passes_and_other_events(steps: Steps, tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     write_runs(tmp_path / "evals", 9)

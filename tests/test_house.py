@@ -37,6 +37,7 @@ def test_tool_is_content(tool: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_no_name_of_a_class_means_two_things() -> None:
     package = ROOT / "passk_cli"
     places: dict[str, list[str]] = {}
@@ -50,6 +51,7 @@ def test_no_name_of_a_class_means_two_things() -> None:
     assert not {name: files for name, files in places.items() if len(files) > 1}
 
 
+@pytest.mark.long
 def test_every_sort_by_places_names_its_kind() -> None:
     """numpy's default leaves equals in an order that differs from processor to processor."""
     calls = [

@@ -67,6 +67,7 @@ def test_safe_csv(passk: Passk, tmp_path: Path, form: str) -> None:
     assert {row[0] for row in table} >= {f"'{name}" for name in FORMULAS}
 
 
+@pytest.mark.long
 def test_no_code_is_made_of_data() -> None:
     """The package evaluates no text, unpickles nothing and starts no process; one file fetches."""
     calls = {"eval", "exec", "compile", "__import__", "system", "popen", "Popen", "call"}

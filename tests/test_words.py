@@ -73,6 +73,7 @@ def test_changes_of_this_version() -> None:
     assert found(prose(section)) == []
 
 
+@pytest.mark.long
 def test_messages() -> None:
     """Every text of the package that is no docstring: notes and errors that no golden shows."""
     sources = {path: path.read_text() for path in PACKAGE.rglob("*.py")}

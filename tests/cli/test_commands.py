@@ -142,6 +142,7 @@ def test_same_seed_same_bytes(passk: Passk) -> None:
     assert passk(*base, "--seed", "7").out != one
 
 
+@pytest.mark.long
 def test_another_model_or_metric_changes_no_other_number(passk: Passk) -> None:
     def of(rows: list[dict[str, str]], drop: tuple[str, ...]) -> dict[str, dict[str, str]]:
         return {
@@ -202,6 +203,7 @@ def test_closed_pipe_and_help() -> None:
             assert command in shown.stdout
 
 
+@pytest.mark.long
 def test_gate(passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     turbo = f"new={CRUXEVAL}/gpt-3.5-turbo-0613_temp0.2.json.gz"
     llama = CRUXEVAL / "codellama-13b_temp0.2.json.gz"

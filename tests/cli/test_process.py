@@ -202,6 +202,7 @@ def test_a_full_disk_is_said_once(arguments: str) -> None:
     assert "Exception" not in done.stderr
 
 
+@pytest.mark.long
 def test_names_of_files_that_are_no_utf_8(passk: Passk, tmp_path: Path) -> None:
     place = os.fsencode(tmp_path)
     one, two = os.fsdecode(place + b"/a\xff.csv"), os.fsdecode(place + b"/b\xfe.csv")

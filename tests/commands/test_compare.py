@@ -41,6 +41,7 @@ def test_seven_cruxeval_models(passk: Passk) -> None:
     assert set(close["letters"]) & set(close["letters_against"])
 
 
+@pytest.mark.long
 def test_baseline_numbers_as_computed_elsewhere(passk: Passk) -> None:
     """Differences, limits (normal, elsewhere) and p-values of 20,000 sign flips."""
     base = ["compare", *FILES, "--baseline", "codellama-13b", "-k", "1,10", "-f", "csv"]
@@ -420,6 +421,7 @@ def test_shared_signs_cost_less_than_holm(passk: Passk) -> None:
     assert "level, one test ·" in passk("compare", *FILES[:2], "-m", "pass@1", "--full").out
 
 
+@pytest.mark.long
 def test_signs_are_about_new_tasks(passk: Passk) -> None:
     base = ["compare", *FILES[:3], "-m", "pass@1"]
     these = [*base, "--population", "these-tasks"]

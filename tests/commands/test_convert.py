@@ -97,6 +97,7 @@ def rows(outcomes: st.SearchStrategy[Any]) -> st.SearchStrategy[list[dict[str, A
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["csv", *long("jsonl", "parquet")])
 @settings(max_examples=4)
 @given(graded=st.booleans(), data=st.data())

@@ -19,7 +19,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import QUANTITIES
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, long
 from tests.files.attempts.test_spending import COST as DATA
 from tests.files.attempts.test_spending import HARBOR, NUMBERS, laid_out
 
@@ -276,7 +276,7 @@ def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
 
 
 @pytest.mark.parametrize("population", ["new-tasks", "these-tasks"])
-@pytest.mark.parametrize("amount", ["cost", "duration"])
+@pytest.mark.parametrize("amount", ["cost", *long("duration")])
 def test_a_ratio_as_a_metric_is_that_of_passk_cost(amount: str, population: str) -> None:
     name, options = f"{amount}-per-success", {"population": population}
     columns = ["model", "estimate", "low", "high", "interval"]
@@ -348,6 +348,7 @@ def test_two_models_of_a_cascade_may_be_a_pair_in_python() -> None:
     pd.testing.assert_frame_equal(pair.frame, text.frame)
 
 
+@pytest.mark.long
 def test_the_chart_has_both_intervals_and_the_frontier(tmp_path: Path) -> None:
     many = [(f"m{i}", [[(t % 10 < i, 0.1 * (i % 4 + 1))] for t in range(10)]) for i in range(1, 10)]
     (plot,) = passk_cli.cost(made(*many), resamples=100).report.plots

@@ -270,6 +270,7 @@ def test_charts() -> None:
     assert all((v["y"] is None) == (v["x"] > 20) for v in line)
 
 
+@pytest.mark.long
 def test_another_model_changes_no_number_and_draws_depend_on_the_seed() -> None:
     plan = Curve(band="simultaneous", delta=True)
     two, one = simulated(models=2), simulated(models=1)

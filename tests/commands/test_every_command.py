@@ -508,7 +508,7 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(
     assert_refused_alike(done, name, "", lambda: function(name)(*files, **given))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", only(COMMANDS, "estimate", "gate", "tasks"))
 def test_no_group_shares_its_name_with_a_column(
     passk: Passk, results: Path, findings: Found, tmp_path: Path, name: str
 ) -> None:

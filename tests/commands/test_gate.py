@@ -288,6 +288,7 @@ def test_too_few_tasks_for_any_significant_drop_is_undecided(passk: Passk, run: 
     assert (done.code, done.out.startswith(said)) == (1, True)
 
 
+@pytest.mark.long
 def test_every_gate_says_its_verdict_once(passk: Passk, run: Run, tmp_path: Path) -> None:
     """Above the table, or on stderr where stdout is for programs."""
     old, worse = run("old", range(60)), run("worse", range(60), worse=1)

@@ -294,6 +294,7 @@ def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path
     assert [m.name for m in ratio.report.messages][-1:] == ["changes-of-parts"]
 
 
+@pytest.mark.long
 def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
     tmp_path: Path,
 ) -> None:
@@ -387,6 +388,7 @@ def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:
     assert rows["estimate"].tolist() == [0, 0, 0.5, 0.5]
 
 
+@pytest.mark.long
 def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> None:
     """Five runs pooled; the interval is wider than the plain one by σ² (1 + 1/5) exactly."""
     random = np.random.default_rng(8)

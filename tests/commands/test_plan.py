@@ -693,6 +693,7 @@ def costing(*costs: float | None) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 def test_a_budget_is_dollars_or_attempts_and_the_answer_says_which() -> None:
     priced = costing(0.1, 0.2, 0.6)

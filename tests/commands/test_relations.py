@@ -172,6 +172,7 @@ def test_what_is_asked_beside_changes_nothing(beside: Callable[[Case], Case], na
     require_same(name, numbers(name, *case), ends)
 
 
+@pytest.mark.long
 def test_runs_without_costs_are_in_every_number_but_costs(tmp_path: Path) -> None:
     """The last runs of a cost are the last that have one, those of passes the last of all."""
     history = str(tmp_path / "h.parquet")

@@ -282,6 +282,7 @@ def test_files_of_two_temperatures_are_not_pooled_in_silence(passk: Passk, write
     assert "note[pooled-files]" in passk("estimate", *plain, "-k", "1").err
 
 
+@pytest.mark.long
 def test_names_give_temperatures_to_every_command(passk: Passk, write: Write) -> None:
     line = '{"task": "%s", "kind": "%s", "passed": %s}\n'
     rows = [("a", "x", "true"), ("a", "x", "false"), ("b", "y", "true"), ("b", "y", "true")]

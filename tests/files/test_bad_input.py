@@ -514,6 +514,7 @@ def test_pooling_without_attempt_numbers_is_said(passk: Passk, write: Write) -> 
     assert "several files hold attempts of one model without numbers" in done.err
 
 
+@pytest.mark.long
 def test_signs_that_the_terminal_lacks() -> None:
     command = [sys.executable, "-m", "passk_cli", "describe", str(SAMPLES / "tau_airline.csv")]
     done = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": "cp1252"},

@@ -100,6 +100,7 @@ def test_uneven_rows_wherever_blocks_end(tmp_path: Path, end: str, last: str) ->
     assert not may_be_uneven(source, b";", 1)
 
 
+@pytest.mark.long
 def test_cells_hold_no_texts(tmp_path: Path) -> None:
     """What Python allocates for a cell, at the peak of reading; a text takes 60 bytes and more."""
     import tracemalloc

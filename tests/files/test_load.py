@@ -547,6 +547,7 @@ def test_a_model_that_appears_late_is_not_pooled(write: Write) -> None:
     }
 
 
+@pytest.mark.long
 def test_settings_and_attempts_that_appear_late(write: Write) -> None:
     half = slice(2000, None)
     for name, content in (

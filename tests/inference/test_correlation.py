@@ -12,6 +12,7 @@ from passk_cli.metrics.registry import parse
 from tests.conftest import long
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["pass@2", *long("pass@1", "pass^2")])
 def test_luck_of_a_task_against_repeated_attempts(name: str) -> None:
     rng = np.random.default_rng(3)

@@ -46,6 +46,7 @@ def test_one_task_is_never_equivalent() -> None:
     assert equivalences([Sample(np.zeros(1), low=-1.0)], 0.5, "guarded-t") == [1.0]
 
 
+@pytest.mark.long
 def test_values_of_0_and_1_agree_with_tango() -> None:
     rng = np.random.default_rng(2)
     for _ in range(150):

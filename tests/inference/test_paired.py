@@ -42,6 +42,7 @@ def test_exact_p_is_the_definition(values: list[int]) -> None:
     assert Fraction(found.p[0]) == by_enumeration([Fraction(value) for value in values])
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.floats(-1e3, 1e3).map(lambda x: round(x, 3)), min_size=1, max_size=11))
 def test_exact_p_of_any_floats(values: list[float]) -> None:

@@ -27,6 +27,7 @@ def said(findings: passk_cli.Findings) -> str:
     return " ".join(m.text for m in findings.report.messages if m.name == "copied-run")
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_changed(
     tmp_path: Path,

@@ -13,7 +13,7 @@ import passk_cli
 from passk_cli.errors import DataError
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
-from tests.conftest import Write
+from tests.conftest import Write, long
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -91,7 +91,7 @@ def test_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
         assert f"first seen at {first} (1 duplicate row)" in error.problem
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "json", "parquet", "frame", "records"])
+@pytest.mark.parametrize("kind", ["jsonl", "csv", *long("json", "parquet", "frame", "records")])
 def test_rows_that_a_condition_leaves_out_count_for_the_place(tmp_path: Path, kind: str) -> None:
     rows = [row | {"passed": "maybe" if i in (2, 7) else True} for i, row in enumerate(ROWS)]
     data, place = written(tmp_path, kind, rows)

@@ -104,6 +104,7 @@ CASES: list[tuple[str, Corrupt, dict[str, object], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("fixture", "corrupt", "options", "message"), CASES)
 def test_corrupted(
     fixture: str, corrupt: Corrupt, options: dict[str, object], message: str, tmp_path: Path

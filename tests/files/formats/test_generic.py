@@ -65,6 +65,7 @@ def test_each_shape_reads(tmp_path: Path, name: str, layout: Mapping[str, Any]) 
     assert form(path) == name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_long_document_reads_as_a_short_one(tmp_path: Path, name: str) -> None:
     """Streamed, with what matters after 300 kB of text."""
@@ -122,6 +123,7 @@ def test_one_record_per_file(tmp_path: Path) -> None:
     assert cells(tmp_path) == {("m", "a"): (3, 1)}
 
 
+@pytest.mark.long
 def test_two_lists_of_records_are_refused(tmp_path: Path) -> None:
     record = {"task_id": "a", "passed": True}
     path = written(tmp_path, "m.json", {"train": [record], "test": [{**record, "passed": False}]})

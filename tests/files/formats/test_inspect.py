@@ -52,6 +52,7 @@ def test_a_folder_of_logs_keeps_suites_apart() -> None:
     assert {key[1:3] for key in by} == {("sums", "0.7"), ("words", "0.7")}
 
 
+@pytest.mark.long
 def test_outcomes_have_to_be_chosen_and_numbers_need_a_threshold() -> None:
     with pytest.raises(
         DataError, match=r"outcomes: verify, graded\.quality, graded\.safe, partial"

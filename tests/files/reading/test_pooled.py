@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
-from tests.conftest import Passk
+from tests.conftest import Passk, long
 from tests.proposals import commands, run_printed
 
 MODELS = ("gpt-x", "claude-y", "llama-z")
@@ -117,7 +117,7 @@ def boards(folder: Path, column: str, number: str = "{}") -> Path:
 
 # Numbers with holes may repeat, and so are looked at one by one.
 @pytest.mark.parametrize("number", ["{}", "1{}7"])
-@pytest.mark.parametrize("policy", ["error", "first", "last", "keep"])
+@pytest.mark.parametrize("policy", ["error", *long("first", "last", "keep")])
 def test_no_policy_for_repeats_pools_models(
     passk: Passk, tmp_path: Path, policy: str, number: str
 ) -> None:

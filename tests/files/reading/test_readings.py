@@ -16,7 +16,7 @@ from passk_cli import DataError, read
 from passk_cli.files.reading.proposal import added, merged
 from passk_cli.files.request import Request
 from passk_cli.message import Settle
-from tests.conftest import Passk
+from tests.conftest import Passk, only
 from tests.files.reading.shapes import (
     ATTEMPTS,
     NEAR,
@@ -47,7 +47,7 @@ def counted(counts: passk_cli.Counts) -> tuple[int, list[int]]:
 
 
 @pytest.mark.parametrize("names", [USUAL, NEAR, OWN], ids=["usual", "near", "own"])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", only(SHAPES, *[*SHAPES][:3]))
 def test_a_shape_is_read_at_once_or_by_the_first_proposal(
     passk: Passk, tmp_path: Path, shape: str, names: Mapping[str, str]
 ) -> None:
@@ -235,7 +235,7 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", only(CASES, *[*CASES][:6]))
 def test_the_options_that_are_proposed_read_it(passk: Passk, tmp_path: Path, case: str) -> None:
     document, expected, passed = CASES[case]
     path = tmp_path / ("m.jsonl" if isinstance(document, str) else "m.json")
@@ -488,6 +488,7 @@ def test_a_status_of_something_else_is_no_outcome(passk: Passk, write: Any) -> N
     assert "--missing fail" in passk("estimate", write("m.jsonl", lines([*rows]))).err
 
 
+@pytest.mark.long
 def test_a_document_longer_than_what_is_surveyed(passk: Passk, write: Any) -> None:
     tasks = {f"t{i}": {"verdict": {"ok": i % 4 == 1}, "log": "x" * 1000} for i in range(6000)}
     path = write("m.json", json.dumps({"tasks": tasks}))

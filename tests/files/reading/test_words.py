@@ -10,6 +10,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.roles import LOOSE, ROLES, assign
+from tests.conftest import long
 from tests.files.formats.cells import cells
 
 WORDS = {
@@ -94,7 +95,7 @@ def test_loose_names_are_names_of_tasks() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 80_000])
-@pytest.mark.parametrize("head", ["metadata", "config", "run"])
+@pytest.mark.parametrize("head", ["metadata", *long("config", "run")])
 @pytest.mark.parametrize("key", ["model", "model_name", "llm", "agentModel"])
 def test_the_model_of_a_documents_head(tmp_path: Path, head: str, key: str, size: int) -> None:
     document: dict[str, Any] = {
