@@ -213,20 +213,26 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     if grounds.harness and not _named(grounds, name):
         return False
-    if "attempt" in grounds.request.fields and leaf(name) in sum(ROLES["attempt"].names, ()):
-        # The caller chose another column to number the attempts.
-        return False
+    kind = survey.kind(name)
+    chosen = survey.columns.get(grounds.request.fields.get("attempt", ""))
+    if chosen and kind.name == "number" and leaf(name) in sum(ROLES["attempt"].names, ()):
+        # The caller chose another column to number the attempts, which tells as many apart.
+        if _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes):
+            return False
     if survey.whole and not _varies(survey.cell, column.codes):
         return False
-    kind = survey.kind(name)
     return (kind.longest <= SHORT and kind.whole) or _named(grounds, name)
 
 
 def _varies(cell: Ints, codes: Ints) -> bool:
     """Whether a column takes several values in some cell."""
+    return _pairs(cell, codes) > len(np.unique(cell[cell >= 0]))
+
+
+def _pairs(cell: Ints, codes: Ints) -> int:
+    """How many pairs of a cell and a value there are."""
     there = cell >= 0
-    pairs = np.unique(np.stack([cell[there], codes[there]]), axis=1)
-    return bool(pairs.shape[1] > len(np.unique(cell[there])))
+    return int(np.unique(np.stack([cell[there], codes[there]]), axis=1).shape[1])
 
 
 def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) -> bool | None:
