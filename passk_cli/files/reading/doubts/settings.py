@@ -215,10 +215,10 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     kind = survey.kind(name)
     chosen = survey.columns.get(grounds.request.fields.get("attempt", ""))
-    if chosen and kind.name == "number" and leaf(name) in sum(ROLES["attempt"].names, ()):
+    counts = kind.name == "number" and leaf(name) in sum(ROLES["attempt"].names, ())
+    if chosen and counts and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes):
         # The caller chose another column to number the attempts, which tells as many apart.
-        if _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes):
-            return False
+        return False
     if survey.whole and not _varies(survey.cell, column.codes):
         return False
     return (kind.longest <= SHORT and kind.whole) or _named(grounds, name)
