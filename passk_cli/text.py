@@ -99,6 +99,15 @@ def _ends(text: str, first: int, last: int) -> str:
     return f"{text[:first]}…{text[-last:]}"
 
 
+def shortened(text: str, most: int = 80) -> str:
+    """A text as a message quotes it, cut beyond so many signs.
+
+    >>> shortened("no such file"), shortened("no such file", 5)
+    ('no such file', 'no s…')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def plural(count: int, noun: str) -> str:
     """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
     return f"{count:,} {noun}{'s' * (count != 1)}"

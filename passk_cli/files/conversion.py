@@ -17,7 +17,6 @@ from passk_cli.files.attempts.query import VALUES
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.database import hold_the_right, models_kept, quote_name, quote_text
 from passk_cli.files.export import copy
-from passk_cli.files.formats import FORMATS
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import Request
@@ -155,8 +154,7 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     for batch in batches:
         layout, pairs = batch.layout, batch.roles.columns().items()
         roles = {part for role, c in pairs for part, _ in addends(role, c, layout.kinds)}
-        form = FORMATS.get(layout.kind)
-        facts = layout.kinds.keys() >= set(CANONICAL) or (form is not None and not form.generic)
+        facts = layout.kinds.keys() >= set(CANONICAL) or layout.harness
         usual = {*SETTINGS, *layout.constants, *request.carried}
         # Of tokens that were only needed for their sum.
         halves = {"tokens_in", "tokens_out"} if layout.spool else set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -47,6 +48,11 @@ def tasks_kept(task: str, only: Sequence[str], without: Sequence[str]) -> str:
         for word, names in (("IN", only), ("NOT IN", without)) if names
     ]  # fmt: skip
     return f"({' AND '.join(conditions)} OR {task} IS NULL)" if conditions else ""
+
+
+def column_sql(name: str) -> str:
+    """A column name as a person writes it in a condition: in quotes where it needs them."""
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else quote_name(name)
 
 
 def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.counting.checks import require_as_written, require_sound
 from passk_cli.files.counting.diagnosis import explain
 from passk_cli.files.counting.policies import decide
+from passk_cli.files.counting.sample import of_cells, surveyed
 from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run
 from passk_cli.files.database import connect
 from passk_cli.files.reading.condition import columns_in, ordered
@@ -36,10 +37,9 @@ from passk_cli.files.reading.doubts import (
     number,
     warned,
 )
-from passk_cli.files.reading.layout import NUMBERS
 from passk_cli.files.reading.look import Inputs, Spooled, look, unshared
 from passk_cli.files.reading.strays import is_empty, summary_file
-from passk_cli.files.reading.survey import Survey, Surveyor
+from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, TABLES, Request
 from passk_cli.files.roles import UNITS, find, reached
 from passk_cli.files.sources.arguments import expand
@@ -274,23 +274,13 @@ def _grounds(
             question = meant(name, sorted(columns - {"file"}))
             problem = f"--pool {name}: no such column; {question}"
             raise ParameterError(problem, name="no-such-column")
-    numbers = NUMBERS[statement.care.numbers]
-    surveyor = Surveyor(con, batches, statement.names, request, numbers, folder)
+    one_in = max(1, len(tasks.names) // CELLS)
 
     def refined(columns: Sequence[str]) -> Survey:
-        one_in = max(1, len(tasks.names) // CELLS)
-        if not statement.apart:
-            return surveyor.cells(columns, one_in)
-        own = statement.carrying(columns)
-        first = len(own.carried) - len(columns)
-        return surveyor.of_rows(
-            own.cells(one_in),
-            {name: f"carried{first + i}" for i, name in enumerate(columns)},
-            own.verdict(),
-        )
+        return of_cells(con, statement, columns, one_in)
 
     models = tally.every["name"].names
-    return Grounds(surveyor.survey(), batches, request, models, tasks.names, refined)
+    return Grounds(surveyed(con, statement, folder), batches, request, models, tasks.names, refined)
 
 
 def _summed_up(

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +15,11 @@ from numpy.typing import NDArray
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import connect
-from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import first_fault, records
 from passk_cli.files.request import Request
-from passk_cli.files.roles import ROLES, Roles
+from passk_cli.files.roles import Roles, candidates
 from passk_cli.files.sources.arguments import comes_once, expand, model_names, paths_of, read_paths
 from passk_cli.files.sources.memory import source_with
 from passk_cli.files.sources.remote import is_remote, is_shared
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     import duckdb
 
 COLUMN = "rate"
-_FAMILY = ("family", *ROLES["model"].names[0])
 
 
 @dataclass(frozen=True)
@@ -138,19 +136,14 @@ def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> 
     """The file as something to read rates from; None when it holds outcomes."""
     layout = sniff(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}
-    has_counts = all(_first(layout, ROLES[role].names[0]) for role in ("n", "c"))
-    has_outcomes = has_counts or _first(layout, ROLES["outcome"].names[0])
-    if COLUMN not in columns or has_outcomes or request.fields:
+    task, outcome, n, c, model = (
+        next(iter(candidates(role, layout.kinds)), None)
+        for role in ("task", "outcome", "n", "c", "model")
+    )
+    if COLUMN not in columns or outcome or (n and c) or request.fields:
         return None
-    task = _first(layout, [*chain.from_iterable(ROLES["task"].names)])
-    roles = Roles("rates", task or "", columns[COLUMN], model=_first(layout, _FAMILY))
-    return Batch(layout, roles, (source,))
-
-
-def _first(layout: Layout, names: Sequence[str]) -> str | None:
-    """The first column with one of these names."""
-    folded = {name.lower().replace("-", "_").replace(" ", "_"): name for name in layout.kinds}
-    return next((folded[name] for name in names if name in folded), None)
+    family = columns.get("family", model)
+    return Batch(layout, Roles("rates", task or "", columns[COLUMN], model=family), (source,))
 
 
 def _refuse(request: Request) -> None:

@@ -10,6 +10,7 @@ from itertools import product
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.message import Settle
+from passk_cli.text import shortened
 
 
 @dataclass(frozen=True)
@@ -602,7 +603,7 @@ def candidates(role: str, columns: Iterable[str]) -> list[str]:
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:
-    names = [name if len(name) <= 40 else name[:39] + "…" for name in list(columns)[:12]]
+    names = [shortened(name, 40) for name in list(columns)[:12]]
     text = ", ".join(names) + (", …" if len(columns) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
     hint = f"; write {nested[0]}.KEY for a field inside {nested[0]}" if nested else ""

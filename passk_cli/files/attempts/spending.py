@@ -15,7 +15,6 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.errors import DataError
-from passk_cli.files import formats
 from passk_cli.files.attempts.query import AttemptQuery, lacking
 from passk_cli.files.counting.diagnosis import first_rows
 from passk_cli.files.reading.layout import Batch
@@ -415,7 +414,7 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
                 and {*spelled(name).split("_")} & _OTHERS
                 and {*spelled(name).split("_")} & kind
             ]
-            form = formats.FORMATS.get(batch.layout.kind)
+            form = batch.layout.form
             if others:
                 yield OTHER_COSTS(
                     role=role, column=column, others=others, count=len(others),

@@ -15,7 +15,6 @@ from passk_cli.errors import DataError
 from passk_cli.files.counting.statement import Tally
 from passk_cli.files.database import Texts
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.reading.records import shortened
 from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, candidates
 from passk_cli.files.sources.source import (
@@ -25,6 +24,7 @@ from passk_cli.files.sources.source import (
     open_bytes,
 )
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.text import shortened
 
 IDENTICAL_MODELS = Message(
     "identical-models", WARNING,

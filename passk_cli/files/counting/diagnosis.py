@@ -22,7 +22,6 @@ from passk_cli.files.reading.records import (
     first_fault,
     mixed_ends,
     record_at,
-    shortened,
 )
 from passk_cli.files.request import Request
 from passk_cli.files.roles import EACH, ENDED_WORDS, find
@@ -35,7 +34,7 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.outcomes.counts import TOO_MANY
-from passk_cli.text import plural
+from passk_cli.text import plural, shortened
 
 if TYPE_CHECKING:
     import duckdb

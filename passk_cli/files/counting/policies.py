@@ -23,7 +23,7 @@ from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import Spooled
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import OF_ATTEMPTS, ROLES, addends, candidates, find
+from passk_cli.files.roles import OF_ATTEMPTS, ROLES, addends, candidates, find, spelled
 from passk_cli.message import refused
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
@@ -248,7 +248,7 @@ def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
     if "tokens" not in offered and all(halves) and "tokens" not in roles:
         offered["tokens"] = "+".join(map(str, halves))
     # What the spool of a harness's files adds is in the tasks, the attempts and the reasons.
-    own = ("suite", "run", "reason") if batch.layout.kind in attempts.outcomes else ()
+    own = ("suite", "run", "reason") if batch.layout.harness else ()
     used = {*base_columns, *offered.values(), *own}
     unused = tuple(column for column in batch.layout.kinds if column not in used)
     form = f"{batch.layout.kind} ({batch.layout.description}{packing})"
@@ -256,8 +256,8 @@ def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
     of_paths = (*request.by, *(request.template.names if request.template else ()))
     in_path = tuple(name for name in batch.layout.constants if name in of_paths)
     reasons = {role: _reason(batch, request, role, column) for role, column in roles.items()}
-    if batch.layout.kind in attempts.outcomes:
-        # A harness's columns are what its format says they are.
+    if batch.layout.harness:
+        # Its columns are what its format says they are.
         reasons = {}
     return InputFacts(name, form, roles, unused, offered, outcomes, in_path, reasons)
 
@@ -266,7 +266,7 @@ def _reason(batch: Batch, request: Request, role: str, column: str) -> str:
     """Why a column plays a role, and which other columns could by their names or values."""
     usual, *rarer = ROLES[role].names
     generic = tuple(chain.from_iterable(rarer))
-    name = column.lower().replace("-", "_").replace(" ", "_")
+    name = spelled(column)
     why = "by its name" if name in usual else "by a name that often stands for something else"
     if role in request.fields or (role == "outcome" and request.outcome is not None):
         why = "as asked"

@@ -52,6 +52,7 @@ ARE_COUNTS = (
     f"isfinite({_N}) AND {_N} = floor({_N}) AND {_N} >= 1"
     f" AND {_C} = floor({_C}) AND {_C} BETWEEN 0 AND {_N}"
 )
+SHARE_OF_COUNTS = f"{_C} / {_N}"
 
 
 class LateColumn(Exception):
@@ -125,11 +126,11 @@ class Statement:
     tallies : what is counted of equal rows.  times : of rows, how many they are.
     weight : of a row, how many it stands for; "" where it is one.
     unrepeated : whether the numbers of a cell's attempts are 0 … n−1 or 1 … n.
-    apart : whether rows are elsewhere, so that only groups of them are here.
     numbered : whether rows say which of their file they are, as `place`.
+    lenient : whether what is no record is left out.
     """
 
-    apart = numbered = False
+    numbered = lenient = False
 
     tallies = "count(*) AS rows, count(attempt) AS numbered, bit_xor(hash(attempt)) AS fingerprint"
     times, weight = "count(*)", ""
@@ -149,8 +150,8 @@ class Statement:
         typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
         kinds = [batch.layout.kinds.get(batch.roles.outcome or "") for batch in batches]
         self.truths = typed and request.bar is None and all(each == {"bool"} for each in kinds)
-        self.joined = {part for b in batches for of in b.layout.joined.values() for part in of}
-        grouping = {*request.by, request.cluster, *self.joined}
+        parts = {part for b in batches for of in b.layout.joined.values() for part in of}
+        grouping = {*request.by, request.cluster, *parts}
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
@@ -198,7 +199,8 @@ class Statement:
 
         It reads files, whatever has counted them.
         """
-        return self.of_files(self.batches).having(carried=tuple(columns))
+        batches = [replace(b, layout=b.layout.further(columns)) for b in self.batches]
+        return self.of_files(batches).having(carried=tuple(columns))
 
     def of_files(self, batches: Sequence[Batch]) -> Statement:
         """The statement that reads these files with all care, whatever has counted them."""
@@ -312,7 +314,7 @@ FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY tim
         often = f", unnest(range({self.weight})) AS times(i)" if self.weight else ""
         return f"""
 WITH {self.rows(None)}
-SELECT rows.* REPLACE (coalesce(names.name, model) AS model), rows.file AS file_
+SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
 FROM rows LEFT JOIN names ON names.file = rows.file{often}
 WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
@@ -464,6 +466,7 @@ rows AS (SELECT row.* FROM picked)"""
             object_bytes=object_bytes(batch.sources) if document else self.care.object_bytes,
             careful=self.care.careful,
             numbered=self.numbered,
+            lenient=self.lenient,
         )
 
     def _late(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
@@ -499,7 +502,8 @@ rows AS (SELECT row.* FROM picked)"""
             seen = {name.lower() for name in layout.kinds}
             others = [name for name in ROLES[role].names[0] if name not in seen]
             apart = any(source.shared is not None for source in batch.sources)
-            if layout.complete or apart or column not in layout.kinds or not others:
+            made = column in layout.joined or column not in layout.kinds
+            if layout.complete or apart or made or not others:
                 continue
             rows = self.relation(batch, dict.fromkeys((column, *others), "VARCHAR"))
             yield (
@@ -522,7 +526,7 @@ rows AS (SELECT row.* FROM picked)"""
         columns += [self.request.cluster] if self.request.cluster else []
         types: dict[str, str] = {}
         nested: dict[str, list[list[str]]] = {}
-        for column in columns:
+        for column in (part for c in columns for part in layout.joined.get(c, [c])):
             path = find(column, layout.kinds)
             if path is None:
                 problem = f"no column {column!r}"

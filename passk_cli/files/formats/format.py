@@ -8,8 +8,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,6 +28,7 @@ from passk_cli.files.sources.source import (
     unique,
 )
 from passk_cli.message import WARNING, Message, Said
+from passk_cli.text import shortened
 
 INCOMPLETE_RUN = Message(
     "incomplete-run", WARNING, "the run lists {listed:attempt}, the file holds {held}", "",
@@ -44,7 +44,6 @@ _TRIED_LINES = 20
 _ROWS = 1 << 10
 # A file beside another is read whole, so it must not be long.
 _BESIDE_BYTES = 1 << 26
-_SHOWN = 80
 # One attempt, or several, as columns whose roles are found as those of a table.
 Record = Mapping[str, Any]
 
@@ -57,8 +56,9 @@ class File:
     keys : what is there, dotted, with [] for the first element of a list: "results[].is_resolved",
         "[].task_id"; of lines the keys of the first record; of a zip its members' names; of Parquet
         its columns and their fields.
-    text : the file's beginning, while it is looked at.  whole : the document, where that is all of
-        it and there is little of it.  archive : the members of a zip.
+    text : the file's beginning, while it is looked at.  begun : the document as far as that goes.
+    whole : the document, where that is all of it and there is little of it.
+    archive : the members of a zip.
     documents : path → content of the files beside those of one reading, each parsed once.
     """
 
@@ -66,6 +66,7 @@ class File:
     form: str
     keys: frozenset[str]
     text: str = field(default="", repr=False)
+    begun: Any = field(default=None, repr=False)
     whole: Any = field(default=None, repr=False)
     archive: Archive | None = None
     documents: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -142,7 +143,7 @@ class File:
             elif wanted.skip_bad:
                 wanted.skipped += 1
             else:
-                line = quoted(text.decode(errors="replace").strip())
+                line = shortened(text.decode(errors="replace").strip())
                 problem = problem or f"not a JSON record: {line}"
                 raise BadRecord(f"{self.source.name}:{number}", problem, remedy)
 
@@ -192,9 +193,8 @@ class File:
 
     def lightened(self) -> File:
         """The file without its text: thousands of files must not fill the memory."""
-        light = copy(self)
-        light.text, light.whole = "", self.whole if len(self.text) <= _LITTLE else None
-        return light
+        whole = self.whole if len(self.text) <= _LITTLE else None
+        return replace(self, text="", begun=whole, whole=whole)
 
     def further(self) -> File:
         """The file after a longer look, where something long comes before the decisive keys."""
@@ -229,13 +229,12 @@ def look(source: Source, beside: dict[str, Any] | None = None, size: int = _BYTE
     # A document may have a record to a line: what is one document is not lines.  What is no UTF-8,
     # or has a key twice, is left to those who read it and say where.
     whole = documents.parsed_once(text) if complete and sound else None
-    if whole is not None:
-        keys = documents.key_names(whole)
-    elif start[0] == "{" and (record := _first_record(start, complete)):
-        form, keys = "lines", documents.key_names(record)
-    else:
-        keys = documents.scanned_keys(text)
-    return File(source, form, frozenset(keys), text, whole, documents=beside)
+    begun = whole
+    if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):
+        form = "lines"
+    begun = documents.begun(text) if begun is None else begun
+    keys = frozenset(documents.key_names(begun))
+    return File(source, form, keys, text, begun, whole, documents=beside)
 
 
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
@@ -439,7 +438,7 @@ def listed(file: File, what: str, value: Any) -> list[Any]:
     """
     if value is None or isinstance(value, list):
         return value or []
-    problem = f"{what} is {quoted(json.dumps(value))}; expected a list"
+    problem = f"{what} is {shortened(json.dumps(value))}; expected a list"
     raise BadRecord(file.source.name, problem, "correct the file")
 
 
@@ -471,20 +470,15 @@ def graded(value: Any) -> tuple[object, float | None]:
     return (score if score not in (None, 0.0, 1.0) else outcome), score
 
 
-def quoted(text: str) -> str:
-    """A value for a message, cut at 80 signs."""
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
 def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
     """The outcome to read; DataError where it has to be chosen, or there is none of that name."""
     if chosen in outcomes:
         return str(chosen)
-    names = ", ".join(map(quoted, outcomes))
+    names = ", ".join(map(shortened, outcomes))
     if not outcomes:
         raise DataError(place, "no outcome in this file", "was it scored?", name="no-such-outcome")
     if chosen is not None:
-        problem = f"no outcome {quoted(chosen)!r}"
+        problem = f"no outcome {shortened(chosen)!r}"
         raise DataError(place, problem, f"there are {names}", name="no-such-outcome")
     if len(outcomes) > 1:
         problem = f"{len(outcomes)} outcomes: {names}"

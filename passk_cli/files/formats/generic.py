@@ -13,14 +13,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, takewhile
-from json import JSONDecodeError, JSONDecoder, dumps
+from json import dumps
 from typing import Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Record, Wanted, look, quoted
+from passk_cli.files.formats.format import Contents, File, Format, Record, Wanted, look
 from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
 from passk_cli.files.sources.source import PACKED
 from passk_cli.message import WARNING, Message, Settle
+from passk_cli.text import shortened
 
 UNJUDGED_IDS = Message(
     "unjudged-ids", WARNING,
@@ -45,6 +46,7 @@ _LISTS = tuple(
 _PASSED = (
     "passed pass passes resolved solved correct success successes successful succeeded".split()
 )
+
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
 # Where documents say of what model they are, and how.
 _HEADS = frozenset("metadata meta config configuration info run args settings".split())
@@ -56,8 +58,6 @@ LINE = "@line"
 ITSELF = "."
 # A key of a document that names a column: {task}.
 _NAMED = re.compile(r"\{(\w+)\}")
-_decode = JSONDecoder().raw_decode
-_SPACE = re.compile(r"\s*")
 _NO_LIST = "no list of records"
 
 
@@ -92,11 +92,8 @@ def _entries(file: File) -> list[_Entry]:
     """Entries at the top of a document's beginning; of all of it where it is not long."""
     if file.whole is None and not file.text:
         file = look(file.source).further()
-    if isinstance(file.whole, dict):
-        return [_entry(key, value) for key, value in file.whole.items()]
-    if file.form != "object" or file.whole is not None:
-        return []
-    return list(_beginning(file))
+    document = file.begun if file.form == "object" and isinstance(file.begun, dict) else {}
+    return [_entry(key, value) for key, value in document.items()]
 
 
 def _entry(key: str, value: Any) -> _Entry:
@@ -111,40 +108,6 @@ def _entry(key: str, value: Any) -> _Entry:
     if isinstance(value, bool) or value is None:
         return _Entry(key, "null" if value is None else "bool")
     return _Entry(key, "text" if isinstance(value, str) else "number")
-
-
-def _beginning(file: File) -> Iterator[_Entry]:
-    """Entry by entry as far as the text goes; of one that is cut off, what can be seen of it."""
-    text = file.text
-    place = text.find("{") + 1
-    key: Any = None
-    while True:
-        try:
-            key, place = _decode(text, _after(text, place))
-            place = _after(text, place)
-            start = place = _after(text, place + 1)
-            value, place = _decode(text, start)
-        except (JSONDecodeError, RecursionError):
-            break
-        if not isinstance(key, str):
-            return
-        yield _entry(key, value)
-        place = _after(text, place)
-        if text[place : place + 1] != ",":
-            return
-        place += 1
-    if place < len(text) and isinstance(key, str) and text[place] in "{[":
-        opening = text[place] + text[_after(text, place + 1) :][:1]
-        kind = "record" if opening[0] == "{" else "records" if opening == "[{" else "other"
-        prefix = f"{key}[]." if kind == "records" else f"{key}."
-        below = (name.removeprefix(prefix) for name in file.keys if name.startswith(prefix))
-        yield _Entry(key, kind, frozenset(name for name in below if "." not in name))
-
-
-def _after(text: str, place: int) -> int:
-    """The next place that is no space."""
-    match = _SPACE.match(text, place)
-    return match.end() if match else place
 
 
 def _facts(
@@ -178,7 +141,7 @@ def _facts(
 def _record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise BadRecord(place, f"not a record: {quoted(dumps(value))}", "expected an object")
+    raise BadRecord(place, f"not a record: {shortened(dumps(value))}", "expected an object")
 
 
 def _listed(file: File, keys: Sequence[str], beside: dict[str, Any]) -> Iterator[Record]:
@@ -209,7 +172,31 @@ RECORDS = Format(
 )
 
 
-# --- task → bool ---
+# --- task → bool, record or list of them ---
+
+
+def _by_task(
+    members: Iterable[tuple[str, Any]], place: str, columns: Record, *, flags: bool
+) -> Iterator[Record]:
+    """The records of a mapping by task: of each an outcome, a record, or a list of one of them.
+
+    columns : that were named on the way.  flags : whether values are outcomes.
+    """
+    for task, value in members:
+        where = f"{place}: {shortened(task)}"
+        if flags:
+            outcome = "outcomes" if isinstance(value, list) else "outcome"
+            yield {"task": task, outcome: value, **columns}
+        elif isinstance(value, list):
+            for number, attempt in enumerate(value):
+                record = _record(where, attempt)
+                own = {} if candidates("attempt", record) else {"attempt": number}
+                yield {"task": task, **own, **record, **columns}
+            if not value:
+                yield {"task": task, **columns}
+        else:
+            record = {} if value is None else _record(where, value)
+            yield {"key" if _named(record) else "task": task, **record, **columns}
 
 
 def _is_flags(entries: Sequence[_Entry]) -> bool:
@@ -218,22 +205,16 @@ def _is_flags(entries: Sequence[_Entry]) -> bool:
     return flags and not _judged(frozenset(entry.key for entry in entries))
 
 
-def _flags(file: File, *keys: str) -> Iterator[Record]:
-    for task, value in file.members(*keys):
-        yield {"task": task, "outcomes" if isinstance(value, list) else "outcome": value}
-
-
 OUTCOMES = Format(
     "task-outcomes",
     "true, in an object of truth values, or lists of them, by task",
     "",
     lambda file: _is_flags(_entries(file)),
-    lambda file: Contents(lambda wanted: _flags(file)),
+    lambda file: Contents(
+        lambda wanted: _by_task(file.members(), file.source.name, {}, flags=True)
+    ),
     generic=True,
 )
-
-
-# --- task → record or list of records ---
 
 
 def _is_tasks(entries: Sequence[_Entry]) -> bool:
@@ -248,27 +229,14 @@ def _is_tasks(entries: Sequence[_Entry]) -> bool:
     return not own and all(_judged(entry.columns, ("acc", "accuracy")) for entry in filled)
 
 
-def _tasks(file: File, *keys: str) -> Iterator[Record]:
-    for task, value in file.members(*keys):
-        place = f"{file.source.name}: {quoted(task)}"
-        if isinstance(value, list):
-            for number, attempt in enumerate(value):
-                record = _record(place, attempt)
-                own = {} if candidates("attempt", record) else {"attempt": number}
-                yield {"task": task, **own, **record}
-            if not value:
-                yield {"task": task}
-        else:
-            record = {} if value is None else _record(place, value)
-            yield {"key" if _named(record) else "task": task, **record}
-
-
 TASKS = Format(
     "task-records",
     "the outcome of a record, in an object of records, or lists of them, by task",
     "",
     lambda file: _is_tasks(_entries(file)),
-    lambda file: Contents(lambda wanted: _tasks(file)),
+    lambda file: Contents(
+        lambda wanted: _by_task(file.members(), file.source.name, {}, flags=False)
+    ),
     generic=True,
 )
 
@@ -311,8 +279,8 @@ def _one_list(file: File) -> Contents:
 
 
 def _refuse_several(file: File, keys: Sequence[str]) -> None:
-    shown = " and ".join(quoted(key) if key != ITSELF else "the document itself" for key in keys)
-    problem, remedy = f"records in several places: {shown}", quoted(keys[-1])
+    shown = " and ".join(shortened(key) if key != ITSELF else "the document itself" for key in keys)
+    problem, remedy = f"records in several places: {shown}", shortened(keys[-1])
     raise DataError(
         file.source.name,
         problem,
@@ -380,7 +348,7 @@ def _ids(file: File) -> Contents:
         for task in document[key]:
             if task in outcomes:
                 both = "twice" if outcomes[task] == (key == passed) else "passed and failed"
-                problem = f"the id {quoted(str(task))} is there {both}"
+                problem = f"the id {shortened(str(task))} is there {both}"
                 raise DataError(file.source.name, problem, "keep one", name="duplicate-attempts")
             outcomes[task] = key == passed
     messages = []
@@ -389,7 +357,9 @@ def _ids(file: File) -> Contents:
         fresh = [task for task in others if type(task) in (str, int) and task not in outcomes]
         if fresh:
             outcomes |= dict.fromkeys(fresh)
-            unjudged = UNJUDGED_IDS(ids=len(fresh), key=quoted(key), passed=passed, failed=failed)
+            unjudged = UNJUDGED_IDS(
+                ids=len(fresh), key=shortened(key), passed=passed, failed=failed
+            )
             messages.append(unjudged)
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
     return Contents(lambda wanted: rows, facts=_facts(document), messages=messages)
@@ -473,18 +443,19 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
         members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
         facts = _facts(file.document(keys[0])) if members else {}
-        if _is_flags(entries):
-            return Contents(lambda wanted: _flags(file, *keys), facts=facts)
+        flags, place = _is_flags(entries), file.source.name
         asked = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
-        if _is_tasks(entries) or (_of_tables(entries) and not asked):
-            return Contents(lambda wanted: _tasks(file, *keys), facts=facts)
+        if flags or _is_tasks(entries) or (_of_tables(entries) and not asked):
+            return Contents(
+                lambda wanted: _by_task(file.members(*keys), place, {}, flags=flags), facts=facts
+            )
         if members:
             return Contents(lambda wanted: [dict(file.members(*keys))])
-        there = ", ".join(quoted(name) for name, _ in islice(file.members(), 12))
+        there = ", ".join(shortened(name) for name, _ in islice(file.members(), 12))
         remedy = f"there are {there}" if there else ""
-        raise NoResults(file.source.name, f"no records in {quoted(key)!r}", remedy)
+        raise NoResults(file.source.name, f"no records in {shortened(key)!r}", remedy)
 
-    rule = f"the records in {quoted(key)}; where they are by key, the key is their task"
+    rule = f"the records in {shortened(key)}; where they are by key, the key is their task"
     return Format("records-inside", rule, "", bool, table, generic=True)
 
 
@@ -512,7 +483,7 @@ def _below(
     if keys and isinstance(value, dict):
         named = _NAMED.fullmatch(keys[0])
         if named is None and keys[0] not in value:
-            raise BadRecord(place, f"no {quoted(keys[0])!r} in it", "expected as in the others")
+            raise BadRecord(place, f"no {shortened(keys[0])!r} in it", "expected as in the others")
         members = value.items() if named else [(keys[0], value[keys[0]])]
         for key, inner in members:
             more = {named[1]: key} if named else {}
@@ -539,11 +510,11 @@ def _rows(
             yield {**({"attempt": number} if counted else {}), **own, **columns}
     else:
         entries = [_entry(name, inner) for name, inner in value.items()]
-        if "task" in columns or not (_is_flags(entries) or _of_tables(entries)):
+        flags = _is_flags(entries)
+        if "task" in columns or not (flags or _of_tables(entries)):
             yield {**value, **columns}
         else:
-            for name, inner in value.items():
-                yield from _below(inner, (), {**columns, "task": name}, place)
+            yield from _by_task(value.items(), place, columns, flags=flags)
 
 
 def _aligned(file: File) -> Contents:

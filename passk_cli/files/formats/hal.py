@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, at, quoted
+from passk_cli.files.formats.format import Contents, File, Format, Row, at
+from passk_cli.text import shortened
 
 # The log of every call, and every prompt.
 _LONG = ("raw_logging_results", "raw_eval_results", "task_prompts")
@@ -23,7 +24,7 @@ def _table(file: File) -> Contents:
         raise NoResults(file.source.name, problem, "its benchmark gives averages alone")
     both = {str(task) for task in passed} & {str(task) for task in failed}
     if both:
-        problem = f"task {quoted(min(both))!r} both succeeded and failed"
+        problem = f"task {shortened(min(both))!r} both succeeded and failed"
         raise BadRecord(file.source.name, problem, "correct the file")
     config = document["config"]
     agent, model = str(at(config, "agent_name")), at(config, "agent_args", "model_name")

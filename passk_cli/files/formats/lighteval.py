@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, graded, quoted
+from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, graded
+from passk_cli.text import shortened
 
 _KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
 _OLD = ("full_prompt", "predictions", "metrics", "specifics", "choices")
@@ -92,7 +93,7 @@ def _value(file: File, text: object) -> Any:
         value = None
     if isinstance(value, list | dict):
         return value
-    problem = f"neither a list nor a record as Python writes it: {quoted(str(text))}"
+    problem = f"neither a list nor a record as Python writes it: {shortened(str(text))}"
     raise BadRecord(file.source.name, problem, "give the file as lighteval wrote it")
 
 

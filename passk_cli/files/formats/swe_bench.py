@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, at, number, quoted
+from passk_cli.files.formats.format import Contents, File, Format, Row, at, number
 from passk_cli.message import WARNING, Message
+from passk_cli.text import shortened
 
 # List (without _ids) → outcome, reason.  Of two lists with an instance the first counts where the
 # later one says less (an infrastructure failure is an error too).
@@ -55,6 +56,7 @@ UNLISTED_INSTANCES = Message(
     " resolved, unresolved, or ended in an error. Some stand in none of the lists: nothing is known"
     " of their outcome.",
 )  # fmt: skip
+
 _RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")
 
 
@@ -94,7 +96,7 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
         for task in map(str, lists.get(name, ())):
             before = attempts.setdefault(task, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
-                problem = f"instance {quoted(task)!r} is resolved and unresolved"
+                problem = f"instance {shortened(task)!r} is resolved and unresolved"
                 raise BadRecord(place, problem, "correct the report")
     for name in _RUN:
         for task in map(str, lists.get(name, ())):

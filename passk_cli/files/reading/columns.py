@@ -10,6 +10,7 @@ from passk_cli.files.reading.doubts import Finding, Grounds
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
 from passk_cli.files.roles import OF_ATTEMPTS, candidates
 from passk_cli.outcomes.provenance import ReadColumn
+from passk_cli.text import shortened
 
 # Values of a column that are shown, and their letters.
 _SHOWN, _LETTERS = 3, 16
@@ -66,10 +67,7 @@ def _taken(survey: Survey, column: Observed) -> tuple[str, str]:
 
 def _values(survey: Survey, column: Observed) -> str:
     """The first values of a column, and how many more there are."""
-    texts = [
-        t if len(t) <= _LETTERS else f"{t[: _LETTERS - 1]}…"
-        for t in survey.texts(column.name, _SHOWN)
-    ]
+    texts = [shortened(text, _LETTERS) for text in survey.texts(column.name, _SHOWN)]
     more = column.distinct - len(texts)
     missing = f"; {1 - column.share:.0%} missing" if column.share < 1 else ""
     return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "") + missing

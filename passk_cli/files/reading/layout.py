@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passk_cli.files.database import (
     AS_IT_IS,
@@ -19,6 +19,9 @@ from passk_cli.files.database import (
 )
 from passk_cli.files.roles import EACH, Roles, addends, amount_sql, find
 from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
+
+if TYPE_CHECKING:
+    from passk_cli.files.formats.format import Format
 
 # A number's text as a number to compare with: of up to 15 digits, whole ones of up to 38, any.
 # Where one of the first two would not be exact it ends with an error, and the next is tried.
@@ -42,6 +45,7 @@ class Layout:
     complete : whether these are all columns; records of JSON can bring others further down.
     spool : the file of rows that a format's files were written to, whose lines have at most
         `longest` bytes.
+    form : the format of these files.
     table : the rows as DuckDB knows them by a name: of a frame, or of what a cluster returned.
     constants : column → path → value, of columns that are constant in each file and not in it.
     joined : column → the columns that its values are made of.
@@ -55,6 +59,7 @@ class Layout:
     complete: bool = True
     spool: str = ""
     longest: int = 0
+    form: Format | None = None
     table: str = ""
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     joined: Mapping[str, list[str]] = field(default_factory=dict)
@@ -95,9 +100,21 @@ class Layout:
         path = find(column, self.kinds)
         return self.kinds[path[0]] if path else set()
 
+    def further(self, names: Iterable[str]) -> Layout:
+        """The layout with those of these columns that may be further down than it looked."""
+        names = () if self.complete or self.kind != "jsonl" else names
+        unseen = (name for name in names if find(name, self.kinds) is None)
+        columns = ((name, frozenset({"text"})) for name in unseen)
+        return replace(self, columns=(*self.columns, *columns))
+
     def constants_of(self, path: str) -> dict[str, str]:
         """The constant columns of one file."""
         return {name: values[path] for name, values in self.constants.items() if path in values}
+
+    @property
+    def harness(self) -> bool:
+        """Whether a harness wrote the files: its format knows what is a task and an attempt."""
+        return self.form is not None and not self.form.generic
 
     @property
     def typed(self) -> bool:
@@ -123,33 +140,6 @@ class Layout:
         of which must fit.
         numbered : with NUMBER_COLUMN as well, which counts the rows of a file, or of the spool.
         """
-        if joined := {name: self.joined[name] for name in types if name in self.joined}:
-            paths_in = [
-                find(part, self.kinds) or (part, []) for of in joined.values() for part in of
-            ]
-            nested = {name for name, keys in paths_in if keys}
-            plain = {name: kind for name, kind in types.items() if name not in joined}
-            plain |= {name: "JSON" if name in nested else "VARCHAR" for name, _ in paths_in}
-            inner = replace(self, joined={}).relation(
-                paths,
-                plain,
-                skip_bad=skip_bad,
-                lenient=lenient,
-                object_bytes=object_bytes,
-                careful=careful,
-                numbered=numbered,
-            )
-            made = (
-                " || '/' || ".join(
-                    f"replace(replace({self.text(part, nested)}, '%', '%25'), '/', '%2F')"
-                    if place < len(parts) - 1
-                    else self.text(part, nested)
-                    for place, part in enumerate(parts)
-                )
-                for parts in joined.values()
-            )
-            named = (f"{sql} AS {quote_name(n)}" for sql, n in zip(made, joined, strict=True))
-            return f"(SELECT *, {', '.join(named)} FROM {inner})"
         file = quote_name(FILE_COLUMN)
         types = {name: kind for name, kind in types.items() if name not in self.constants}
         options = f", filename={quote_text(FILE_COLUMN)}{AS_IT_IS}"
@@ -216,6 +206,11 @@ class Layout:
         """
         if column is None:
             return "NULL::VARCHAR"
+        if column in self.joined:
+            *before, last = (self.text(part, nested) for part in self.joined[column])
+            signs = (f"replace(replace({part}, '%', '%25'), '/', '%2F')" for part in before)
+            slash = " || '/' || "
+            return f"({slash.join([*signs, last])})"
         name, keys = find(column, self.kinds) or (column, [])
         if sql_type != "VARCHAR" and EACH in keys:
             return self._entries(name, keys)
@@ -263,6 +258,8 @@ class Layout:
 
         numbers : SQL of the number in {name}, one of NUMBERS.
         """
+        if column in self.joined:
+            return self.text(column, nested)
         name = quote_name(column)
         kinds = self.kinds.get(column, set()) - {"null"}
         if self.typed or column in nested or kinds not in ({"number"}, {"bool"}):

@@ -12,7 +12,6 @@ from typing import Any
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, connect, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.roles import find
 from passk_cli.files.sources.source import (
     OBJECTS,
     KeyTwice,
@@ -26,6 +25,7 @@ from passk_cli.files.sources.source import (
     parsed,
     unique,
 )
+from passk_cli.text import shortened
 
 Record = Mapping[str, Any]
 SKIP = "skip such lines with --skip-bad"
@@ -163,17 +163,3 @@ def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Re
     for number, record in enumerate(rows, start + 1):
         if isinstance(record, dict):
             yield f"{source.name}: record {number}", record
-
-
-def value_of(record: Record, column: str | None) -> Any:
-    """The value of a column, or below the keys of a dotted path; None where there is none."""
-    base, keys = find(column or "", {name: set() for name in record}) or ("", [])
-    value = record.get(base)
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def shortened(text: str) -> str:
-    """A text as a message quotes it: at most 80 characters."""
-    return text if len(text) <= 80 else text[:77] + "…"

@@ -35,7 +35,6 @@ from passk_cli.files.formats.format import (
     Wanted,
     look,
     one_of,
-    quoted,
 )
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.look import Spooled, Unread, require_inside, roles_of
@@ -57,7 +56,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
 from passk_cli.files.sources.source import Source, kind_of, kind_of_type, line_of
-from passk_cli.text import plural
+from passk_cli.text import plural, shortened
 
 # Attempts of a model's runs go on: the first number of the next run.
 _RUN = 1_000_000
@@ -432,6 +431,7 @@ class _Sheets:
                 tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constants),
                 spool=str(sheet.path),
                 longest=sheet.longest,
+                form=sheet.format,
                 constants=sheet.constants,
                 joined=joined(self._request.fields, kinds),
             )
@@ -470,7 +470,7 @@ class _Sheets:
         if suite is not None and task is not None:
             task = f"{suite}/{task}"
         if isinstance(outcome, dict | list):
-            outcome = quoted(json.dumps(outcome))
+            outcome = shortened(json.dumps(outcome))
         elif isinstance(outcome, float) and not math.isfinite(outcome):
             outcome = None if math.isnan(outcome) else str(outcome)
         columns: dict[str, object] = {

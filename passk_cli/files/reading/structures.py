@@ -26,7 +26,6 @@ from passk_cli.files.reading.proposal import in_words
 from passk_cli.files.reading.records import records
 from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import EACH, ROLES, Roles, candidates, judge, spelled
-from passk_cli.files.sources import documents
 from passk_cli.files.sources.memory import register
 from passk_cli.files.sources.source import Source, parsed
 from passk_cli.message import WARNING, Message, Said, Settle
@@ -394,9 +393,8 @@ def beginning(name: str, data: Any, sources: Sequence[Source], request: Request)
         return found
     if file.form == "lines":
         return [*found, *structures([parsed(line) for line in islice(file.text.split("\n"), ROWS)])]
-    value = documents.closed(file.text) if file.whole is None else file.whole
-    single = isinstance(value, dict)
-    return [*found, *structures([value] if single else value or [], top=not single)]
+    single = isinstance(file.begun, dict)
+    return [*found, *structures([file.begun] if single else file.begun or [], top=not single)]
 
 
 def _rows_of(file: File, form: Format) -> list[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from json import JSONDecodeError
 from typing import IO, Any, TypeVar
 
 from passk_cli.errors import BadRecord
-from passk_cli.files.sources.source import MOST_LEVELS, KeyTwice, parsed, unique
+from passk_cli.files.sources.source import MOST_LEVELS, KeyTwice, unique
 
 Item = TypeVar("Item")
 
@@ -19,8 +19,8 @@ _BLOCK = 1 << 18
 _DEPTH = 3
 # How many texts, how long, are held of what is passed by.
 _HELD = 100
-# A string, a sign, or a bare word; a string that the text cuts off is no token.
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s"{}\[\],:]+', re.DOTALL)
+# A string, also one that the text cuts off, or a sign between values.
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 # What an error says of a text that merely ends too early lies this near to its end.
 _END = 64
@@ -250,25 +250,38 @@ def parsed_once(text: str) -> Any:
         return None
 
 
-def closed(text: str) -> Any:
-    """As much of a document as its beginning holds, without what is cut off; None for what is none.
+def begun(text: str, most: int = 1000) -> Any:
+    """A document as far as its beginning holds it, with what is cut off as null; None for none.
 
-    >>> closed('{"a": [{"b": 1}, {"b": 2}, {"b"')
-    {'a': [{'b': 1}, {'b': 2}]}
+    most : the elements of an array that are looked at.
+
+    >>> begun('{"a": [{"b": 1}, {"b": 2}, {"b"'), begun('{"a": {"b": "cut o')
+    ({'a': [{'b': 1}, {'b': 2}, {}]}, {'a': {'b': None}})
     """
     around: list[str] = []
-    cut, ends = 0, ""
+    last, elements = None, 0
     for match in _TOKEN.finditer(text):
-        token = match.group()
-        if token in "{[":
-            if len(around) == MOST_LEVELS:
-                return None
-            around.append("}" if token == "{" else "]")
-        elif token in "}]" and around:
+        if (sign := match.group())[0] == '"':
+            continue
+        last = match
+        if sign in "{[":
+            around.append("}" if sign == "{" else "]")
+        elif sign in "}]" and around:
             around.pop()
-        elif token == ",":
-            cut, ends = match.start(), "".join(reversed(around))
-    return parsed(text) or parsed(text[:cut] + ends)
+        elements += sign == "," and around == ["]"]
+        if len(around) > MOST_LEVELS or elements == most:
+            break
+    if last is None:
+        return None
+    sign = last.group()
+    end = last.start() if sign == "," else last.end()
+    try:
+        return json.loads(text[:end] + "null" * (sign == ":") + "".join(reversed(around)))
+    except JSONDecodeError as error:
+        # As far as it is JSON.
+        return begun(text[: error.pos], most) if error.pos < end else None
+    except RecursionError:
+        return None
 
 
 def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str]:
@@ -286,44 +299,3 @@ def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str
             yield prefix + key
             if depth > 1:
                 yield from key_names(inner, depth - 1, f"{prefix}{key}.")
-
-
-def scanned_keys(text: str) -> Iterator[str]:
-    """Keys from the beginning of a document, as `key_names`, as far as it goes."""
-    # The containers around the place: the prefix of keys in it, None where its keys do not count.
-    around: list[tuple[str, str | None]] = []
-    key: Any = None
-    expecting = False
-    for match in _TOKEN.finditer(text, text.find("{") if text.lstrip()[:1] == "{" else 0):
-        token = match.group()
-        if token in "{[":
-            # A prefix grows with each level.
-            if len(around) == MOST_LEVELS:
-                return
-            around.append((token, _prefix(around, key, token)))
-            key, expecting = None, token == "{"
-        elif token in "},]":
-            if token != "," and around:
-                around.pop()
-            expecting = token == "," and bool(around) and around[-1][0] == "{"
-            if around and around[-1][0] == "[":
-                # After the first element of a list its others count no more.
-                around[-1] = ("[", None)
-                if token != "," and len(around) == 1:
-                    return
-        elif expecting and token[0] == '"':
-            key, expecting = parsed(token), False
-            prefix = around[-1][1]
-            if prefix is not None and isinstance(key, str):
-                yield prefix + key
-
-
-def _prefix(around: list[tuple[str, str | None]], key: str | None, token: str) -> str | None:
-    """Prefix of the keys inside a container that opens here."""
-    if not around:
-        return "[]." if token == "[" else ""
-    outer, prefix = around[-1]
-    if prefix is None or prefix.count(".") + 1 >= _DEPTH + prefix.count("[]"):
-        return None
-    inside = prefix if outer == "[" else f"{prefix}{key}."
-    return inside.rstrip(".") + "[]." if token == "[" else inside

@@ -58,7 +58,7 @@ _NOT_FINITE = """('"NaN"', '"Infinity"', '"-Infinity"')"""
 class SparkStatement(Statement):
     """A statement over tables of groups that the cluster returned."""
 
-    apart, weight = True, "carried0::BIGINT"
+    weight = "carried0::BIGINT"
     times = f"sum({weight})::BIGINT"
     tallies = (
         f"{times} AS rows,"

@@ -73,15 +73,12 @@ class Grounds:
 
     @cached_property
     def harness(self) -> bool:
-        """Whether harnesses, or passk itself, wrote all files: their formats know what is a task
-        and an attempt."""
-        from passk_cli.files.formats import FORMATS
-
-        layouts = [batch.layout for batch in self.batches]
-        columns = (layout.kinds.keys() for layout in layouts)
-        own = [keys >= set(CANONICAL) or keys >= set(OF_HISTORIES) for keys in columns]
-        forms = [FORMATS.get(layout.kind) if layout.spool else None for layout in layouts]
-        return all(o or (f and not f.generic) for o, f in zip(own, forms, strict=True))
+        """Whether harnesses, or passk itself, wrote all files."""
+        return all(
+            batch.layout.harness
+            or any(batch.layout.kinds.keys() >= {*own} for own in (CANONICAL, OF_HISTORIES))
+            for batch in self.batches
+        )
 
     @cached_property
     def unread(self) -> list[str]:

@@ -8,6 +8,7 @@ from shlex import quote
 
 import numpy as np
 
+from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import joined_codes
 from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, spelled
@@ -118,8 +119,7 @@ def summaries(grounds: Grounds) -> Iterator[Finding]:
     task = grounds.column("task")
     if names and 0 < len(names) <= 3 and len(grounds.tasks) > 2 * len(names):
         texts = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
-        column = task if re.fullmatch(r"[a-z_][a-z0-9_]*", task) else f'"{task}"'
-        without = Settle({"where": f"{column} NOT IN ({texts})"}, "leaves them out")
+        without = Settle({"where": f"{column_sql(task)} NOT IN ({texts})"}, "leaves them out")
         yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (without,))
 
 
@@ -130,7 +130,7 @@ def headers(grounds: Grounds) -> Iterator[Finding]:
     for name in grounds.tasks:
         plain = spelled(name.strip().removeprefix("\ufeff").strip())
         if plain in usual | {spelled(task)} and _is_header(grounds, name):
-            where = Settle({"where": f"{_sql(task)} <> '{name}'"}, "leaves it out")
+            where = Settle({"where": f"{column_sql(task)} <> '{name}'"}, "leaves it out")
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (where,))
             return
 
@@ -150,10 +150,6 @@ def _is_header(grounds: Grounds, task: str) -> bool:
     others = [survey.at(name, [row])[0] for name in survey.columns if name != column]
     known = [spelled(text.strip()) in names for text in others if text]
     return sum(known) >= 0.5 * len(known)
-
-
-def _sql(name: str) -> str:
-    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else '"' + name.replace('"', '""') + '"'
 
 
 def repeated(grounds: Grounds) -> Iterator[Finding]:

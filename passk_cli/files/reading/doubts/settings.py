@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from shlex import quote
 
 import numpy as np
 
 from passk_cli.arrays import Bools, Ints
+from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
@@ -191,7 +193,7 @@ def _by_value(survey: Survey, column: Observed) -> Observed:
     codes = np.full(len(numbers), -1, dtype=np.int64)
     there = np.isfinite(numbers)
     values, codes[there] = np.unique(numbers[there], return_inverse=True)
-    return Observed(column.name, codes, len(values))
+    return replace(column, codes=codes, distinct=len(values))
 
 
 def _split(survey: Survey, column: Observed) -> Bools:
@@ -239,7 +241,7 @@ def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) 
     """True: certainly laid out; False: likely a setting; None: neither."""
     number = grounds.survey.kind(column.name).name == "number"
     named = _named(grounds, column.name) or leaf(column.name) in _SCORERS
-    attempt = survey.columns.get(grounds.column("attempt"))
+    attempt = grounds.survey.columns.get(grounds.column("attempt"))
     numbers = number or words(column.name) & _NUMBERS or _numbered(survey, column)
     if attempt is not None and own.once > _ONCE and not named and numbers:
         # It numbers attempts that have numbers, in other words.
@@ -270,13 +272,13 @@ def _finding(
     tasks = Settle({"fields": {"task": f"{name},{task}"}}, "as parts of the tasks")
     pool = Settle({"pool": (name,)}, "pools them on purpose")
     if leaf(name) in _SCORERS:
-        chosen = Settle({"where": f"{_quoted(name)} = '{values[0]}'"}, "reads one of them")
+        chosen = Settle({"where": f"{column_sql(name)} = '{values[0]}'"}, "reads one of them")
         return Finding(SEVERAL_VERDICTS, not likely, shown, (chosen, apart, pool))
     if leaf(name) in _FLAGS:
         kept = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
         if leaf(name) not in ("final", "is_final", "latest", "is_latest"):
             kept = next((v for v in values if v != kept), kept)
-        chosen = Settle({"where": f"{_quoted(name)} = '{kept}'"}, f"reads those with {kept}")
+        chosen = Settle({"where": f"{column_sql(name)} = '{kept}'"}, f"reads those with {kept}")
         return Finding(FLAGGED_ROWS, not likely, shown, (chosen, pool))
     if _restarts(survey, column, grounds):
         return Finding(RESTARTING_TASKS, not likely, shown, (tasks, apart, pool))
@@ -299,10 +301,6 @@ def _natural(text: str) -> tuple[float, str]:
         return float(text), text
     except ValueError:
         return float("inf"), text
-
-
-def _quoted(name: str) -> str:
-    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else '"' + name.replace('"', '""') + '"'
 
 
 def _restarts(survey: Survey, column: Observed, grounds: Grounds) -> bool:

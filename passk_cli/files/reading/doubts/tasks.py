@@ -13,6 +13,7 @@ from passk_cli.arrays import Ints
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import Survey, joined_codes
 from passk_cli.message import WARNING, Message, Settle
+from passk_cli.text import shortened
 
 # Names of what a task says, which differs from task to task alone; and of what may be said anew.
 _STATEMENTS = {
@@ -112,7 +113,7 @@ def _nested(task: Ints, codes: Ints) -> bool:
 def _coarse(grounds: Grounds, name: str, rows: Sequence[int], *, certain: bool) -> Finding:
     """The finding, with the column that tells the tasks apart."""
     survey, task = grounds.survey, grounds.column("task")
-    texts = [text if len(text) <= 40 else f"{text[:39]}…" for text in survey.at(name, rows)]
+    texts = [shortened(text, 40) for text in survey.at(name, rows)]
     fine = [
         other
         for other in grounds.unread

@@ -1,0 +1,254 @@
+"""Samples of the files, read by the statement that counts: what the survey is made of.
+
+Small files are read whole; of larger ones 64 blocks of 64 KB at even distances, cut at line ends,
+so that it takes as long for any file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+
+from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
+from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.reading.survey import Survey, survey_of
+from passk_cli.files.roles import find, is_listed
+from passk_cli.files.sources.source import PACKINGS, first_bytes
+
+# Blocks of a sample and their size; files of one layout that are smaller than all are read whole.
+BLOCKS, BLOCK_BYTES = 64, 1 << 16
+WHOLE_BYTES = BLOCKS * BLOCK_BYTES
+# Rows of a sample of what has no lines; columns that are looked at; keys of a nested one.
+_ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
+_SCALAR = {"null", "bool", "number", "text"}
+
+
+class _Sample(NamedTuple):
+    """A batch whose files are samples.
+
+    origins : sample → the file that it is of.  whole : whether they are all rows.
+    """
+
+    batch: Batch
+    origins: Mapping[str, str]
+    whole: bool
+
+
+def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path) -> Survey:
+    """The survey of all files; of a sample of larger ones, whatever rows are asked for.
+
+    folder : for samples, which the connection can read.  Errors: duckdb.Error.
+    """
+    con.execute("SET preserve_insertion_order = true")
+    samples = [_sample(con, batch, folder, i) for i, batch in enumerate(_kept(statement))]
+    whole = all(sample.whole for sample in samples)
+    request = replace(statement.request, attempts=(), conversion=None, skip_bad=False)
+    if not whole:
+        # Rows that are asked for may be few of a sample.
+        request = replace(request.of_all_models(), where="", only_tasks=(), exclude_tasks=())
+    origins = {path: origin for sample in samples for path, origin in sample.origins.items()}
+    named = {path: origin for path, origin in origins.items() if origin in statement.names}
+    names = {**statement.names, **{path: statement.names[o] for path, o in named.items()}}
+    batches = [_further(con, sample.batch) for sample in samples]
+    own = statement.having(
+        request=request, names=names, where=statement.where if request.where else ()
+    )
+    every = [_columns(batch, request.by) for batch in batches]
+    plain, records = ([name for each in every for name in each[i]] for i in (0, 1))
+    # Of names that differ in case alone an engine knows one.
+    first_of: dict[str, str] = {}
+    for name in (*plain, *records):
+        first_of.setdefault(name.lower(), name)
+    columns = tuple(first_of.values())
+    for place, (batch, sample) in enumerate(zip(batches, samples, strict=True)):
+        rows = own.of_files([batch]).having(lenient=True, carried=columns).cells(1)
+        rows += f" LIMIT {_ROWS}" * (batch.layout.typed and not sample.whole)
+        first = "INSERT INTO survey_" if place else "CREATE OR REPLACE TEMP TABLE survey_ AS"
+        con.execute(f"{first} {rows}")
+    sql = _texts(batches, columns)
+    for record in (name for name in columns if name in records):
+        value = f"TRY_CAST(carried{columns.index(record)} AS JSON)"
+        keys = con.execute(
+            f"SELECT DISTINCT unnest(json_keys({value})) AS key FROM survey_"
+            f" WHERE json_type({value}) = 'OBJECT' ORDER BY key LIMIT {_KEYS + 1}"
+        ).fetchall()
+        # Keys without end are the names of something.
+        for (key,) in keys if len(keys) <= _KEYS else ():
+            path = quote_text("$." + quote_name(key))
+            sql.setdefault(f"{record}.{key}", _scalar(f"({value} ->> {path})"))
+    only = {name: text for name, text in sql.items() if name not in records or name in plain}
+    return _survey(con, own, "survey_", only, batches, whole=whole)
+
+
+def of_cells(
+    con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
+) -> Survey:
+    """The survey of whole cells: all rows of one of so many tasks, chosen by hash.
+
+    columns : the only ones that are looked at besides the task.  Errors: duckdb.Error.
+    """
+    tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
+    columns = [*columns, *dict.fromkeys(tasks)]
+    own = statement.carrying(columns)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {own.cells(one_in)}")
+    sql = _texts(own.batches, columns, len(own.carried) - len(columns))
+    return _survey(con, own, "some_cells_", sql, own.batches, whole=False)
+
+
+def _survey(
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    table: str,
+    columns: Mapping[str, str],
+    batches: Sequence[Batch],
+    *,
+    whole: bool,
+) -> Survey:
+    """The survey of rows that a statement made."""
+    files = {source.path: source.name for batch in batches for source in batch.sources}
+    verdict = statement.verdict()
+    if statement.has_counts:
+        verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
+    return survey_of(con, table, columns, statement.groups, verdict, files, whole=whole)
+
+
+def _kept(statement: Statement) -> Iterator[Batch]:
+    """The batches with the files whose models are kept."""
+    for batch in statement.batches:
+        named = ((source, statement.names.get(source.path)) for source in batch.sources)
+        request = statement.request
+        kept = tuple(s for s, n in named if n is None or request.keeps(request.called(n)))
+        if kept or len(statement.batches) == 1:
+            yield replace(batch, sources=kept or batch.sources)
+
+
+def _columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns that may have scalar values, those that play a role first, and those of records."""
+    kinds = batch.layout.kinds
+    playing = [c for c in (*batch.roles.columns().values(), *by) if find(c, kinds)]
+    playing = [c for c in playing if not is_listed(c, kinds)] + ["suite"] * batch.suited
+    plain = [column for column, of in kinds.items() if of <= _SCALAR][:_COLUMNS]
+    records = [
+        c for c, of in kinds.items() if of - {"null"} == {"record"} and not batch.layout.typed
+    ]
+    return [*playing, *plain], records
+
+
+def _texts(batches: Sequence[Batch], columns: Sequence[str], first: int = 0) -> dict[str, str]:
+    """Name → SQL of its text in rows that carry these columns, from a place on."""
+    texts = {}
+    for place, name in enumerate(columns, first):
+        kinds = [b.layout.kinds[name] for b in batches if name in b.layout.kinds]
+        plain = kinds and all(of <= _SCALAR for of in kinds)
+        texts[name] = f"nullif(carried{place}, '')" if plain else _scalar(f"carried{place}")
+    return texts
+
+
+def _scalar(text: str) -> str:
+    """SQL for a text that is there, where it may be a list or a record."""
+    return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
+
+
+def _further(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
+    """A batch with the columns that its sample has further down than a layout looked.
+
+    Of a list of outcomes it has the records, one each.
+    """
+    layout = batch.layout
+    if not layout.complete and layout.kind == "jsonl":
+        query = (
+            "SELECT DISTINCT unnest(json_keys(json)) AS name FROM read_json_objects($paths,"
+            " format='newline_delimited', ignore_errors=true, compression=$packing"
+            f"{AS_IT_IS}) ORDER BY name"
+        )
+        paths = [source.path for source in batch.sources]
+        answer = con.execute(query, {"paths": paths, "packing": PACKINGS[layout.packing]})
+        names = (name for (name,) in answer.fetchall() if name not in layout.kinds)
+        layout = layout.further([*islice(names, _COLUMNS)])
+    shape = "attempts" if batch.roles.shape == "lists" else batch.roles.shape
+    roles = replace(batch.roles, shape=shape, of_attempts=())
+    return replace(batch, layout=replace(layout, complete=True), roles=roles)
+
+
+def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int) -> _Sample:
+    """A batch whose files are samples.  folder : for samples.  place : of the batch, which names
+    them."""
+    layout = batch.layout
+    if layout.kind == "parquet" or layout.table:
+        rows = layout.relation([source.path for source in batch.sources], {})
+        ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
+        return _Sample(batch, {}, number <= _ROWS and not any(s.partial for s in batch.sources))
+    files = [layout.spool] if layout.spool else [source.path for source in batch.sources]
+    total = sum(map(os.path.getsize, files))
+    plain = bool(layout.spool) or layout.packing == "none"
+    if plain and total <= WHOLE_BYTES:
+        return _Sample(batch, {}, not any(source.partial for source in batch.sources))
+    if not layout.spool and layout.kind not in ("jsonl", "csv"):
+        return _Sample(batch, {}, whole=False)
+    blocks = _blocks(files) if plain else _beginnings(files)
+    samples: dict[str, str] = {}
+    complete = not plain and len(blocks) == len(files)
+    for number, starts in blocks.items():
+        sample = folder / f"{place}.{number}.sample"
+        samples[str(sample)] = files[number]
+        if plain:
+            _write_blocks(files[number], starts, sample, header=layout.kind == "csv")
+        else:
+            size = WHOLE_BYTES // len(blocks)
+            sample.write_bytes(first_bytes(batch.sources[number], size))
+            complete = complete and os.path.getsize(sample) < size
+    if layout.spool:
+        return _Sample(replace(batch, layout=replace(layout, spool=next(iter(samples)))), {}, False)
+    sources = (batch.sources[number] for number in blocks)
+    own = [replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)]
+    # What is constant in a file is so in its sample.
+    constants = {
+        name: {path: values[file] for path, file in samples.items() if file in values}
+        for name, values in layout.constants.items()
+    }
+    layout = replace(layout, constants=constants, packing="none")
+    return _Sample(replace(batch, layout=layout, sources=tuple(own)), samples, complete)
+
+
+def _blocks(files: Sequence[str]) -> dict[int, list[int]]:
+    """Place of a file → where blocks begin in it, at even distances over all of them."""
+    sizes = np.array([os.path.getsize(path) for path in files])
+    ends = np.cumsum(sizes)
+    starts = np.linspace(0, max(int(ends[-1]) - BLOCK_BYTES, 0), BLOCKS).astype(np.int64)
+    of_file = np.searchsorted(ends, starts, side="right")
+    return {
+        file: (starts[of_file == file] - (ends[file] - sizes[file])).tolist()
+        for file in np.unique(of_file).tolist()
+    }
+
+
+def _beginnings(files: Sequence[str]) -> dict[int, list[int]]:
+    """Places of some files at even distances, of which the beginnings are looked at."""
+    places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
+    return {place: [0] for place in places.tolist()}
+
+
+def _write_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool) -> None:
+    """Write whole lines of blocks of a file, with its first line where that is a header."""
+    with open(path, "rb") as file, open(sample, "wb") as out:
+        if header:
+            out.write(file.readline())
+        before = file.tell()
+        for start in starts:
+            if start > before:
+                # The line in which a block begins belongs to what is before it.
+                file.seek(start - 1)
+                file.readline()
+            else:
+                file.seek(before)
+            lines = file.read(BLOCK_BYTES) + file.readline()
+            out.write(lines)
+            before = file.tell()
