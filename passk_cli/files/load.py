@@ -209,8 +209,7 @@ def _counts(
     if tolerant:
         from passk_cli.files.reading.columns import read_columns
 
-        reasons = counts.facts.inputs[0].reasons
-        columns = tuple(read_columns(grounds, doubts, reasons))
+        columns = tuple(read_columns(grounds, doubts))
         counts = replace(counts, facts=replace(counts.facts, columns=columns))
     try:
         if request.conversion is None:

@@ -19,7 +19,6 @@ class InputFacts:
     offered : role → column that is there for what asks for it: score, answer, solution.
     outcomes : those its format offers, where there are several.
     in_path : columns that are not in the file but in its path.
-    reasons : role → why its column plays it, and which other columns could.
     """
 
     name: str
@@ -29,7 +28,6 @@ class InputFacts:
     offered: dict[str, str] = field(default_factory=dict)
     outcomes: tuple[str, ...] = ()
     in_path: tuple[str, ...] = ()
-    reasons: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

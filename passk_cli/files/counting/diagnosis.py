@@ -246,7 +246,7 @@ def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataEr
 
 def no_name(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> DataError:
     """Where the first record stands that has no task, or no model."""
-    nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND called IS NULL"
+    nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_rows(con, statement, nameless)
     if row.batch.layout.kind == "frame":
         column = row.batch.roles.column(role)
@@ -266,7 +266,7 @@ def repeated_attempt(
     con: duckdb.DuckDBPyConnection, statement: Statement, repeats: Repeats
 ) -> DataError:
     """Where the first attempt that comes twice stands, both times."""
-    key = ("called", *statement.groups, "task", "attempt")
+    key = ("model", *statement.groups, "task", "attempt")
     same = (
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
         for column, value in zip(key, repeats.first, strict=True)

@@ -23,7 +23,7 @@ from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import Spooled
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import OF_ATTEMPTS, ROLES, addends, candidates, find, spelled
+from passk_cli.files.roles import OF_ATTEMPTS, addends, candidates, find
 from passk_cli.message import refused
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
@@ -255,31 +255,4 @@ def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
     outcomes = tuple(attempts.outcomes.get(batch.layout.kind, ()))
     of_paths = (*request.by, *(request.template.names if request.template else ()))
     in_path = tuple(name for name in batch.layout.constants if name in of_paths)
-    reasons = {role: _reason(batch, request, role, column) for role, column in roles.items()}
-    if batch.layout.harness:
-        # Its columns are what its format says they are.
-        reasons = {}
-    return InputFacts(name, form, roles, unused, offered, outcomes, in_path, reasons)
-
-
-def _reason(batch: Batch, request: Request, role: str, column: str) -> str:
-    """Why a column plays a role, and which other columns could by their names or values."""
-    usual, *rarer = ROLES[role].names
-    generic = tuple(chain.from_iterable(rarer))
-    name = spelled(column)
-    why = "by its name" if name in usual else "by a name that often stands for something else"
-    if role in request.fields or (role == "outcome" and request.outcome is not None):
-        why = "as asked"
-    elif name not in (*usual, *generic):
-        why = "by the format"
-    taken = {(find(c, batch.layout.kinds) or (c,))[0] for c in batch.roles.columns().values()}
-    others = [
-        other
-        for other, kinds in batch.layout.kinds.items()
-        if other not in taken
-        and (
-            any(other.lower() in names for names in (usual, generic))
-            or (role == "outcome" and kinds - {"null"} == {"bool"})
-        )
-    ]
-    return f"{column}, {why}" + (f"; it could also be {', '.join(others)}" if others else "")
+    return InputFacts(name, form, roles, unused, offered, outcomes, in_path)

@@ -22,7 +22,7 @@ import duckdb
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.counting.checks import require_sound
-from passk_cli.files.counting.statement import Care, Statement
+from passk_cli.files.counting.statement import Care, GroupedStatement, Statement
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import Request
@@ -46,14 +46,8 @@ _EACH_ROW = "1::BIGINT AS times, (attempt IS NOT NULL)::BIGINT AS numbers, hash(
 _GROUPS = "count(*) AS times, count(attempt) AS numbers, bit_xor(hash(attempt)) AS code"
 
 
-class ResumedStatement(Statement):
+class ResumedStatement(GroupedStatement):
     """A statement over the tables of files, which are taken from a ledger or made for it."""
-
-    weight = "times"
-    times = "sum(times)::BIGINT"
-    tallies = (
-        "sum(times)::BIGINT AS rows, sum(numbers)::BIGINT AS numbered, bit_xor(code) AS fingerprint"
-    )
 
     def __init__(
         self,

@@ -272,35 +272,29 @@ FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
     def repeats(self) -> str:
         """How many attempts come more than once, exactly, and the first of them."""
-        key = ", ".join([*self.groups, "task", "attempt"])
-        first = ", ".join(
-            f"(first({c} ORDER BY name, {key}))" for c in ["name", *self.groups, "task", "attempt"]
-        )
+        columns = ["model", *self.groups, "task", "attempt"]
+        key = ", ".join(columns)
+        first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
         return f"""
-WITH {self.rows(None)},
+WITH {self.named(None)},
 keyed AS (
-  SELECT coalesce(names.name, model) AS name, {key}, {self.times} AS times
-  FROM rows LEFT JOIN names ON names.file = rows.file
-  WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY coalesce(names.name, model), {key})
+  SELECT {key}, {self.times} AS times FROM named
+  WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
     def kinds_missing(self, keep: str | None) -> str:
         """How many outcomes of each model are missing by each word that says why."""
         return f"""
-WITH {self.rows(keep)}
-SELECT coalesce(names.name, model) AS name, lower(trim(outcome)) AS word, {self.times}
-FROM rows LEFT JOIN names ON names.file = rows.file
-WHERE word IN {ENDED_WORDS} AND task IS NOT NULL
-GROUP BY 1, 2"""
+WITH {self.named(keep)}
+SELECT model, lower(trim(outcome)) AS word, {self.times}
+FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching(self, condition: str) -> str:
-        """The CTE `matching`: the rows that fulfil a condition on what they hold, their `verdict`
-        and the model as it is `called`."""
+        """The CTE `matching`: the rows that fulfil a condition on what they hold and on their
+        `verdict`."""
         return f"""
-WITH {self.rows(None)},
-matching AS (
-  SELECT rows.*, {self.verdict()} AS verdict, coalesce(names.name, model) AS called
-  FROM rows LEFT JOIN names ON names.file = rows.file WHERE {condition})"""
+WITH {self.named(None)},
+matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condition})"""
 
     def words(self) -> str:
         """How many outcomes there are of each word, and whether it passes."""
@@ -311,12 +305,10 @@ FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY tim
 
     def cells(self, one_in: int) -> str:
         """The rows of one of so many tasks, chosen by hash, each as often as it stands for rows."""
-        often = f", unnest(range({self.weight})) AS times(i)" if self.weight else ""
+        often = f", unnest(range({self.weight})) AS often(i)" if self.weight else ""
         return f"""
-WITH {self.rows(None)}
-SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
-FROM rows LEFT JOIN names ON names.file = rows.file{often}
-WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
+WITH {self.named(None)}
+SELECT named.* FROM named{often} WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
     def there(self) -> str:
         """The names of models and tasks as they stand in the data: model, task."""
@@ -329,9 +321,14 @@ FROM rows LEFT JOIN names ON names.file = rows.file"""
     def models(self) -> str:
         """The names of all models, whichever of them are to be kept."""
         return f"""
-WITH {self.having(request=self.request.of_all_models()).rows(None)}
-SELECT DISTINCT coalesce(names.name, model) AS called
-FROM rows LEFT JOIN names ON names.file = rows.file WHERE called IS NOT NULL ORDER BY called"""
+WITH {self.having(request=self.request.of_all_models()).named(None)}
+SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
+
+    def named(self, keep: str | None) -> str:
+        """The CTEs of `rows`, and `named`: rows whose models are named as people see them."""
+        return f"""{self.rows(keep)},
+named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
+          FROM rows LEFT JOIN names ON names.file = rows.file)"""
 
     def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
         """The CTEs `names` and `rows`: every file as the same narrow table.
@@ -359,9 +356,9 @@ FROM rows LEFT JOIN names ON names.file = rows.file WHERE called IS NOT NULL ORD
         # A NULL outcome must stay the first or last one, so the whole row is picked.
         return f"""{both}, every AS (
   SELECT *, row_number() OVER () AS place FROM ({rows})),
-named AS (SELECT every.*, coalesce(names.name, model) AS name
-          FROM every LEFT JOIN names ON names.file = every.file {condition}),
-picked AS (SELECT {pick}(named, place) AS row FROM named
+kept AS (SELECT every.*, coalesce(names.name, model) AS name
+         FROM every LEFT JOIN names ON names.file = every.file {condition}),
+picked AS (SELECT {pick}(kept, place) AS row FROM kept
   GROUP BY {", ".join(["name", *self.groups, "task"])},
            coalesce('attempt ' || attempt, 'row ' || place)),
 rows AS (SELECT row.* FROM picked)"""
@@ -563,6 +560,19 @@ rows AS (SELECT row.* FROM picked)"""
             return of_attempt
         counts = f"CASE WHEN {ARE_COUNTS} AND {_N} <= {MOST_ATTEMPTS} THEN 2 ELSE -1 END"
         return f"CASE WHEN is_count THEN {counts} ELSE {of_attempt} END"
+
+
+class GroupedStatement(Statement):
+    """A statement whose rows stand for several equal ones each.
+
+    Beside their columns they have `times`, how many they are; `numbers`, how many of those have an
+    attempt's number, and `code`, the exclusive or of the hashes of these.
+    """
+
+    weight, times = "times", "sum(times)::BIGINT"
+    tallies = (
+        "sum(times)::BIGINT AS rows, sum(numbers)::BIGINT AS numbered, bit_xor(code) AS fingerprint"
+    )
 
 
 def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
 from passk_cli.files.reading.doubts import Finding, Grounds
+from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
-from passk_cli.files.roles import OF_ATTEMPTS, candidates
+from passk_cli.files.request import Request
+from passk_cli.files.roles import OF_ATTEMPTS, ROLES, candidates, find, spelled
 from passk_cli.outcomes.provenance import ReadColumn
 from passk_cli.text import shortened
 
@@ -18,13 +21,8 @@ _SHOWN, _LETTERS = 3, 16
 _NEARLY = 0.98
 
 
-def read_columns(
-    grounds: Grounds, findings: list[Finding], reasons: Mapping[str, str]
-) -> Iterator[ReadColumn]:
-    """Every column of the survey: what it was taken for, and why; those of roles come first.
-
-    reasons : role → why its column plays it.
-    """
+def read_columns(grounds: Grounds, findings: list[Finding]) -> Iterator[ReadColumn]:
+    """Every column of the survey: what it was taken for, and why; those of roles come first."""
     survey = grounds.survey
     roles: dict[str, str] = {}
     for batch in grounds.batches:
@@ -36,7 +34,7 @@ def read_columns(
         column = survey.columns[name]
         taken, why = _taken(survey, column)
         if name in roles:
-            taken, why = roles[name], reasons.get(roles[name], "").removeprefix(f"{name}, ")
+            taken, why = roles[name], _reason(grounds.batches[0], grounds.request, roles[name])
         elif name in grounds.request.by:
             taken, why = "group", "kept apart as asked"
         elif name in grounds.request.pool:
@@ -46,6 +44,31 @@ def read_columns(
         elif name in amounts:
             taken, why = amounts[name], "read where it is asked for"
         yield ReadColumn(name, taken, why, _values(survey, column))
+
+
+def _reason(batch: Batch, request: Request, role: str) -> str:
+    """Why a column of the first files plays a role, and which other columns could by their names or
+    values; "" of a harness's, which are what its format says they are."""
+    roles, kinds = batch.roles.columns(), batch.layout.kinds
+    if role not in roles or batch.layout.harness:
+        return ""
+    usual, *rarer = ROLES[role].names
+    generic, name = [*chain.from_iterable(rarer)], spelled(roles[role])
+    why = "by its name" if name in usual else "by a name that often stands for something else"
+    if role in request.fields or (role == "outcome" and request.outcome is not None):
+        why = "as asked"
+    elif name not in (*usual, *generic):
+        why = "by the format"
+    taken = {(find(column, kinds) or (column,))[0] for column in roles.values()}
+    others = [
+        other
+        for other, of in kinds.items()
+        if other not in taken
+        and (
+            other.lower() in (*usual, *generic) or (role == "outcome" and of - {"null"} == {"bool"})
+        )
+    ]
+    return why + (f"; it could also be {', '.join(others)}" if others else "")
 
 
 def _taken(survey: Survey, column: Observed) -> tuple[str, str]:

@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.counting.statement import Care, Statement
+from passk_cli.files.counting.statement import Care, GroupedStatement, Statement
 from passk_cli.files.database import FILE_COLUMN, models_kept, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.request import Request
@@ -45,6 +45,13 @@ from passk_cli.files.spark.rows import (
 
 # What is counted of each group.
 _COUNTED = (WEIGHT, NUMBERED, FINGERPRINT)
+# The same of a row here; numbers of attempts that came home are of all its rows.
+_GROUP = (
+    "carried0::BIGINT AS times,"
+    " CASE WHEN attempt IS NULL THEN carried1::BIGINT ELSE carried0::BIGINT END AS numbers,"
+    " CASE WHEN attempt IS NULL THEN carried2::UBIGINT WHEN carried0::BIGINT % 2 = 1"
+    " THEN hash(attempt) ELSE 0::UBIGINT END AS code"
+)
 # Groups of a batch that may come home.
 MOST_GROUPS = 50_000_000
 # Numbers 0 … n−1 are recognised up to this n, as in files.
@@ -55,18 +62,9 @@ _DECIMAL = rf"-?[0-9]+\.[0-9]+|{_JAVA}"
 _NOT_FINITE = """('"NaN"', '"Infinity"', '"-Infinity"')"""
 
 
-class SparkStatement(Statement):
+class SparkStatement(GroupedStatement):
     """A statement over tables of groups that the cluster returned."""
 
-    weight = "carried0::BIGINT"
-    times = f"sum({weight})::BIGINT"
-    tallies = (
-        f"{times} AS rows,"
-        f" sum(CASE WHEN attempt IS NULL THEN carried1::BIGINT ELSE {weight} END)::BIGINT"
-        " AS numbered,"
-        f" bit_xor(CASE WHEN attempt IS NULL THEN carried2::UBIGINT WHEN {weight} % 2 = 1"
-        " THEN hash(attempt) ELSE 0::UBIGINT END) AS fingerprint"
-    )
     unrepeated = (
         f"{Statement.unrepeated} OR EXISTS (SELECT 1 FROM dense_ AS d"
         " WHERE d.count = totals.numbered AND fingerprint IN (d.from_0, d.from_1))"
@@ -163,7 +161,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         place = next(i for i, each in enumerate(self.batches) if each is batch)
         counted = self._counted(batch)
         roles = replace(batch.roles, attempt=None) if counted else batch.roles
-        return super()._batch(replace(batch, layout=self.tables[place], roles=roles))
+        rows = super()._batch(replace(batch, layout=self.tables[place], roles=roles))
+        return f"SELECT *, {_GROUP} FROM ({rows})"
 
     def _counted(self, batch: Batch) -> bool:
         """Whether the numbers of attempts stay on the cluster, where they are only counted."""
