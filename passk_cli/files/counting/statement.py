@@ -314,9 +314,8 @@ SELECT named.* FROM named{often} WHERE task IS NOT NULL AND hash(task) % {one_in
         """The names of models and tasks as they stand in the data: model, task."""
         unchosen = replace(self.request.of_all_models(), alias={}, only_tasks=(), exclude_tasks=())
         return f"""
-WITH {self.having(request=unchosen).rows(None)}
-SELECT DISTINCT coalesce(names.name, model) AS called, task
-FROM rows LEFT JOIN names ON names.file = rows.file"""
+WITH {self.having(request=unchosen).named(None)}
+SELECT DISTINCT model, task FROM named"""
 
     def models(self) -> str:
         """The names of all models, whichever of them are to be kept."""
