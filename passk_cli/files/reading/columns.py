@@ -24,9 +24,11 @@ _NEARLY = 0.98
 def read_columns(grounds: Grounds, findings: list[Finding]) -> Iterator[ReadColumn]:
     """Every column of the survey: what it was taken for, and why; those of roles come first."""
     survey = grounds.survey
-    roles: dict[str, str] = {}
-    for batch in grounds.batches:
-        roles |= {column: role for role, column in batch.roles.columns().items()}
+    roles = {
+        column: (role, batch)
+        for batch in grounds.batches
+        for role, column in batch.roles.columns().items()
+    }
     doubts = {str(found.fields.get("column")): found for found in findings}
     amounts = {c: role for role in OF_ATTEMPTS for c in candidates(role, survey.columns)}
     order = [*(name for name in roles if name in survey.columns), *survey.columns]
@@ -34,7 +36,8 @@ def read_columns(grounds: Grounds, findings: list[Finding]) -> Iterator[ReadColu
         column = survey.columns[name]
         taken, why = _taken(survey, column)
         if name in roles:
-            taken, why = roles[name], _reason(grounds.batches[0], grounds.request, roles[name])
+            taken, batch = roles[name]
+            why = _reason(batch, grounds.request, taken)
         elif name in grounds.request.by:
             taken, why = "group", "kept apart as asked"
         elif name in grounds.request.pool:
@@ -47,11 +50,11 @@ def read_columns(grounds: Grounds, findings: list[Finding]) -> Iterator[ReadColu
 
 
 def _reason(batch: Batch, request: Request, role: str) -> str:
-    """Why a column of the first files plays a role, and which other columns could by their names or
+    """Why a column plays a role in some files, and which other columns could by their names or
     values; "" of a harness's, which are what its format says they are."""
-    roles, kinds = batch.roles.columns(), batch.layout.kinds
-    if role not in roles or batch.layout.harness:
+    if batch.layout.harness:
         return ""
+    roles, kinds = batch.roles.columns(), batch.layout.kinds
     usual, *rarer = ROLES[role].names
     generic, name = [*chain.from_iterable(rarer)], spelled(roles[role])
     why = "by its name" if name in usual else "by a name that often stands for something else"
