@@ -68,7 +68,7 @@ def folded_caveats(report: Report, style: Style) -> str:
     lines = [f"- {escaped(labelled(message, style))}" for message in ordered(report.messages)]
     signature = [f"- {code(signature_line(report))}"] if report.signature else []
     line = caveats(report)
-    return _folded(escaped(line), _bounded([*lines, *signature])) if line else ""
+    return _folded(line, _bounded([*lines, *signature])) if line else ""
 
 
 def _comment(report: Report, style: Style) -> str:
@@ -117,8 +117,9 @@ def _bounded(lines: Sequence[str]) -> str:
 
 
 def _folded(title: str, text: str) -> str:
-    """A text that a reader opens; "" for none."""
-    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>" if text else ""
+    """A text that a reader opens; "" for none.  Its title is HTML, where no sign is escaped."""
+    line = escape(printable(title))
+    return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
 
 
 def markdown_failure(problem: str) -> str:
