@@ -126,7 +126,7 @@ class Extrapolation:
 def extrapolate(
     n: Ints, c: Ints, ks: Sequence[int], *, mirrored: bool = False, fit: str | None = None,
     level: float = 0.95, population: str = NEW_TASKS, clusters: Ints | None = None,
-    resamples: int = 400, seed: int = 0, purpose: str = "",
+    resamples: int = 400, seed: int = 0,
 ) -> Extrapolation:  # fmt: skip
     """Predict pass@k at every k of ks, whether attempts reach so far or not.
 
@@ -137,7 +137,7 @@ def extrapolate(
         "weighed" is all of MODELS, see `_with_weights`.
     population : NEW_TASKS; or THESE_TASKS, the share of them solved when attempts go on to k.
     clusters : a code 0 … G−1 per task, or None.
-    resamples : refits of every model.  purpose : names the model whose counts these are.
+    resamples : refits of every model.
     Errors: ParameterError for an unknown fit; ValueError where `refusal` has a reason, or the
     one model asked for cannot be fitted.
 
@@ -153,13 +153,11 @@ def extrapolate(
         raise ParameterError(f"--fit {fit}: no such model; there are {', '.join(FITS)}")
     if reason := refusal(n, c):
         raise ValueError(reason)
-    rng = stream(seed, f"extrapolate {purpose} tasks")
+    rng = stream(seed, "extrapolate tasks")
     tasks = Weighed.of(n, n - c if mirrored else c, clusters, resamples, rng)
     at, known = np.unique(np.asarray(ks, dtype=np.int64)), largest_known(n)
     few = max(math.ceil(known / 10), math.ceil(math.sqrt(known)))
-    forecast = _Forecast(
-        tasks, Projection(tasks, at), known, few, population, seed, purpose, len(n), level
-    )
+    forecast = _Forecast(tasks, Projection(tasks, at), known, few, population, seed, len(n), level)
     result = forecast.by(tuple(MODELS) if fit == WEIGHED else (fit,))
     # The law's priors are of hardness: of failures the check says nothing.
     law = fit == EX_GAUSSIAN and not mirrored
@@ -234,7 +232,6 @@ class _Forecast:
     few: int
     population: str
     seed: int
-    purpose: str
     size: int
     level: float
 
@@ -264,7 +261,7 @@ class _Forecast:
         None when it cannot be fitted.
         """
         # A stream of its own: what a model says does not depend on which others are asked.
-        rng = stream(self.seed, f"extrapolate {self.purpose} {name}")
+        rng = stream(self.seed, f"extrapolate {name}")
         fit = fit_of(name, self.tasks, rng)
         values = fit.shares @ self.projection.passing(self.tasks.once, fit.once)
         error, sd = self._backtest(name)
@@ -285,7 +282,7 @@ class _Forecast:
     def _backtest(self, name: str) -> tuple[float, float]:
         """Fit on few attempts, predict pass@known: the error, and how far off it may well be."""
         subset = self.tasks.few(self.known, self.few)
-        fit = fit_of(name, subset, stream(self.seed, f"backtest {self.purpose} {name}"))
+        fit = fit_of(name, subset, stream(self.seed, f"backtest {name}"))
         at = np.array([self.known])
         ahead = Projection(subset, at)
         failed, resampled = self.tasks.failed(at, self.known)

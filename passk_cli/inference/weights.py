@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -116,7 +117,7 @@ def bootstrap_means(
 
 
 def attempt_means(
-    n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int, purpose: str
+    n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
 ) -> Floats:
     """Means over fixed tasks whose n attempts are made again: (resamples × metrics).
 
@@ -125,14 +126,15 @@ def attempt_means(
 
     n, c : (tasks,).  tables : per metric the value of each (n, c), concatenated over the distinct
     n in increasing order: c runs from 0 to n within each.
-    purpose : names the model, so that another model's draws do not depend on it.
+    Models with other counts have draws of their own, which no name moves.
     """
+    purpose = f"attempts {zlib.crc32(np.stack([n, c]).tobytes())}"
     distinct, where = np.unique(n, return_inverse=True)
     starts = np.concatenate([[0], np.cumsum(distinct + 1)[:-1]])[where]
     refuse_many_draws(resamples, len(tables))
     means = np.empty((resamples, len(tables)))
     for block, here in enumerate(blocks(resamples, len(n), _BLOCK_CELLS)):
-        rng = stream(seed, f"attempts {purpose}", block)
+        rng = stream(seed, purpose, block)
         again = rng.binomial(n, c / n, (here.stop - here.start, len(n))) + starts
         for metric, table in enumerate(tables):
             means[here, metric] = table[again].mean(axis=1)

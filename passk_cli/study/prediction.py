@@ -184,7 +184,6 @@ def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
             n, rates.c, sorted(ks), mirrored=family == "pass^", fit=fit, level=confidence.level,
             population=confidence.population, clusters=rates.clusters,
             resamples=confidence.resamples, seed=confidence.seed,
-            purpose=" ".join((*rates.series, family)),
         )  # fmt: skip
     except ValueError as error:
         nothing = replace(blank, estimate=Estimate(None, reason=str(error)))

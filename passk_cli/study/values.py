@@ -213,8 +213,8 @@ class TaskValues:
         )
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
-        purpose, draws = " ".join(self.series), (confidence.resamples, confidence.seed)
-        return attempt_means(self.n, self.c, [np.concatenate(tables)], *draws, purpose)[:, 0]
+        draws = confidence.resamples, confidence.seed
+        return attempt_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
 
 
 def values_of(

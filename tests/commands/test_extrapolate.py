@@ -278,12 +278,12 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
     [
         (
             ["--to", "1000", "--target", "0.3", "--percent"],
-            "k for pass@k = 30.0 % of starcoder-15b-racket: 130 [8, 23,000] by the ex-gaussian"
+            "k for pass@k = 30.0 % of starcoder-15b-racket: 130 [8, 3,400] by the ex-gaussian"
             " fit.",
         ),
         (
             ["--to", "1000", "-m", "pass^k", "--fit", "beta"],
-            "pass^1000 of starcoder-15b-racket: 0.014 [0.000, 0.110] by the beta fit.",
+            "pass^1000 of starcoder-15b-racket: 0.014 [0.000, 0.101] by the beta fit.",
         ),
         (
             ["--to", "10", "--fit", "beta"],

@@ -107,8 +107,7 @@ BESIDE: dict[Callable[[Case], Case], tuple[str, ...]] = {
     a_model: OF_A_MODEL,
     policies_that_meet_nothing: tuple(ASKED),
     another_order: tuple(ASKED),
-    # Its draws are named after the models.
-    other_names: tuple(name for name in ASKED if name != "extrapolate"),
+    other_names: tuple(ASKED),
 }
 
 
