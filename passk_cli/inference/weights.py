@@ -116,9 +116,7 @@ def bootstrap_means(
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
-def attempt_means(
-    n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
-) -> Floats:
+def attempt_means(n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int) -> Floats:
     """Means over fixed tasks whose n attempts are made again: (resamples × metrics).
 
     c* ~ Binomial(n, c/n) in every task; its value is moved by what resampling with replacement is

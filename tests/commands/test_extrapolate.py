@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import passk_cli
+from passk_cli.commands.extrapolate.prediction import two_digits
 from passk_cli.commands.extrapolate.view import Extrapolate
 from passk_cli.errors import DataError
 from passk_cli.inference.futures import MODELS
@@ -18,7 +19,6 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
 from passk_cli.report.model import ALWAYS, Estimate, Report
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.prediction import two_digits
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Golden, Passk, Write, but, records
 
@@ -278,8 +278,7 @@ def test_models_that_cannot_be_predicted_stand_aside(passk: Passk, write: Write)
     [
         (
             ["--to", "1000", "--target", "0.3", "--percent"],
-            "k for pass@k = 30.0 % of starcoder-15b-racket: 130 [8, 3,400] by the ex-gaussian"
-            " fit.",
+            "k for pass@k = 30.0 % of starcoder-15b-racket: 130 [8, 3,400] by the ex-gaussian fit.",
         ),
         (
             ["--to", "1000", "-m", "pass^k", "--fit", "beta"],

@@ -10,9 +10,9 @@ import pytest
 
 import passk_cli
 from passk_cli import ParameterError
+from passk_cli.commands.tasks.matrix import CLASSES, find_suspects, task_rates
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.flips import Side, find_flips
-from passk_cli.study.tasks import CLASSES, find_suspects, task_rates
 from tests.conftest import SAMPLES, Golden, Passk
 
 TAU = SAMPLES / "tau_airline.csv"

@@ -56,7 +56,10 @@ def test_attempts_made_again_centre_on_the_estimate() -> None:
     means = attempt_means(n, c, [table], 20_000, 0)[:, 0]
     assert means.mean() == pytest.approx(1.0, abs=0.002)
     assert attempt_means(n, c, [table], 100, 0).tolist() == means[:100, None].tolist()
-    assert attempt_means(n, np.append(c[1:], 2), [table], 100, 0).tolist() != means[:100, None].tolist()
+    assert (
+        attempt_means(n, np.append(c[1:], 2), [table], 100, 0).tolist()
+        != means[:100, None].tolist()
+    )
 
 
 def test_attempts_with_several_sizes() -> None:

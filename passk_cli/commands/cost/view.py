@@ -10,6 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.commands.cost import CostOptions
+from passk_cli.commands.cost.outlay import (
+    CascadeOutlay,
+    Outlay,
+    Rivalry,
+    cascades,
+    frontiers,
+    outlays,
+    rivalries,
+    shared_tasks,
+    usual_budgets,
+)
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
@@ -22,17 +33,6 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, p_relation, series_name
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
-from passk_cli.study.outlay import (
-    CascadeOutlay,
-    Outlay,
-    Rivalry,
-    cascades,
-    frontiers,
-    outlays,
-    rivalries,
-    shared_tasks,
-    usual_budgets,
-)
 from passk_cli.study.pairs import UNDECIDED
 from passk_cli.study.rules import GUARDED_T
 from passk_cli.study.section import (

@@ -10,6 +10,13 @@ from typing import Any, ClassVar
 
 from passk_cli.activity import steps
 from passk_cli.commands.extrapolate import ExtrapolateOptions
+from passk_cli.commands.extrapolate.prediction import (
+    SOUGHT_WORDS,
+    Aim,
+    Prediction,
+    Refusal,
+    predict,
+)
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import FARTHEST, largest_known
@@ -34,7 +41,6 @@ from passk_cli.report.model import (
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import span
 from passk_cli.study.fact import Fact
-from passk_cli.study.prediction import SOUGHT_WORDS, Aim, Prediction, Refusal, predict
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks import TasksOptions
+from passk_cli.commands.tasks.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.commands.tasks.flips import (
     NO_TASK_SIGNIFICANT,
     SIGNIFICANT_TOGETHER,
@@ -22,22 +23,7 @@ from passk_cli.commands.tasks.flips import (
     flips_report,
     strip_cell,
 )
-from passk_cli.errors import ParameterError
-from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import name_beside, paths_of
-from passk_cli.inference.discrimination import FEWEST, MOST_ORDERED
-from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.single import MOST_NEEDED, passes_needed
-from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Limits, Report, Sentence, Table
-from passk_cli.report.plot import Plot, bars, heat
-from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
-from passk_cli.study.baseline import Runs, label_of, only_models
-from passk_cli.study.extremes import named
-from passk_cli.study.fact import Fact
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
-from passk_cli.study.study import Study
-from passk_cli.study.tasks import (
+from passk_cli.commands.tasks.matrix import (
     CLASSES,
     EVERYBODY,
     FAILED,
@@ -51,6 +37,20 @@ from passk_cli.study.tasks import (
     find_suspects,
     task_rates,
 )
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.files.sources.arguments import name_beside, paths_of
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.single import MOST_NEEDED, passes_needed
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Limits, Report, Sentence, Table
+from passk_cli.report.plot import Plot, bars, heat
+from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
+from passk_cli.study.baseline import Runs, label_of, only_models
+from passk_cli.study.extremes import named
+from passk_cli.study.fact import Fact
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
-from passk_cli.inference.discrimination import item_rest
+from passk_cli.commands.tasks.discrimination import item_rest
 
 RNG = np.random.default_rng(7)
 RATES = RNG.binomial(4, RNG.beta(1, 1, (1, 9)) * np.linspace(0.3, 1, 6)[:, None]) / 4

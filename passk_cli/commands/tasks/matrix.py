@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.commands.tasks.discrimination import item_rest
 from passk_cli.inference.adjust import benjamini_hochberg
-from passk_cli.inference.discrimination import item_rest
 from passk_cli.inference.single import passes_needed, rate_limits
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
@@ -169,7 +169,7 @@ class SuspectTask(NamedTuple):
 
     groups : values of the group columns.  models : of the group; tried : those with attempts.
     n, c : attempts and passes of all of them.  mean : of their pass rates.
-    correlation, low, high, p, smallest, share : as in `inference.discrimination.item_rest`; None
+    correlation, low, high, p, smallest, share : as in `item_rest`; None
         where there is none.
     adjusted : p by Benjamini and Hochberg over all tasks of all groups.  kind : one of KINDS.
     level : of limits and tests.

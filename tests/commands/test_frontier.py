@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.inference.frontier import frontier, frontier_shares, lead_crossings
+from passk_cli.commands.cost.frontier import frontier, frontier_shares, lead_crossings
 
 tenths = st.integers(0, 4).map(lambda x: x / 10)
 models = st.lists(st.tuples(tenths, tenths), min_size=1, max_size=6)
