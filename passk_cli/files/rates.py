@@ -24,6 +24,7 @@ from passk_cli.files.sources.arguments import comes_once, expand, model_names, p
 from passk_cli.files.sources.memory import source_with
 from passk_cli.files.sources.remote import is_remote, is_shared
 from passk_cli.files.sources.source import Source
+from passk_cli.option import declared
 
 if TYPE_CHECKING:
     import duckdb
@@ -147,23 +148,14 @@ def _batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> 
 
 
 def _refuse(request: Request) -> None:
-    """ParameterError for reading options that mean nothing for rates."""
-    for option, value in (
-        ("--field", request.fields),
-        ("--threshold", request.bar is not None),
-        ("--missing", request.missing != "error"),
-        ("--duplicates", request.duplicates != "error"),
-        ("--skip-bad", request.skip_bad),
-        ("--by", request.by),
-        ("--where", request.where),
-        ("--model", request.models),
-        ("--exclude-model", request.exclude_models),
-        ("--alias", request.alias),
-        ("--exclude-task", request.exclude_tasks),
-        ("--only-task", request.only_tasks),
-        ("--cluster", request.cluster),
-    ):
-        if value:
+    """ParameterError for reading options that mean nothing for rates: all but the format."""
+    asked = {
+        each.option.name: getattr(request, name) != each.default
+        for name, each in declared(Request).items()
+        if name != "format"
+    }
+    for option, given in (*asked.items(), ("--cluster", request.cluster)):
+        if given:
             raise ParameterError(
                 f"{option} is for outcomes; these are exact rates", name="contradicting-options"
             )
