@@ -160,7 +160,7 @@ def _scalar(text: str) -> str:
 def _further(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
     """A batch with the columns that its sample has further down than a layout looked.
 
-    Of a list of outcomes it has the records, one each.
+    Of lists of outcomes it has the records, which are judged by none.
     """
     layout = batch.layout
     if not layout.complete and layout.kind == "jsonl":
@@ -173,8 +173,9 @@ def _further(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
         answer = con.execute(query, {"paths": paths, "packing": PACKINGS[layout.packing]})
         names = (name for (name,) in answer.fetchall() if name not in layout.kinds)
         layout = layout.further([*islice(names, _COLUMNS)])
-    shape = "attempts" if batch.roles.shape == "lists" else batch.roles.shape
-    roles = replace(batch.roles, shape=shape, of_attempts=())
+    roles = replace(batch.roles, of_attempts=())
+    if roles.shape == "lists":
+        roles = replace(roles, shape="attempts", outcome=None)
     return replace(batch, layout=replace(layout, complete=True), roles=roles)
 
 
