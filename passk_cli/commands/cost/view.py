@@ -70,7 +70,7 @@ FEW_TASKS_COST = Message(
     "(Σx)² / Σx² of the mean costs x of tasks says how many tasks carry the cost; it is below 10"
     " and below a quarter of the tasks. A sample may hold too few of such tasks: where one of"
     " twenty or fifty tasks costs 50 or 100 times as much as the others, limits of costs covered in"
-    " 31 to 68 % of simulated runs of 20 tasks, 63 to 97 % of 60 and 86 to 96 % of 100. Where a run"
+    " 31 to 66 % of simulated runs of 20 tasks, 63 to 97 % of 60 and 86 to 96 % of 100. Where a run"
     " holds none of them, nothing can tell.")  # fmt: skip
 UNSHARED_TASKS = Message(
     "unshared-tasks", WARNING,

@@ -96,7 +96,7 @@ FEW_RUNS_KNOWN = Message(
     " limits may be too narrow", "record further runs",
     "With fewer than five runs the effect of a run is known roughly: where it is as large as chance"
     " within tasks or larger, intervals of 95 % covered in 91 to 96 % of simulated gates with two"
-    " or three runs, and in 94 to 97 % with twenty (benchmarks/trend.md).")  # fmt: skip
+    " or three runs, and in 95 to 97 % with twenty (benchmarks/trend.md).")  # fmt: skip
 ONE_RUN_KNOWN = Message(
     "one-run-known", WARNING,
     "the history has one run of a model, so intervals do not allow for the effect of a run",

@@ -1,0 +1,176 @@
+"""What is said of calibration, in docs, outputs and README, against the tables that it is read off."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from passk_cli.commands.cost.view import FEW_TASKS_COST
+from passk_cli.commands.gate.view import FEW_RUNS_KNOWN
+from passk_cli.commands.trend.view import CORRELATED_RUNS
+
+ROOT = Path(__file__).parent.parent
+BENCHMARKS = ROOT / "benchmarks"
+CLAIMS = (ROOT / "docs" / "calibration.md").read_text()
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    with (BENCHMARKS / "rows" / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def section(file: str, name: str) -> list[list[str]]:
+    """The rows of a table between its marks, or below a heading."""
+    text = (BENCHMARKS / file).read_text()
+    marked = re.search(rf"<!-- {name} -->\n(.*?)<!-- /{name} -->", text, re.S)
+    part = marked[1] if marked else text.partition(f"## {name}\n")[2].partition("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def number(cell: str) -> float:
+    found = re.match(r"[\d.]+", cell)
+    assert found, cell
+    return float(found[0])
+
+
+def column(table: Iterable[dict[str, str]], name: str) -> list[float]:
+    return [number(row[name]) for row in table if row[name] not in ("", "–")]
+
+
+def to(values: Iterable[float]) -> str:
+    low, high = min(values := list(values)), max(values)
+    return f"{low:.0f} to {high:.0f} %"
+
+
+def steady() -> Iterable[str]:
+    alarms = column(rows("trend-steady"), "false alarms")
+    few = [alarm for alarm in alarms if alarm <= 4]
+    yield f"at most {max(few):.0f} % (± 2) in {len(few)} of {len(alarms)} situations"
+    yield to(alarm for alarm in alarms if alarm > 4)
+
+
+def correlated() -> Iterable[str]:
+    by = {lag: [number(r[2]) for r in section("trend.md", "Correlated runs") if r[0] == lag]
+          for lag in ("0.3", "0.5", "0.7", "0.8", "0.9")}  # fmt: skip
+    yield (
+        f"correlation 0.3: {by['0.3'][0]:.0f} %, 0.5: {by['0.5'][0]:.0f} %, 0.7: {to(by['0.7'])}"
+    )
+    yield f"0.8: {by['0.8'][0]:.0f} %, 0.9: {to(by['0.9'])}"
+
+
+def correlated_message() -> Iterable[str]:
+    for lag, told in (("0.7", "{} had a false alarm"), ("0.9", "{} by 0.9")):
+        own = [number(r[2]) for r in section("trend.md", "Correlated runs") if r[0] == lag]
+        yield told.format(to(own))
+
+
+def history(least: int, most: int, effects: str) -> list[float]:
+    return [100 * float(row["gate"]) for row in rows("trend-coverage")
+            if least <= int(row["runs of the history"]) <= most and row["effect"][0] in effects]  # fmt: skip
+
+
+def few_runs() -> Iterable[str]:
+    yield f"{to(history(2, 3, '4'))} of simulated gates with two or three runs"
+    yield f"{to(history(20, 20, '024'))} with twenty"
+
+
+def gate_of_history() -> Iterable[str]:
+    yield f"{to(history(5, 20, '024'))} (± 0.6) with five runs or more"
+
+
+def decided() -> Iterable[str]:
+    shares = [number(row[5]) for row in section("gate.md", "decided") if row[0] != "3 × 4"]
+    yield f"{to(shares)} (± 2) of runs of N tasks decide"
+
+
+def unlike() -> Iterable[str]:
+    table = rows("cost-unlike")
+    yield f"up to {max(column(table, 'rejects %')):g} %"
+    many = [row for row in table if row["tasks"] == "200"]
+    yield f"up to {max(column(many, 'rejects %')):g} % with 200 tasks"
+
+
+def lumps() -> Iterable[str]:
+    for tasks, words in (("20", "{} with 20 tasks"), ("60", "{} with 60")):
+        table = [row for row in rows("cost-lumps") if row["tasks"] == tasks]
+        yield words.format(to(column(table, "covers %")))
+
+
+def lumps_message() -> Iterable[str]:
+    for tasks, words in (("20", "{} of simulated runs of 20 tasks"), ("60", "{} of 60"),
+                         ("100", "{} of 100")):  # fmt: skip
+        table = [row for row in rows("cost-lumps")
+                 if row["tasks"] == tasks and row["dear tasks"] in ("5 % × 50", "2 % × 100")]  # fmt: skip
+        yield words.format(to(column(table, "covers %")))
+
+
+def missing_costs() -> Iterable[str]:
+    for policy in ("bounds", "mean", "drop"):
+        own = [row for row in rows("cost-missing") if row["--missing-cost"] == policy]
+        usual = [row for row in own if "dearest" not in row["missing costs"]]
+        dearest = [round(x) for x in column((row for row in own if row not in usual), "covers %")]
+        yield f"`{policy}` {to(column(usual, 'covers %'))}"
+        if policy != "bounds":
+            yield f"`{policy}` {min(dearest)} and {max(dearest)} %"
+
+
+def order_power() -> Iterable[str]:
+    table = rows("order-detectable")
+    trend, neighbours = (to(column(table, name)) for name in ("found %", "found % 2"))
+    yield f"trend {trend}, neighbours {neighbours}"
+
+
+def families() -> Iterable[str]:
+    own, held = (
+        [number(row[4]) for row in section("difference.md", name)]
+        for name in ("halves", "halves-held")
+    )
+    yield f"{to(x for x in own if x > 90)} (± 1.3) in five of an audit's six situations"
+    yield f"held out {to(x for x in held if x > 90)} in ten of eleven"
+    yield f"{min(own):.0f} and {min(held):.0f} %"
+
+
+def plans() -> Iterable[str]:
+    own, held = (section("plan.md", name) for name in ("alike", "alike-held"))
+    yield f"{to(number(r[6]) for r in own)} (± 1), held out {to([number(r[6]) for r in held][1:])}"
+    yield f"3 pilot tasks: {held[0][6]} %"
+    middle = [[float(row[3]) for row in table] for table in (own, held)]
+    yield (f"{min(middle[0]):.2f} to {max(middle[0]):.2f} times the true one in the median, held"
+           f" out {min(middle[1]):.2f} to {max(middle[1]):.2f}")  # fmt: skip
+
+
+def equal_costs() -> Iterable[str]:
+    alike = [row for row in rows("cost-pairs") if float(row["θ₁/θ₂"]) == 1]
+    yield f"at most {max(column(alike, 'rejects %')):g} % in"
+
+
+@pytest.mark.parametrize(
+    ("said", "read_off"),
+    [
+        *((CLAIMS, each) for each in (
+            steady, correlated, decided, unlike, lumps, missing_costs, order_power, families, plans,
+            equal_costs, gate_of_history,
+        )),
+        (CORRELATED_RUNS.meaning, correlated_message),
+        (FEW_RUNS_KNOWN.meaning, few_runs),
+        (FEW_TASKS_COST.meaning, lumps_message),
+    ],
+)  # fmt: skip
+def test_what_is_said_stands_in_the_tables(
+    said: str, read_off: Callable[[], Iterable[str]]
+) -> None:
+    for claim in read_off():
+        assert claim in said, claim
+
+
+def test_the_guard_has_one_number_everywhere() -> None:
+    lowest = {
+        page: re.findall(r"94\.\d+ %(?= (?:\(± 0\.8\)|in 230))", (ROOT / page).read_text())
+        for page in ("README.md", "docs/guard.md", "docs/calibration.md")
+    }
+    assert all(set(found) == {"94.25 %"} for found in lowest.values()), lowest
