@@ -1,4 +1,4 @@
-"""What is said of calibration, in docs, outputs and README, against the tables that it is read off."""
+"""Stated rates, in docs, outputs and README, against the tables that they are read off."""
 
 from __future__ import annotations
 
@@ -70,8 +70,11 @@ def correlated_message() -> Iterable[str]:
 
 
 def history(least: int, most: int, effects: str) -> list[float]:
-    return [100 * float(row["gate"]) for row in rows("trend-coverage")
-            if least <= int(row["runs of the history"]) <= most and row["effect"][0] in effects]  # fmt: skip
+    return [
+        100 * float(row["gate"])
+        for row in rows("trend-coverage")
+        if least <= int(row["runs of the history"]) <= most and row["effect"][0] in effects
+    ]
 
 
 def few_runs() -> Iterable[str]:
@@ -104,8 +107,9 @@ def lumps() -> Iterable[str]:
 def lumps_message() -> Iterable[str]:
     for tasks, words in (("20", "{} of simulated runs of 20 tasks"), ("60", "{} of 60"),
                          ("100", "{} of 100")):  # fmt: skip
+        kinds = "5 % × 50", "2 % × 100"
         table = [row for row in rows("cost-lumps")
-                 if row["tasks"] == tasks and row["dear tasks"] in ("5 % × 50", "2 % × 100")]  # fmt: skip
+                 if row["tasks"] == tasks and row["dear tasks"] in kinds]  # fmt: skip
         yield words.format(to(column(table, "covers %")))
 
 
