@@ -25,6 +25,7 @@ from measure import keep, machine, table
 from passk_cli.inference import exact
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.exact import dirichlet_quantiles
+from passk_cli.inference.hierarchy import histogram
 from passk_cli.inference.hull import Passes, hull
 from passk_cli.inference.intervals import Sample, guard_weights, interval
 from passk_cli.inference.populations import THESE_TASKS
@@ -332,7 +333,7 @@ class Fixed:
             failing = float((1 - p**k if hat else (1 - p) ** k).mean())
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
-            found = hull(self.metric, ns, c)
+            found = hull(self.metric, histogram(ns, c))
             inside = holds(found, failing if found.rest else truth, TAIL)
             held += inside
             above += not inside and truth < estimates[i]

@@ -29,6 +29,7 @@ from passk_cli.inference.bands import (
     spread_out,
 )
 from passk_cli.inference.exact import NORMAL
+from passk_cli.inference.hierarchy import histogram
 from passk_cli.inference.hull import hull
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -130,7 +131,7 @@ def whole_curve(
     inside = [True, True, jackknife_band(n, c, p, min(k_max, int(n[0]) - 1))]
     for k in range(1, k_max + 1):
         for family, rates in (("pass@", 1 - p), ("pass^", p)):
-            found, truth = hull(Metric(family, k), n, c), float((rates**k).mean())
+            found, truth = hull(Metric(family, k), histogram(n, c)), float((rates**k).mean())
             if family == "pass@" and not found.rest:
                 truth = 1 - truth
             for which, tail in enumerate(tails):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from passk_cli.message import Settle
-from passk_cli.text import cut, printable
+from passk_cli.text import cut, printable, without_secrets
 
 # A place is an option with its value, or one word: a file, a metric, a name.
 _PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
@@ -19,8 +19,8 @@ _USAGE, _DATA = ("no-such-column", "no-such-model"), ("no-such-file",)
 class PasskError(Exception):
     """Base of every error this package raises on purpose; its text is one line for the user.
 
-    What the text quotes from data stands there as it is; `str` makes it safe to print, and cuts
-    what is long.
+    What the text quotes from data stands there as it is, but for what addresses keep secret; `str`
+    makes it safe to print, and cuts what is long.
     kind : what it is about, for programs: "usage", "data" or "internal".
     name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
     settles : options that settle it, one or several alternatives; each works as it stands.
@@ -36,7 +36,7 @@ class PasskError(Exception):
             self.exit_code, self.kind = 2, "usage"
         elif self.name in _DATA:
             self.exit_code, self.kind = 3, "data"
-        super().__init__(text)
+        super().__init__(without_secrets(text))
 
     @property
     def labelled(self) -> str:
@@ -92,7 +92,7 @@ class DataError(PasskError):
         name: str = "",
         settles: Sequence[Settle] = (),
     ) -> None:
-        self.place, self.problem, self.remedy = place, problem, remedy
+        self.place, self.problem, self.remedy = map(without_secrets, (place, problem, remedy))
         text = f"{place}: {problem}" + (f"; {remedy}" if remedy else "")
         super().__init__(text, name=name, settles=settles)
 

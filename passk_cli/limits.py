@@ -6,6 +6,8 @@ estimates with n up to 10⁹ are exact to 12 digits.
 
 from __future__ import annotations
 
+from typing import Any
+
 from passk_cli.errors import ParameterError
 
 # Attempts of one model at one task, and k.
@@ -15,8 +17,18 @@ MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
 # Attempts of a task where a method goes through them one by one, and k of a curve of counts.
 MOST_STEPS, MOST_CURVE = 100_000, 1_000_000
+# Bytes of a file of rules or prices, and tables and lists within each other in it.
+MOST_TOML, MOST_NESTED = 1_000_000, 30
+# Columns of a table.
+MOST_COLUMNS = 20_000
+# Groups that an answer is given for; chapters of a page, and models on it.
+MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
+# Pairs of a model and a task in a table of all of them, most of which are empty.
+MOST_EMPTY = 1_000_000
 # What helps where memory does not suffice.
 MORE_MEMORY = "read less at once with --where or --model, or give it more memory"
+# Numbers of a table of models, or differences, by tasks: with its copies 300 MB.
+MOST_CELLS = 1 << 23
 # Differences between models, over all metrics: a second for each thousand of them.
 MOST_PAIRS = 200_000
 # k of a plan: every design sums over all outcomes of its attempts.
@@ -39,6 +51,33 @@ def whole_number(name: str, text: str, least: int = 1, most: int = MOST_ATTEMPTS
     if digits.isascii() and digits.isdigit() and len(digits) <= 20 and least <= int(digits) <= most:
         return int(digits)
     raise ParameterError(f"{name} must be a whole number, at least {least:,} and at most {most:,}")
+
+
+def is_nested(value: Any, most: int) -> bool:
+    """Whether more than so many dicts and lists lie within each other.
+
+    >>> is_nested([[1]], 1), is_nested([[1]], 2)
+    (True, False)
+    """
+    level = [value]
+    for _ in range(most):
+        parts = [each.values() if isinstance(each, dict) else each for each in level
+                 if isinstance(each, dict | list)]  # fmt: skip
+        level = [child for part in parts for child in part]
+    return any(isinstance(each, dict | list) for each in level)
+
+
+def refuse_many(what: str, number: int, most: float, remedy: str) -> None:
+    """ParameterError where there is more than an answer can be given for, or is of use for.
+
+    what : is counted, as "--by lang: groups".  remedy : what asks for less.
+    """
+    if number > most:
+        place, _, noun = what.rpartition(": ")
+        start = f"{place}: " if place else ""
+        raise ParameterError(
+            f"{start}{number:,} {noun}, at most {most:,}; {remedy}", name="too-large"
+        )
 
 
 def refuse_many_steps(what: str, attempts: int, remedy: str) -> None:

@@ -180,12 +180,16 @@ def checked(declared: Declared, value: Any) -> Any:
         value = [value]
     parts = value if isinstance(value, list) else [value]
 
+    def shown(part: Any) -> str:
+        try:
+            written = isinstance(part, str | numbers.Number)
+            return str(part) if written else f"<{type(part).__name__}>"
+        except ValueError:
+            # Python refuses to write numbers of thousands of digits.
+            return "<int>"
+
     def refused(problem: str) -> ParameterError:
-        texts = (
-            str(part) if isinstance(part, str | numbers.Number) else f"<{type(part).__name__}>"
-            for part in parts
-        )
-        return ParameterError(f"{option.name} {', '.join(texts)}: {problem}")
+        return ParameterError(f"{option.name} {', '.join(map(shown, parts))}: {problem}")
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
@@ -211,7 +215,7 @@ def checked(declared: Declared, value: Any) -> Any:
             raise TypeError
         elif several:
             value = tuple(parts)
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, OverflowError):
         raise refused(_WORDS.get(base) or f"write {option.takes or 'text'}") from None
     for limit, wrong, word in ((option.low, -1, "at least"), (option.high, 1, "at most")):
         if limit is not None and not (value - limit) * wrong <= 0:

@@ -15,6 +15,10 @@ _JOINERS = "\u200c\u200d"
 # Marks on the sign before them, and joiners.
 _WIDTHLESS = ("Mn", "Me", "Cf")
 
+# Schemes of addresses whose names can hold a question mark, and a user who is no secret.
+_STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
+# Addresses in a text, without what ends them there.
+_ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
 # Names in messages are cut beyond this, and messages themselves.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
@@ -33,6 +37,46 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c.encode("unicode_escape").decode() if unsafe(c) else c for c in text)
+
+
+def name_of(address: str) -> str:
+    """Name of an address: without its query, user and token, which can hold secrets.
+
+    >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
+    'https://example.org/runs/a.csv'
+    >>> name_of("sc://host:443/;token=x"), name_of("abfss://box@account/a.csv")
+    ('sc://host:443/', 'abfss://box@account/a.csv')
+    """
+    scheme, rest = address.split("://", 1)
+    web = scheme.lower() not in _STORES
+    if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", rest):
+        # No port: a password with a sign that would end it.
+        rest = rest[rest.rindex("@") + 1 :]
+    if web:
+        rest = re.split(";" if scheme.lower() == "sc" else "[?#]", rest, maxsplit=1)[0]
+    host, slash, path = rest.partition("/")
+    user, _, machine = host.rpartition("@")
+    rest = (machine if web or ":" in user else host) + slash + path
+    return f"{scheme.lower()}://{rest}"
+
+
+def without_secrets(text: str) -> str:
+    """A text with the names of its addresses in their place.
+
+    >>> without_secrets("new=https://example.org/a.csv?token=x")
+    'new=https://example.org/a.csv'
+    >>> without_secrets("--rules https://me:pw@h.org/p?token=x: cannot be read")
+    '--rules https://h.org/p: cannot be read'
+    """
+    return _ADDRESSES.sub(lambda address: name_of(address[0]), text) if "://" in text else text
+
+
+def shielded(text: str) -> str:
+    """A text for people without what GitHub's runner would take for a command, where it listens:
+    names can look like one, "::stop-commands::x" where a line begins or "##[command]" anywhere."""
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return text
+    return re.sub(r"(?m)^(?=[^\S\n]*::)", "| ", text).replace("##[", "## [")
 
 
 def cut(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from passk_cli.errors import PasskError
 from passk_cli.render.data import error_text
+from passk_cli.text import shielded
 
 
 def write_failure(error: PasskError, words: Sequence[str]) -> int:
@@ -20,7 +21,7 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
         from passk_cli.cli.remedies import with_commands
 
         text = with_commands(error, words)
-    print(text, file=sys.stderr)
+    print(shielded(text), file=sys.stderr)
     form = json_form(words)
     if form is not None:
         sys.stdout.write(error_text(error, form))

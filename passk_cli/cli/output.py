@@ -33,7 +33,7 @@ from passk_cli.render import (
 from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
-from passk_cli.text import cut, printable
+from passk_cli.text import cut, printable, shielded
 
 if TYPE_CHECKING:
     from passk_cli.charts.look import PictureSize
@@ -127,7 +127,7 @@ class Charting:
             columns = style.width if size is None else int(size.width)
             rows = int(size.height) if size and size.height else 0
             text = drawing(plots, columns, style.colour, style.percent, rows)
-            print(f"\n{text}", end="", flush=True)
+            print(shielded(f"\n{text}"), end="", flush=True)
         # In a file the answer stands nowhere else.
         report = shown(with_words(report, style), look)
         for file in self.files:
@@ -301,7 +301,7 @@ class Output:
                 else:
                     contents[Path(target)] = loaded(FORMATS[name])(report, style)
             with written(contents):
-                print(printed, end="", flush=True)
+                print(shielded(printed) if opens else printed, end="", flush=True)
             for path in page_files if sys.stderr.isatty() and not self.quiet else ():
                 size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
                 print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
@@ -314,7 +314,7 @@ class Output:
             self.write_messages(report)
             if report.checks and not opens:
                 line = cut(answer(report, self._style(False, False)))
-                print(f"passk: {line}", file=sys.stderr)
+                print(shielded(f"passk: {line}"), file=sys.stderr)
             if report.checks and self._annotates:
                 text = loaded(ANNOTATIONS)(report, Style(self.digits, self.percent))
                 print(text, end="", file=sys.stderr)
@@ -347,7 +347,7 @@ class Output:
             if colour:
                 label, _, words = line.partition(": ")
                 line = f"\x1b[{_COLOURS[message.severity]}m{label}:\x1b[0m {words}"
-            print(line, file=sys.stderr)
+            print(shielded(line), file=sys.stderr)
         if rest := messages[room:]:
             names = ", ".join(dict.fromkeys(said.name for said in rest if said.name))
             print(f"{len(rest)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)

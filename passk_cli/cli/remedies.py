@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from passk_cli.errors import PasskError
 from passk_cli.files.reading.proposal import OF_COLUMNS, words_of
 from passk_cli.files.request import Request
-from passk_cli.files.sources.remote import without_secrets
 from passk_cli.message import Settle
 from passk_cli.option import declared
-from passk_cli.text import cut, printable
+from passk_cli.text import cut, printable, without_secrets
 
 
 def with_commands(error: PasskError, words: Sequence[str]) -> str:

@@ -18,10 +18,11 @@ from passk_cli.commands.question import answer
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
-from passk_cli.files.sources.remote import fetched_once, without_secrets
+from passk_cli.files.sources.remote import fetched_once
 from passk_cli.option import declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.notes import reading_notes
+from passk_cli.text import without_secrets
 
 
 def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +11,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import comes_once, paths_of
+from passk_cli.limits import refuse_many
 from passk_cli.message import Message
 from passk_cli.near import meant
 from passk_cli.option import changed, declared, filled
@@ -78,6 +82,8 @@ class Question:
     unbounded: ClassVar[str] = ""
     # Option → why it says nothing of them, and what to do.
     unbounded_options: ClassVar[Mapping[str, str]] = {}
+    # Groups of an answer: of more it takes minutes, or nobody reads it.
+    most_groups: ClassVar[float] = math.inf
     # Whether it looks itself for temperatures where there is no column of them.
     finds_temperatures: ClassVar[bool] = False
 
@@ -199,6 +205,19 @@ def require_met(asked: Collection[tuple[str, str]], every: Sequence[Counts]) -> 
         )
 
 
+def require_few_groups(counts: Counts, most: float) -> None:
+    """ParameterError where the data is split into more groups than an answer is given for."""
+    names, groups = counts.group_names, {series[1:] for series in counts.series}
+    some = " AND ".join(
+        f"{quote_name(name)} = {quote_text(value)}"
+        for name, value in zip(names, min(groups), strict=True)
+    )
+    refuse_many(
+        f"--by {','.join(names)}: groups", len(groups), most,
+        f"leave --by out, or keep some with --where, as {shlex.quote(some)}",
+    )  # fmt: skip
+
+
 def answer(
     question: Question,
     options: SharedOptions,
@@ -231,6 +250,7 @@ def answer(
             question.refuse_ranges()
         asked.update(request.chosen_names)
         every.append(counts)
+        require_few_groups(counts, question.most_groups)
         return counts
 
     asked, every = set[tuple[str, str]](), list[Counts]()

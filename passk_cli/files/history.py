@@ -9,7 +9,8 @@ import glob
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
             if path.exists() and path.stat().st_size:
                 _require_new(con, [path], columns)
                 rows = f"FROM {_table([path])} UNION ALL BY NAME FROM run_"
-            with whole(path) as file:
+            with whole(path) as file, _read(path):
                 copy(con, rows, str(file), "parquet")
         return
     folder = Path(to)
@@ -110,16 +111,9 @@ def _table(files: list[Path]) -> str:
 
 def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
     """DataError unless these files are a history with the same columns that lacks the run."""
-    import duckdb
-
     for file in files:
-        try:
+        with _read(file):
             rows = con.execute(f"DESCRIBE FROM {_table([file])}").fetchall()
-        except duckdb.Error as error:
-            reason = str(error).splitlines()[0]
-            problem = f"not readable as Parquet ({reason})"
-            remedy = "the run is not recorded; restore the file, or record to another one"
-            raise DataError(str(file), problem, remedy, name="damaged-file") from None
         there = [name for name, *_ in rows]
         if lacking := [name for name in _NEEDED if name not in there]:
             problem = f"no history of runs: it has no column {lacking[0]!r}"
@@ -135,12 +129,29 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
         for name in columns if name in ("run", "suite", "model") or name not in RESERVED
     )  # fmt: skip
-    clash = con.execute(
-        f"SELECT run_.run, run_.suite, run_.model FROM run_ SEMI JOIN {_table(files)} AS old"
-        f" ON {same} LIMIT 1"
-    ).fetchone()
+    place = files[0] if len(files) == 1 else files[0].parent
+    with _read(place):
+        clash = con.execute(
+            f"SELECT run_.run, run_.suite, run_.model FROM run_ SEMI JOIN {_table(files)} AS old"
+            f" ON {same} LIMIT 1"
+        ).fetchone()
     if clash:
-        raise _twice(files[0] if len(files) == 1 else files[0].parent, *clash)
+        raise _twice(place, *clash)
+
+
+@contextmanager
+def _read(place: Path) -> Iterator[None]:
+    """DataError where a history cannot be read.  place : its file or folder."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise DataError(
+            str(place), f"not readable as Parquet ({str(error).splitlines()[0]})",
+            "the run is not recorded; restore the file, or record to another one",
+            name="damaged-file",
+        ) from None  # fmt: skip
 
 
 def _twice(place: Path, run: str, suite: str, model: str) -> DataError:

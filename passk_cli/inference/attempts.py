@@ -18,6 +18,11 @@ _BLOCK_ROWS = 1 << 20
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # Attempts beyond which a binomial law is looked at near its mean only.
 _SPREADS = 12
+# Numbers of passes at which it is looked at: of more than these, which are a smooth law's, every
+# second, third … one serves.
+_POINTS = 1 << 12
+# Attempts of which the values at all numbers of passes are computed at once.
+_WHOLE = 1 << 16
 # Attempts that the overall rate counts for at a task, at least.
 _WEAKEST = 0.02
 # The tail at which a known variance is compared with one that is estimated.
@@ -176,23 +181,31 @@ def _spread_between(metric: Metric, n: Ints, low: Floats, high: Floats) -> Float
 @lru_cache(maxsize=256)
 def _spreads(metric: Metric, size: int) -> Floats:
     """Variance of a metric's value in `size` attempts at each of `_RATES`."""
-    every, spreads = metric.values(np.full(size + 1, size), np.arange(size + 1)), []
-    for low, share in _laws(size):
-        values = every[low : low + len(share)]
+    few = size <= _WHOLE
+    every = metric.values(np.full(size + 1, size), np.arange(size + 1)) if few else None
+    spreads = []
+    for c, share in _laws(size):
+        values = (
+            metric.values(np.full(len(c), size), np.array(c)) if every is None
+            else every[c.start : c.stop : c.step]
+        )  # fmt: skip
         spreads.append(share @ (values - share @ values) ** 2)
     return np.array(spreads)
 
 
 @lru_cache(maxsize=4)
-def _laws(size: int) -> list[tuple[int, Floats]]:
-    """The law of passes of `size` attempts at each of `_RATES`: its first number, and chances."""
+def _laws(size: int) -> list[tuple[range, Floats]]:
+    """The law of passes of `size` attempts at each of `_RATES`: numbers, and their chances."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     laws = []
     for rate in _RATES.tolist():
         reach = _SPREADS * np.sqrt(size * rate * (1 - rate)) + _SPREADS**2
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
-        c = np.arange(low, high + 1)
+        numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
+        c = np.array(numbers)
         ways = gammaln(size + 1) - gammaln(c + 1) - gammaln(size - c + 1)
-        laws.append((low, np.exp(ways + xlogy(c, rate) + xlog1py(size - c, -rate))))
+        share = np.exp(ways + xlogy(c, rate) + xlog1py(size - c, -rate))
+        # Of every second, third … number the chances add up to a half, a third …
+        laws.append((numbers, share * numbers.step))
     return laws

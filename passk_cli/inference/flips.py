@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +18,8 @@ _STEPS, _FEWEST = 12, 96
 MOST_TABLES = 20_000
 # Sums of probabilities this close are equal.
 _ROUNDING = 1e-9
+# Beyond so many roots of the number of passes dealt from their mean a law is less than 10⁻³⁰⁰.
+_REACH = 19.0
 
 
 def flipped(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
@@ -77,10 +80,19 @@ def chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> Chances:
 
 
 def _dealt(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Every c that is possible with so many passes in all, and its hypergeometric probability."""
+    """Every c that is possible with so many passes in all, and its hypergeometric probability;
+    none whose probability is less than 10⁻³⁰⁰.
+
+    P(|c − μ| ≥ t) ≤ 2 exp(−2 t² / m), m attempts of the first run or as many passes or failures.
+    Source: Hoeffding 1963.
+    """
     from scipy.special import gammaln
 
-    c = np.arange(max(0, passes - n_base), min(n, passes) + 1)
+    low, high = max(0, passes - n_base), min(n, passes)
+    total = n + n_base
+    mean = n * passes / total
+    reach = 1 + _REACH * math.sqrt(min(n, n_base, passes, total - passes))
+    c = np.arange(max(low, math.floor(mean - reach)), min(high, math.ceil(mean + reach)) + 1)
     other = passes - c
     logs = -(gammaln(c + 1.0) + gammaln(n - c + 1.0) + gammaln(other + 1.0)
              + gammaln(n_base - other + 1.0))  # fmt: skip
@@ -139,20 +151,23 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
     for at, (first, second) in enumerate(sizes.tolist()):
         rows = np.flatnonzero(size_of.ravel() == at)
         if (first + 1) * (second + 1) > MOST_TABLES:
-            p[rows] = [_fisher(first, second, int(a + b))[int(a - max(0, a + b - second))]
-                       for a, b in distinct[rows][:, [1, 3]]]  # fmt: skip
+            for row in rows.tolist():
+                a, b = distinct[row, [1, 3]].tolist()
+                c, of_c = _fisher(first, second, a + b)
+                # Of what is left out p is 0 to all digits.
+                p[row] = of_c[a - c[0]] if c[0] <= a <= c[-1] else 0.0
         else:
             p[rows] = _unconditional(first, second)[distinct[rows, 1], distinct[rows, 3]]
     return p[place.ravel()].reshape(tables.shape[:-1])
 
 
-def _fisher(n: int, n_base: int, passes: int) -> Floats:
-    """Fisher's two-sided p of every c that is possible with so many passes in all."""
-    _, weights = _dealt(n, n_base, passes)
+def _fisher(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
+    """Fisher's two-sided p of every c of `_dealt`, and these."""
+    c, weights = _dealt(n, n_base, passes)
     order = np.argsort(weights, kind="stable")
     total = np.cumsum(weights[order])
     last = np.searchsorted(weights[order], weights * (1 + 1e-7), side="right") - 1
-    return np.minimum(total[last], 1.0)
+    return c, np.minimum(total[last], 1.0)
 
 
 @lru_cache(maxsize=64)
@@ -160,8 +175,8 @@ def _unconditional(n: int, n_base: int) -> Floats:
     """Boschloo's p of every table: (n + 1) × (n₀ + 1)."""
     fisher = np.empty((n + 1, n_base + 1))
     for passes in range(n + n_base + 1):
-        c = np.arange(max(0, passes - n_base), min(n, passes) + 1)
-        fisher[c, passes - c] = _fisher(n, n_base, passes)
+        c, of_c = _fisher(n, n_base, passes)
+        fisher[c, passes - c] = of_c
     # Tables in the order of Fisher's p; those that tie are counted together.
     order = np.argsort(fisher, axis=None, kind="stable")
     ranked = fisher.flat[order]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -95,13 +96,13 @@ class Hull:
         return float(expit(crossing(excess, low, high, 1e-10)))
 
 
-def hull(metric: Metric, n: Ints, c: Ints) -> Hull | None:
+def hull(metric: Metric, tasks: Histogram) -> Hull | None:
     """The hull of a hierarchical posterior and of a pivot, for the mean of a metric.
 
-    n, c : (tasks,), every n ≥ k.  None for a metric that is no polynomial in the success rate.
+    tasks : every n ≥ k.  None for a metric that is no polynomial in the success rate.
 
     >>> from passk_cli.metrics.registry import parse
-    >>> bounds = hull(parse("pass@4"), np.full(50, 4), np.arange(50) % 5)
+    >>> bounds = hull(parse("pass@4"), histogram(np.full(50, 4), np.arange(50) % 5))
     >>> [round(limit, 2) for limit in bounds.limits(0.025)]
     [0.71, 0.9]
     """
@@ -117,7 +118,6 @@ def hull(metric: Metric, n: Ints, c: Ints) -> Hull | None:
         values = metric.values(n, c)
         return 1.0 - values if rest else values
 
-    tasks = histogram(n, c)
     estimate = float(statistic(tasks.n, tasks.c) @ tasks.times) / tasks.tasks
     law = error_law(mixture(tasks), (statistic, value.at))
     posterior = rate_posterior(tasks)
@@ -159,10 +159,16 @@ class Passes:
             rates = np.concatenate(rate_limits(self.n, self.c, 1.0 - 2.0 * tail))
             low, high = ((1.0 - value.at(rates)) if rest else value.at(rates)).tolist()
             return min(low, self.mean), max(high, self.mean)
-        bounds = hull(self.metric, self.n, self.c)
-        if bounds is None:
-            raise ValueError(f"{self.metric.name} has no hull")
-        return bounds.limits(tail)
+        return _limits_of(self.metric, histogram(self.n, self.c), tail)
+
+
+@lru_cache(maxsize=1 << 12)
+def _limits_of(metric: Metric, tasks: Histogram, tail: float) -> tuple[float, float]:
+    """The limits of a hull; kept, since rehearsals draw the same few histograms again."""
+    bounds = hull(metric, tasks)
+    if bounds is None:
+        raise ValueError(f"{metric.name} has no hull")
+    return bounds.limits(tail)
 
 
 def gain_limits(n: Ints, c: Ints, k: int, gain: float, tail: float) -> tuple[float, float]:

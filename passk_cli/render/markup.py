@@ -34,6 +34,13 @@ from passk_cli.text import printable
 
 # The first of two limits in a table, which stay on one line.
 _LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
+# What GitHub links goes on after these: addresses of pages and people, issues, @name.
+_LINKED = re.compile(
+    r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
+    r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
+)
+# And names of commits.
+_COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
 # Characters of a part of a comment, of which GitHub takes 65,536.
 _PART = 12_000
 _LATEX = {
@@ -266,10 +273,16 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in which nothing is Markdown, HTML or a formula, names nobody, on one line."""
+    """Text in which nothing is Markdown, HTML or a formula, names nobody and links nothing, on one
+    line.
+
+    >>> escaped("see www.x.org, #12 and @me at pass@1")
+    'see www<!-- -->.x.org, #<!-- -->12 and @<!-- -->me at pass@1'
+    """
     text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
-    # GitHub would write to @name, and link #12.
-    return re.sub(r"(?<!\w)([@#])(?=\w)", r"\1<!-- -->", text)
+    # A comment that nobody sees, inside of what GitHub would link.
+    text = _LINKED.sub(r"\g<0><!-- -->", text)
+    return _COMMIT.sub(lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text)
 
 
 def code(text: str) -> str:

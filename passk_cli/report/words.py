@@ -17,6 +17,10 @@ def span(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
+# Digits that Python reads as a number.
+_LONGEST = 4_000
+
+
 def natural(name: str) -> list[tuple[int, int, str]]:
     """Sort key of names by which "task 3" comes before "task 28".
 
@@ -24,7 +28,7 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     ['a10', 't3', 't28']
     """
     return [
-        (0, int(part), part) if part.isdecimal() else (1, 0, part)
+        (0, int(part), part) if part.isdecimal() and len(part) <= _LONGEST else (1, 0, part)
         for part in re.findall(r"\d+|\D+", name)
     ]
 

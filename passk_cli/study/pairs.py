@@ -15,7 +15,7 @@ from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.difference import DifferenceLaw
 from passk_cli.inference.family import OneLevel, SmallestP, laws_of
 from passk_cli.inference.weights import cluster_totals
-from passk_cli.limits import refuse_many_pairs
+from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.report.words import DrawnP
 from passk_cli.study.comparison import (
     Comparison,
@@ -265,6 +265,9 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> OneLevel | None:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
         return OneLevel(differences_of(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
+    if len(tasks) * len(tested) > MOST_CELLS:
+        # Of thousands of groups with tasks of their own, which are all but independent.
+        return SmallestP(len(tested), np.empty(0))
     differences = np.zeros((len(tasks), len(tested)))
     shared = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):

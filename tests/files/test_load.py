@@ -661,7 +661,7 @@ def test_a_text_is_no_number(write: Write, tmp_path: Path, suffix: str) -> None:
     "task = 'a' OR length(VERSION()) > 0",
 ])  # fmt: skip
 def test_a_condition_is_of_the_rows_alone(write: Write, call: str) -> None:
-    with pytest.raises(ParameterError, match=r"\(\) does not depend on the rows alone; write a"):
+    with pytest.raises(ParameterError, match=r"\(\) is not among the functions of a condition; "):
         read(write("m.csv", "task,passed\na,1\n"), where=call)
 
 

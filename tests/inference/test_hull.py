@@ -157,7 +157,7 @@ def test_limits_hold_the_estimate_and_the_level_orders_them() -> None:
 def test_holds_is_what_the_limits_say() -> None:
     rng = np.random.default_rng(3)
     n, c = np.full(30, 8), rng.binomial(8, rng.beta(1, 1, 30))
-    found = hull(parse("pass^3"), n, c)
+    found = hull(parse("pass^3"), histogram(n, c))
     assert found is not None
     low, high = found.limits(0.025)
     for value in np.linspace(0.01, 0.99, 50):
@@ -183,7 +183,7 @@ def test_coverage_where_the_jackknife_fails(kind: str, n: int, k: int) -> None:
             p = rng.beta(9, 1, 30)
         else:
             p = rng.choice([0.0, 0.5], 30) if kind == "lumps" else np.full(30, 0.3)
-        found = hull(parse(f"pass@{k}"), np.full(30, n), rng.binomial(n, p))
+        found = hull(parse(f"pass@{k}"), histogram(np.full(30, n), rng.binomial(n, p)))
         assert found is not None
         held += holds(found, float(((1 - p) ** k).mean()), 0.025)
     assert held / runs >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
@@ -224,7 +224,7 @@ def test_coverage_where_few_tasks_differ_from_the_others(rates: list[float], k: 
     p, runs, held = np.array(rates), 150, 0
     rng, metric, n = np.random.default_rng([len(p), k]), parse(f"pass@{k}"), np.full(len(p), 17)
     for _ in range(runs):
-        found = hull(metric, n, np.sort(rng.binomial(17, p)))
+        found = hull(metric, histogram(n, np.sort(rng.binomial(17, p))))
         assert found is not None
         held += holds(found, float(((1 - p) ** k).mean()), 0.025)
     assert held / runs >= 0.93
@@ -254,7 +254,7 @@ def test_values_of_more_than_counts_get_the_jackknife() -> None:
 def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
     """Three k's each.  A second on an idle machine; here with room for a busy one."""
     rng, n = np.random.default_rng(6), np.full(1000, 10)
-    hull(parse("pass@1"), n[:5], n[:5])  # imports
+    hull(parse("pass@1"), histogram(n[:5], n[:5]))  # imports
     start = time.process_time()
     for _ in range(10):
         c = rng.binomial(10, rng.beta(0.6, 0.6, 1000))
@@ -264,7 +264,7 @@ def test_ten_models_of_a_thousand_tasks_in_a_second() -> None:
 
 
 def test_powers_that_underflow_are_0() -> None:
-    found = hull(parse("pass@100"), np.full(30, 200), np.full(30, 199))
+    found = hull(parse("pass@100"), histogram(np.full(30, 200), np.full(30, 199)))
     assert found is not None
     assert found.limits(0.025)[1] == 1.0
     assert float(passing_all(10**6).at(0.5)) == 0.0

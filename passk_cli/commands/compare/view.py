@@ -27,6 +27,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import TANGO
 from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.limits import MOST_GROUPS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Change, Metric, parse_change
 from passk_cli.outcomes.counts import Counts
@@ -749,6 +750,7 @@ class Compare(Question, CompareOptions):
     """
 
     pairs: ClassVar[type[AllPairs]] = AllPairs
+    most_groups = MOST_GROUPS
 
     sections = (
         Ranking, Baseline, AllPairs, Changes, Crossings, Bands, FlippedPairs, FlippedTasks,

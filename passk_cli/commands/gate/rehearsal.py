@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.activity import steps
 from passk_cli.commands.gate.alarms import POWER, Catch, Odds
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
@@ -76,7 +77,7 @@ class Stage:
         """The odds of each line, and of the gate as a whole, with nothing changed."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
-        for first in range(0, self.runs, _TOGETHER):
+        for first in steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
             places = range(first, min(first + _TOGETHER, self.runs))
             trials = [self._run(0.0, run) for run in places]
             for lines in self.verdicts(trials):

@@ -10,7 +10,6 @@ import datetime
 import hashlib
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from passk_cli.files.sources.arguments import is_file_argument, is_result, split
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, checked, declared, filled
 from passk_cli.study.rules import PASS
+from passk_cli.toml import read_toml
 
 # Where rules are looked for when neither files nor rules are named.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
@@ -171,7 +171,10 @@ def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:
     Errors: ParameterError, with the line, for what is not TOML, unknown keys and wrong values.
     """
     if path is None:
-        project = os.path.isfile(PROJECT) and "[tool.passk" in Path(PROJECT).read_text("utf-8")
+        try:
+            project = b"[tool.passk" in Path(PROJECT).read_bytes()
+        except OSError:
+            project = False
         path = FILE if os.path.isfile(FILE) else PROJECT if project else None
     return None if path is None else _RuleFile.read(path).rulebook(tier)
 
@@ -187,23 +190,7 @@ class _RuleFile:
 
     @classmethod
     def read(cls, path: str) -> _RuleFile:
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-            tables = tomllib.loads(text)
-        except OSError as error:
-            raise ParameterError(
-                f"{path}: cannot be read ({error.strerror}); name a file of rules, as passk.toml",
-                name="bad-rules",
-            ) from None
-        except UnicodeDecodeError:
-            raise ParameterError(f"{path}: this is no text in UTF-8", name="bad-rules") from None
-        except tomllib.TOMLDecodeError as error:
-            words = re.fullmatch(r"(.*) \(at line (\d+), column \d+\)", str(error))
-            place, problem = (f"{path}:{words[2]}", words[1]) if words else (path, str(error))
-            problem = problem[:1].lower() + problem[1:]
-            raise ParameterError(
-                f"{place}: this is not TOML: {problem}", name="bad-rules"
-            ) from None
+        text, tables = read_toml(path, "bad-rules", "write a [[suite]] with a name, runs and rules")
         if os.path.basename(path) != PROJECT:
             return cls(path, text, tables)
         tool = tables.get("tool", {})

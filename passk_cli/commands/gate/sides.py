@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.gate.judgement import OF, Counted, Coverage
 from passk_cli.errors import ParameterError
 from passk_cli.inference.flips import chances, number_law
@@ -268,8 +269,16 @@ class Sides:
 
     def coverage_of_rivals(self, series: Series) -> Coverage:
         """How much a candidate's series covers of what all candidates of its group have."""
-        rivals = [tasks for rival, tasks in self.tasks.items() if rival[1:] == series[1:]]
-        return Coverage(len(self.tasks[series]), len(np.unique(np.concatenate(rivals))))
+        return Coverage(len(self.tasks[series]), self._tasks_of_groups[series[1:]])
+
+    @cached_property
+    def _tasks_of_groups(self) -> dict[Series, int]:
+        """How many tasks the candidates of each group have together."""
+        groups = grouped(self.tasks, lambda series: series[1:])
+        return {
+            group: len(np.unique(np.concatenate([self.tasks[series] for series in rivals])))
+            for group, rivals in groups.items()
+        }
 
     def made(self, declared: int | None = None) -> dict[Series, Made]:
         """The attempts of each candidate's series; of those that share tasks with their baseline.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
+from passk_cli.activity import steps
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.alarms import POWER, Catch, Rehearsed
 from passk_cli.commands.gate.average import averages, statements
@@ -29,6 +30,7 @@ from passk_cli.commands.tasks.flips import changes_of
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
+from passk_cli.limits import MOST_GROUPS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric, needs, scores_only
 from passk_cli.report.model import (
@@ -818,7 +820,7 @@ def rehearsed(
                 for place, series, metric in odds}  # fmt: skip
     best, worst = setting.verdicts([setting.extreme(passing=passing) for passing in (True, False)])
     every = []
-    for place, judgement in lines:
+    for place, judgement in steps(lines, "rehearsing with planted drops", "lines"):
         line = lines_of.get((place, judgement.fact.series, judgement.fact.name))
         rehearsal = None if line is None else Rehearsed(
             odds[line], predicted[line], setting.catch(line), best[line], worst[line]
@@ -985,6 +987,7 @@ class Gate(Question, GateOptions):
     """The question of `passk gate`."""
 
     sections = (RuleTable, Rehearsal, SuiteTable, SuiteList)
+    most_groups = MOST_GROUPS
 
     @classmethod
     def ask(

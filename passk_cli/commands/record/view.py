@@ -34,13 +34,18 @@ _SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "recor
 
 
 def parse_date(text: Any) -> str:
-    """A time as ISO 8601 in UTC, to the millisecond; ValueError for another text.
+    """A time as ISO 8601 in UTC, to the millisecond; ParameterError for another text.
 
     >>> parse_date("2026-11-23T06:00+02:00"), parse_date("2026-11-23")
     ('2026-11-23T04:00:00.000Z', '2026-11-23T00:00:00.000Z')
     """
-    time = datetime.fromisoformat(text)
-    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    try:
+        time = datetime.fromisoformat(text)
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        raise ParameterError(
+            f"--date {text}: write a time of the years 1 to 9999 in UTC, as 2026-11-23T04:00Z"
+        ) from None
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -30,6 +30,7 @@ from passk_cli.commands.report.parts import (
 from passk_cli.commands.tasks.view import LOOK
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
+from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
 from passk_cli.message import Said
 from passk_cli.metrics.registry import parse
 from passk_cli.near import meant
@@ -51,6 +52,8 @@ _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 class OnePage(Question, ReportOptions):
     """The question of `passk report`."""
+
+    most_groups = MOST_CHAPTERS
 
     def request(self, options: SharedOptions) -> Request:
         """The columns to read, and the order of the attempts where the data has one."""
@@ -94,6 +97,7 @@ class OnePage(Question, ReportOptions):
         if not isinstance(page, Page):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
+        refuse_many("models on a page", len(models), MOST_ON_PAGE, "name some with --model")
         if self.baseline is not None and self.baseline not in models:
             raise ParameterError(
                 f"--baseline {self.baseline}: no such model; {meant(self.baseline, models)}",

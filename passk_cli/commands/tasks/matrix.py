@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.commands.tasks.discrimination import item_rest
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.single import passes_needed, rate_limits
+from passk_cli.limits import MOST_EMPTY, refuse_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural
@@ -111,8 +112,16 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     ([[0.0, 1.0], [0.5, 1.0]], ['failed every attempt', 'passed every attempt'])
     >>> rates.ordered().models, rates.ordered().tasks
     (('o', 'm'), ('b', 'a'))
+
+    Errors: ParameterError where nearly all models lack nearly all tasks, of thousands.
     """
     by_group = grouped(range(len(counts.series)), lambda s: counts.series[s][1:])
+    largest, tasks_in_all = max(map(len, by_group.values())), len(counts.tasks)
+    refuse_many(
+        f"{largest:,} models at {tasks_in_all:,} tasks: pairs of a model and a task",
+        largest * tasks_in_all, max(MOST_EMPTY, 4 * len(counts.n)),
+        "name some models with --model",
+    )  # fmt: skip
     rates = []
     for group in by_group.values():
         slices = [counts.rows_of(s) for s in group]
@@ -126,42 +135,67 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     return rates
 
 
-def facts_by_task(study: Study, rate: float | None = None) -> list[Fact]:
+@dataclass(frozen=True, eq=False)
+class LazyFacts(Sequence[Fact]):
+    """Facts that are made when they are looked at, and none is held.  make : that at a place."""
+
+    number: int
+    make: Callable[[int], Fact]
+
+    def __len__(self) -> int:
+        return self.number
+
+    def __getitem__(self, at: Any) -> Any:
+        places = range(self.number)[at]
+        return self.make(places) if isinstance(places, int) else [*map(self.make, places)]
+
+
+def facts_by_task(
+    study: Study, rate: float | None = None, *, by_name: bool = False
+) -> Sequence[Fact]:
     """A fact per model and task: nearest to the rate first, then those that vary most.
 
     Of tasks that vary alike the one with more attempts stands first.
 
-    rate : that tasks are asked to pass above; None to leave it.
+    rate : that tasks are asked to pass above; None to leave it.  by_name : tasks by their names.
     """
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
     strips = strips_of(counts)
     places = np.argsort(study.best_first, kind="stable")
-    facts: list[tuple[tuple[Any, ...], Fact]] = []
+    tasks = sorted(counts.tasks, key=natural)
+    rank_of = {task: rank for rank, task in enumerate(tasks)}
+    parts = []
     for group in task_rates(counts):
         needed = np.zeros_like(group.n)
         if rate is not None:
             needed = passes_needed(group.n, group.c, rate, level)
         columns = (
-            group.n, group.c, group.at(low, 0.0), group.at(high, 1.0), group.codes,
-            group.at(strips, ""), needed,
+            group.series[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
+            group.c, group.at(low, 0.0), group.at(high, 1.0), group.codes, group.at(strips, ""),
+            needed,
         )  # fmt: skip
-        ranks = [natural(task) for task in group.tasks]
-        for s, *of_model in zip(group.series.tolist(), *(c.tolist() for c in columns), strict=True):
-            rows = zip(group.tasks, ranks, *of_model, strict=True)
-            for task, rank, n, c, lowest, highest, code, strip, more in rows:
-                fields = {"task": task, "passes": c, "class": CLASSES[code], "attempts": strip}
-                if rate is not None:
-                    fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
-                estimate = Estimate(c / n if n else None, low=lowest, high=highest)
-                fact = Fact(
-                    counts.series[s], "pass rate", None, estimate, size=Size(1, n, n),
-                    method="clopper-pearson", level=level, flaw="" if n else "no attempts",
-                    more=fields,
-                )  # fmt: skip
-                varied = abs(c / n - 0.5) if n else 1.0
-                facts.append(((more, code, varied, -n, rank, places[s]), fact))
-    return [fact for _, fact in sorted(facts, key=lambda pair: pair[0])]
+        parts.append([np.broadcast_to(column, group.n.shape).ravel() for column in columns])
+    columns = tuple(map(np.concatenate, zip(*parts, strict=True)))
+    series, ranks, n, c, _, _, codes, _, needed = columns
+    varied = np.where(n > 0, np.abs(c / np.maximum(n, 1) - 0.5), 1.0)
+    keys = [places[series], ranks, *([] if by_name else [-n, varied, codes, needed])]
+
+    def fact(at: int) -> Fact:
+        values = (column[at : at + 1].tolist()[0] for column in cells)
+        s, rank, n, c, lowest, highest, code, strip, more = values
+        fields = {"task": tasks[rank], "passes": c, "class": CLASSES[code], "attempts": strip}
+        if rate is not None:
+            fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
+        return Fact(
+            counts.series[s], "pass rate", None,
+            Estimate(c / n if n else None, low=lowest, high=highest), size=Size(1, n, n),
+            method="clopper-pearson", level=level, flaw="" if n else "no attempts", more=fields,
+        )  # fmt: skip
+
+    order = np.lexsort(keys)
+    cells = [column[order] for column in columns]
+    return LazyFacts(len(n), fact)
 
 
 class SuspectTask(NamedTuple):

@@ -49,6 +49,7 @@ from passk_cli.report.words import first_few, names_cut, natural, plural, series
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
+from passk_cli.study.flips import strips_of
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
@@ -151,20 +152,18 @@ class PassesOfTasks(Section[ByPasses]):
                      title="Tasks by how many attempts passed", x_title="tasks"),)  # fmt: skip
 
 
-def passes_of(facts: Sequence[Fact]) -> list[ByPasses]:
-    """Tasks of one model by their passes; by tenths of the pass rate where these are many.
-
-    facts : of each task, in the order of names.
-    """
-    sizes = [(int(str(fact.more["passes"])), fact.size.n_max or 1) for fact in facts]
-    few = len(set(sizes)) <= _MOST_ROWS
+def passes_of(study: Study) -> list[ByPasses]:
+    """Tasks of one model by their passes; by tenths of the pass rate where these are many."""
+    n, c = study.counts.n.tolist(), study.counts.c.tolist()
+    few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
     rows: dict[tuple[float, int], ByPasses] = {}
-    for fact, (c, n) in zip(facts, sizes, strict=True):
+    for fact in facts_by_task(study, by_name=True):
+        passes, attempts = int(str(fact.more["passes"])), fact.size.n_max or 1
         limits = Limits(fact.estimate.low, fact.estimate.high) if few else None
-        place, label = (c / n, n), f"{c:,} of {n:,}"
+        place, label = (passes / attempts, attempts), f"{passes:,} of {attempts:,}"
         if not few:
-            tenth = -1 if c == 0 else 10 if c == n else 10 * c // n
+            tenth = -1 if passes == 0 else 10 if passes == attempts else 10 * passes // attempts
             place, label = (tenth, 0), ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %")
         rows.setdefault(place, ByPasses(label, limits, [])).names.append(str(fact.more["task"]))
     return [rows[place] for place in sorted(rows)]
@@ -281,10 +280,10 @@ class TaskList(Section[Fact]):
         """Whether there is more than one model."""
         return len(self.study.counts.series) > 1
 
-    @property
+    @cached_property
     def in_order(self) -> bool:
         """Whether the order of attempts is known."""
-        return any(fact.more["attempts"] for fact in self.records)
+        return bool(strips_of(self.study.counts).any())
 
     def facts(self) -> Sequence[Fact]:
         return self.records
@@ -325,8 +324,7 @@ def classes_report(study: Study, rows: int, rate: float | None, *, brief: bool) 
     if not rate and len(study.counts.series) > 1:
         sections.append(FlakyModels(study, classes_of_models(study)))
     elif not rate:
-        facts = sorted(facts_by_task(study), key=lambda fact: natural(str(fact.more["task"])))
-        sections.append(PassesOfTasks(study, passes_of(facts)))
+        sections.append(PassesOfTasks(study, passes_of(study)))
     if not brief:
         first = rows or (_ROWS if rate else 0)
         sections.append(TaskList(study, facts_by_task(study, rate), rate, first=first))

@@ -13,16 +13,15 @@ There is no built-in list: prices change, and a wrong one is worse than none.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import has_magic
-from pathlib import Path
 from typing import Any
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import models_kept
 from passk_cli.files.request import Request, fits
+from passk_cli.toml import read_toml
 
 # What prices are of, and the role of each.
 _ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
@@ -53,18 +52,7 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
     place, tables = "prices", value
     if isinstance(value, str):
         place = value
-        try:
-            tables = tomllib.loads(Path(value).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ParameterError(
-                f"--price {value}: cannot be read ({error.strerror}); write TOML, {_EXAMPLE}",
-                name="bad-price",
-            ) from None
-        except ValueError as error:
-            raise ParameterError(
-                f"{value}: this is not TOML ({error}); quote names with dots, {_EXAMPLE}",
-                name="bad-price",
-            ) from None
+        _, tables = read_toml(value, "bad-price", f"write TOML, names with dots quoted, {_EXAMPLE}")
     if not isinstance(tables, Mapping) or not tables:
         raise ParameterError(f"{place}: no prices; write a table per model, {_EXAMPLE}",
                              name="bad-price")  # fmt: skip

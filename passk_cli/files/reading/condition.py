@@ -10,10 +10,26 @@ import duckdb
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Layout
+from passk_cli.limits import is_nested
 from passk_cli.near import meant
 
 _QUOTES = " (text goes between single quotes)"
 _WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
+# Functions of the row alone whose value is no longer than what they are given, and operators.
+FUNCTIONS = frozenset(
+    "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
+    " isinf isnan json_array_length json_contains json_exists json_extract json_extract_string"
+    " json_type least left len length list_contains ln log log10 log2 lower ltrim nullif position"
+    " regexp_extract regexp_full_match regexp_matches reverse right round rtrim sign split"
+    " split_part sqrt starts_with strftime strlen strptime strpos struct_extract substr substring"
+    " trim trunc upper".split()
+)
+_OPERATORS = frozenset(
+    "+ - * / // % ^ ** || & | ~ ~~ !~~ ~~* !~~* ~~~ -> ->> ^@ @> <@ && list_value row to_years"
+    " to_months to_days to_hours to_minutes to_seconds".split()
+)
+# Levels of DuckDB's tree of a condition, of which a sum or NOT takes two.
+_MOST_LEVELS = 200
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
@@ -50,15 +66,12 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         raise ParameterError(
             f"--where {where}: no SELECT and no tables here; {CONDITION}", name="bad-condition"
         )
-    # Nor may a value depend on chance, time or settings.
+    # Nor may a value depend on chance, time or settings, or fill the memory.
     called = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
-    pure = "coalesce(stability, 'CONSISTENT') = 'CONSISTENT' AND function_name <> 'version'"
-    sql = f"SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT ({pure})"
-    others = con.execute(sql).fetchall() if called else []
-    impure = sorted(called & {name for (name,) in others})
-    if impure:
-        problem = f"{impure[0]}() does not depend on the rows alone"
-        raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
+    if others := sorted(called - _OPERATORS - FUNCTIONS):
+        problem = f"{others[0]}() is not among the functions of a condition"
+        remedy = meant(others[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}")
+        raise ParameterError(f"--where {where}: {problem}; {remedy}", name="bad-condition")
     return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
 
 
@@ -101,8 +114,14 @@ def _parsed(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     The line break ends a comment, which else would swallow what our statements say after it.
     """
     statement = f"SELECT 1 WHERE ({where}\n)"
+    deep = f"--where {where}: nested too deeply; {CONDITION}"
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
-    parsed: dict[str, Any] = json.loads(tree)
+    try:
+        parsed: dict[str, Any] = json.loads(tree)
+    except RecursionError:
+        raise ParameterError(deep, name="bad-condition") from None
+    if is_nested(parsed, _MOST_LEVELS):
+        raise ParameterError(deep, name="bad-condition")
     return parsed
 
 

@@ -52,6 +52,7 @@ from passk_cli.files.sources.source import (
     refuse_binary,
     text_kind,
 )
+from passk_cli.limits import MOST_COLUMNS
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.text import first_few
 
@@ -324,6 +325,11 @@ def _layout(
 
                 with_all_keys(source, request.spark_master)
             layout = sniff(con, source, request.format, whole=from_end_to_end)
+            if len(layout.columns) > MOST_COLUMNS:
+                raise DataError(
+                    source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
+                    "keep those of the model, the task and the outcome", name="too-large",
+                )  # fmt: skip
             if layout.complete:
                 break
             unseen = [column for column in columns if find(column, layout.kinds) is None]
@@ -520,7 +526,8 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
     if len(names) < 2:
-        problem = f"neither JSON nor a delimited table (its first line is {first[:40]!r})"
+        # Nothing of it is shown: it may be a file of keys.
+        problem = "neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         raise NoResults(source.name, problem, remedy, name="unknown-format")
     require_distinct(source.name, names)
@@ -536,8 +543,8 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
 
 def require_distinct(place: str, names: Sequence[str]) -> None:
     """DataError for a column that is there twice, also in capitals: either could be meant."""
-    folded = [name.lower() for name in names]
-    repeated = [name for name in names if folded.count(name.lower()) > 1]
+    times = Counter(name.lower() for name in names)
+    repeated = [name for name in names if times[name.lower()] > 1]
     if repeated:
         same = "is there twice" if len(set(repeated)) == 1 else f"and {repeated[1]!r} are the same"
         problem, remedy = f"the column {repeated[0]!r} {same}", "rename one"

@@ -9,6 +9,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+import duckdb
+
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, connect, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
@@ -17,6 +19,7 @@ from passk_cli.files.sources.source import (
     KeyTwice,
     Source,
     csv_rows,
+    damaged_parquet,
     fetched,
     lines,
     object_bytes,
@@ -146,20 +149,28 @@ def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Re
     if batch.layout.kind == "frame":
         return
     con = connect([source.path])
-    if batch.layout.kind == "json":
-        sql = f"SELECT json FROM {OBJECTS} OFFSET {start}"
-        con.execute(sql, of_objects(source, lines=False))
-        rows = (parsed(text) for (text,) in fetched(con))
-    else:
-        columns = [name for name, _ in batch.layout.columns]
-        relation = batch.layout.relation([source.path], {}, object_bytes=object_bytes([source]))
-        # As JSON, because Python needs further packages for some types, such as times with zones.
-        values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
-        con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
-        rows = (
-            {name: value and json.loads(value) for name, value in zip(columns, row, strict=True)}
-            for row in fetched(con)
-        )
-    for number, record in enumerate(rows, start + 1):
-        if isinstance(record, dict):
-            yield f"{source.name}: record {number}", record
+    try:
+        if batch.layout.kind == "json":
+            sql = f"SELECT json FROM {OBJECTS} OFFSET {start}"
+            con.execute(sql, of_objects(source, lines=False))
+            rows = (parsed(text) for (text,) in fetched(con))
+        else:
+            columns = [name for name, _ in batch.layout.columns]
+            relation = batch.layout.relation([source.path], {}, object_bytes=object_bytes([source]))
+            # As JSON: Python needs further packages for some types, such as times with zones.
+            values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
+            con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
+            rows = (
+                {
+                    name: value and json.loads(value)
+                    for name, value in zip(columns, row, strict=True)
+                }
+                for row in fetched(con)
+            )
+        for number, record in enumerate(rows, start + 1):
+            if isinstance(record, dict):
+                yield f"{source.name}: record {number}", record
+    except duckdb.Error as error:
+        if batch.layout.kind != "parquet":
+            raise
+        raise damaged_parquet(source, str(error)) from None

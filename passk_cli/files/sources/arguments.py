@@ -30,7 +30,7 @@ from passk_cli.files.sources.source import (
     require_whole,
     without_suffixes,
 )
-from passk_cli.text import decoded
+from passk_cli.text import decoded, name_of
 
 # What rows of Python's are called, and the model of data that names none and is no file.
 ROWS, UNNAMED = "<rows>", "model"
@@ -73,7 +73,7 @@ def expand(
                 files.append((copy, decoded(each), label, named))
                 continue
             # Addresses that differ in a part not shown are numbered.
-            name = shown = remote.name_of(each)
+            name = shown = name_of(each)
             while addresses.setdefault(shown, each) != each:
                 shown = f"{name}?{len(addresses) + 1}"
             files.append((remote.fetch(each, spool), shown, label, named))
@@ -143,7 +143,7 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
         apart = not remote.is_shared(own) or not remote.is_shared(path) or own == path
         if not apart and (fnmatchcase(own, path) or own.startswith(path.rstrip("/") + "/")):
             raise ParameterError(
-                f"{remote.name_of(own)} is the baseline and lies in {remote.name_of(path)};"
+                f"{name_of(own)} is the baseline and lies in {name_of(path)};"
                 " name the files of the new run one by one",
                 name="duplicate-files",
             )
@@ -225,7 +225,7 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
 
 
 def _shown(path: str) -> str:
-    return remote.name_of(path) if remote.is_remote(path) else path
+    return name_of(path) if remote.is_remote(path) else path
 
 
 def split_label(argument: str) -> tuple[str | None, str]:

@@ -27,6 +27,7 @@ from passk_cli.files.sources.arguments import (
 )
 from passk_cli.files.sources.session import PATTERN, NotOnSpark, explained, session
 from passk_cli.files.sources.source import HEAD_BYTES, SUFFIXES, Shared, Source, packing_by
+from passk_cli.text import name_of
 
 # How much of a file is looked at, and how many files are at a time.
 _LINES, _LINE_BYTES, _FILES = 256, 1 << 20, 64
@@ -124,7 +125,7 @@ def whole(sources: Sequence[Source], master: str | None) -> list[Source] | None:
 
 def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]:
     """The files that one address means, without their beginnings."""
-    name = remote.name_of(address)
+    name = name_of(address)
     if not remote.is_shared(address):
         s3 = f"write s3a{name[2:]}, or " if remote.scheme_of(address) == "s3" else ""
         problem = "fetched to this machine, which a cluster does not share"
@@ -147,10 +148,10 @@ def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]
     for uri in (unquote(file.uri) for file in files):
         if uri.endswith(PACKED) and not uri.endswith(".gz"):
             problem = f"Spark reads no {uri.rsplit('.', 1)[1]} here"
-            raise NotOnSpark(remote.name_of(uri), problem, "pack it as .gz")
+            raise NotOnSpark(name_of(uri), problem, "pack it as .gz")
     return [
         Source(
-            "", name if itself else remote.name_of(unquote(file.uri)), label, "none", place + i,
+            "", name if itself else name_of(unquote(file.uri)), label, "none", place + i,
             pattern or itself, shared=file,
         )
         for i, file in enumerate(files)

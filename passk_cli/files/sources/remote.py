@@ -19,6 +19,7 @@ from passk_cli.activity import doing
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.source import PACKED, SUFFIXES
+from passk_cli.text import name_of
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
@@ -89,34 +90,6 @@ def unread(address: str) -> DataError:
     here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     remedy = f"add it, or {here.get(scheme, 'copy the file here')}"
     return NotFetched(name, f"only --engine spark reads {scheme}://", remedy)
-
-
-def name_of(address: str) -> str:
-    """Name of an address: without its query, user and token, which can hold secrets.
-
-    >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
-    'https://example.org/runs/a.csv'
-    >>> name_of("sc://host:443/;token=x"), name_of("abfss://box@account/a.csv")
-    ('sc://host:443/', 'abfss://box@account/a.csv')
-    """
-    scheme, rest = address.split("://", 1)
-    web = scheme.lower() in _WEB
-    if web or scheme.lower() == "sc":
-        rest = re.split(r"[?#]" if web else ";", rest, maxsplit=1)[0]
-    host, slash, path = rest.partition("/")
-    user, _, machine = host.rpartition("@")
-    rest = (machine if web or ":" in user else host) + slash + path
-    return f"{scheme.lower()}://{rest}"
-
-
-def without_secrets(word: str) -> str:
-    """A word of a command line with the names of its addresses in their place.
-
-    >>> without_secrets("new=https://example.org/a.csv?token=x")
-    'new=https://example.org/a.csv'
-    """
-    place = _ADDRESS.search(word)
-    return word if place is None else word[: place.start()] + name_of(word[place.start() :])
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.files.sources.remote import is_remote, name_of, scheme_of
+from passk_cli.files.sources.remote import is_remote, scheme_of
 from passk_cli.files.sources.source import QUOTE, Source
+from passk_cli.text import name_of
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
 # Of a session of our own.  Times are shown in UTC, as everywhere.

@@ -20,7 +20,8 @@ import pytest
 import passk_cli
 from passk_cli import DataError, read
 from passk_cli.files.sources import remote
-from passk_cli.files.sources.remote import addresses_of, is_remote, name_of
+from passk_cli.files.sources.remote import addresses_of, is_remote
+from passk_cli.text import name_of
 from tests.cli.test_process import Running
 from tests.conftest import Passk
 

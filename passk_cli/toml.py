@@ -1,0 +1,64 @@
+"""A file in TOML that a user writes, of rules or prices: its tables, or the line that is wrong."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+from passk_cli.errors import ParameterError
+from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested
+
+# Keys of so many parts take Python's parser minutes.
+_LONG_KEY = re.compile(rb"(?:[\w\"'-]+\s*\.\s*){%d}" % MOST_NESTED)
+
+
+def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
+    """Text and tables of a TOML file; a mark of byte order passes by.
+
+    name : of the error.  remedy : what to name or to write instead.
+    Errors: ParameterError, with the line where it is known, for what cannot be read, is no TOML,
+    too long, nested too deeply, or holds a number that is none of 64 bits.
+    """
+
+    def refused(problem: str, line: str = "") -> ParameterError:
+        return ParameterError(f"{path}{line}: {problem}; {remedy}", name=name)
+
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MOST_TOML + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise refused(f"cannot be read ({reason})") from None
+    if len(content) > MOST_TOML:
+        raise refused(f"longer than {MOST_TOML:,} bytes")
+    deep, large = "nested too deeply", "a whole number of more than 64 bits"
+    if _LONG_KEY.search(content):
+        raise refused(deep)
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+        tables = tomllib.loads(text)
+    except UnicodeDecodeError:
+        raise refused("this is no text in UTF-8") from None
+    except RecursionError:
+        raise refused(deep) from None
+    except tomllib.TOMLDecodeError as error:
+        words = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        problem, line = (words[1], words[2]) if words else (str(error), None)
+        problem = f"this is not TOML: {problem[:1].lower()}{problem[1:]}"
+        raise refused(problem, f":{line}" if line else "") from None
+    except ValueError:
+        # Python refuses to read numbers of thousands of digits.
+        raise refused(large) from None
+    if is_nested(tables, MOST_NESTED):
+        raise refused(deep)
+    if _has_large(tables):
+        raise refused(large)
+    return text, tables
+
+
+def _has_large(value: Any) -> bool:
+    """Whether a whole number in it has more than 64 bits, as hexadecimal digits may write."""
+    if isinstance(value, dict | list):
+        return any(map(_has_large, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and value.bit_length() > 63

@@ -1,0 +1,267 @@
+"""Nothing small takes much, and nothing a user can cause is internal: what is too much is refused
+in one sentence that says what makes it less."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from passk_cli.limits import MOST_COLUMNS, MOST_GROUPS, MOST_TOML
+from tests.conftest import SAMPLES, Done, Passk
+
+# Bytes of data that a command may hold, for files of a few megabytes.
+MOST = 500 << 20
+COUNTS = SAMPLES / "counts.csv"
+
+
+def assert_refused(done: Done, code: int, message: str) -> None:
+    assert (done.code, done.out, done.err.count("\n")) == (code, "", 1), done.err
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (f"min = {'[' * 3000}{']' * 3000}", "nested too deeply"),
+        (f"min = {'{a = ' * 40}1{'}' * 40}", "nested too deeply"),
+        (f"min{'.a' * 5000} = 1", "nested too deeply"),
+        (f"attempts = {'9' * 5000}", "a whole number of more than 64 bits"),
+        (f"attempts = 0x{'f' * 5000}", "a whole number of more than 64 bits"),
+        (f"# {'x' * MOST_TOML}", "longer than 1,000,000 bytes"),
+        ('min = "\udcff"', "this is no text in UTF-8"),
+    ],
+    ids=["lists", "tables", "a key", "digits", "hexadecimal", "long", "bytes"],
+)
+def test_rules_and_prices_of_any_text(
+    passk: Passk, tmp_path: Path, text: str, problem: str
+) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    assert_refused(passk("gate", "--rules", path), 2, f"x.toml: {problem}; write a [[suite]]")
+    assert_refused(
+        passk("cost", SAMPLES / "costs.csv", "--price", path), 2, f"x.toml: {problem}; write TOML"
+    )
+
+
+@pytest.mark.parametrize("date", ["0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "soon"])
+def test_times_that_no_calendar_has(passk: Passk, tmp_path: Path, date: str) -> None:
+    done = passk("record", COUNTS, "--to", tmp_path / "h.parquet", "--at", "r", "--date", date)
+    assert_refused(done, 2, f"--date {date}: write a time of the years 1 to 9999")
+    assert not list(tmp_path.iterdir())
+
+
+# A flip in a page of data, in one that only some columns need, in sizes of pages.
+@pytest.mark.parametrize(("at", "bit"), [(465, 16), (550, 16), (2874, 4)])
+def test_damaged_histories(passk: Passk, tmp_path: Path, at: int, bit: int) -> None:
+    path = tmp_path / "h.parquet"
+    content = bytearray((SAMPLES / "nights.parquet").read_bytes())
+    content[at] ^= bit
+    path.write_bytes(content)
+    read = passk("trend", path)
+    added = passk("record", COUNTS, "--to", path, "--at", "r")
+    assert {read.code, added.code} <= {0, 3}, (read.err, added.err)
+    assert "internal" not in read.err + added.err
+    if added.code == 3:
+        assert path.read_bytes() == content
+
+
+def test_a_task_of_thousands_of_digits(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"task,passed\n{'9' * 5000},1\n7,0\n")
+    assert passk("tasks", path, "--full").code == 0
+
+
+def models_apart(number: int) -> str:
+    return "model,task,passed\n" + "".join(f"m{i},t{i},{i % 2}\n" for i in range(number))
+
+
+def groups(number: int) -> str:
+    rows = (f"{m},t,g{g},{g % 2}\n" for g in range(number) for m in "ab")
+    return "model,task,lang,passed\n" + "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "message"),
+    [
+        (["tasks"], models_apart(2000), "2,000 models at 2,000 tasks: 4,000,000 pairs of a model"),
+        (["tasks", "--matrix"], models_apart(2000), "name some models with --model"),
+        (["report", "-o", "x.html"], models_apart(1001), "1,001 models on a page, at most 1,000"),
+        (["compare", "--by", "lang"], groups(MOST_GROUPS + 1), "--by lang: 2,001 groups"),
+        (["gate", "--by", "lang", "--min", "pass@1=0"], groups(MOST_GROUPS + 1), "keep some with"),
+        (["report", "--by", "lang", "-o", "x.html"], groups(101), "--by lang: 101 groups, at most"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_answers_that_nobody_reads(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str],
+    content: str, message: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text(content)
+    command, *options = arguments
+    assert_refused(passk(command, "x.csv", *options), 2, message)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_the_remedy_of_groups_works(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(groups(MOST_GROUPS + 1))
+    done = passk("compare", path, "--by", "lang", "--where", "\"lang\" = 'g0'")
+    assert (done.code, "1 shared task" in done.out) == (0, True), done.err
+
+
+def test_columns_beyond_number(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    names = ",".join(f"c{i}" for i in range(MOST_COLUMNS))
+    path.write_text(f"task,passed,{names}\na,1,{names}\n")
+    assert_refused(passk("estimate", path), 3, "x.csv: 20,002 columns, at most 20,000; keep those")
+
+
+def of_counts(n: int, models: str = "ab", tasks: int = 100) -> str:
+    rows = (f"{m},t{t},{n},{n * (7 * t + i) // 710}\n" for i, m in enumerate(models)
+            for t in range(tasks))  # fmt: skip
+    return "model,task,n,c\n" + "".join(rows)
+
+
+def of_models(models: int, tasks: int) -> str:
+    rows = (f"m{m},t{t},{(m * m + t * (m % 7 + 3)) % 5 % 2}\n" for m in range(models)
+            for t in range(tasks))  # fmt: skip
+    return "model,task,passed\n" + "".join(rows)
+
+
+def of_tasks(number: int) -> str:
+    return "task,passed\n" + "".join(f"{task},{task % 2}\n" for task in range(number))
+
+
+SMALL: dict[str, tuple[list[str], Callable[[], str]]] = {
+    "flips of 10⁸ attempts": (["tasks", "--against", "b"], partial(of_counts, 10**8)),
+    "pairs of 10⁸ attempts": (["compare"], partial(of_counts, 10**8)),
+    "rehearsals of 10⁸ attempts": (
+        ["gate", "--baseline", "b", "--max-drop", "pass@1=0.1", "--rehearse"],
+        partial(of_counts, 10**8, tasks=20),
+    ),
+    "600 models": (["compare"], partial(of_models, 600, 50)),
+    "550,000 tasks": (["tasks"], partial(of_tasks, 550_000)),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SMALL)
+def test_small_files_take_little_memory(tmp_path: Path, name: str) -> None:
+    (command, *options), content = SMALL[name]
+    path = tmp_path / "x.csv"
+    path.write_text(content())
+    done = subprocess.run(
+        [sys.executable, "-m", "passk_cli", command, path, *options], capture_output=True,
+        text=True, preexec_fn=partial(resource.setrlimit, resource.RLIMIT_DATA, (MOST, MOST)),
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+
+
+# Injection and secrets ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["table", "plain", "markdown"])
+def test_no_line_is_a_command_of_the_runner(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    path = tmp_path / "x.csv"
+    names = ("::stop-commands::tok", " ::add-mask::x", "a##[add-mask]x")
+    path.write_text("model,task,passed\n" + "".join(f"{n},a,1\n{n},b,0\n" for n in names))
+    for command in ("estimate", "compare", "tasks", "describe"):
+        done = passk(command, path, "-f", form)
+        assert_no_command(done)
+    gate = passk("gate", path, "--min", "pass@1=0.9", "--on-undecided", "fail", "-f", form)
+    assert gate.code == 1
+    assert_no_command(gate, "::error title=passk", "::warning title=passk")
+    assert_no_command(passk("compare", path, "--baseline", "##[add-mask]x"))
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert "::stop-commands::tok" in passk("estimate", path).out
+
+
+def assert_no_command(done: Done, *ours: str) -> None:
+    lines = [line.strip() for line in (done.out + done.err).split("\n")]
+    others = [line for line in lines if not (ours and line.startswith(ours))]
+    assert [line for line in others if line.startswith("::") or "##[" in line] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["http://a.org", "HTTPS://a.org", "www.a.org", "GH-2", "o/r#12", "@me", "me@a.org", "0123abc",
+     "c0ffee" * 6 + "abcd", "mailto:x"],
+)  # fmt: skip
+def test_a_comment_links_no_name(passk: Passk, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"model,task,passed\n{name},a,1\n{name},b,0\n")
+    out = passk("gate", path, "--min", "pass@1=0.9", "-f", "markdown").out
+    assert name not in out
+    assert name in out.replace("<!-- -->", "").replace("\\", "")
+    # Between two comments nothing is left that GitHub would link.
+    for piece in out.replace("\\", "").split("<!-- -->"):
+        assert not re.search(r"(?i)https?:|www\.|gh-\d|#\d|[\w]@\w+\.\w|\b[0-9a-f]{7,40}\b", piece)
+
+
+SECRET = "http://user:pw@h.org/p?token=X"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["gate", "--rules", SECRET],
+        ["gate", COUNTS, "--baseline", SECRET, "--no-regression"],
+        ["cost", SAMPLES / "costs.csv", "--price", SECRET],
+        ["estimate", COUNTS, "--where", f"task = '{SECRET}' AND"],
+        ["estimate", COUNTS, "--model", SECRET],
+        ["estimate", COUNTS, "--field", f"task={SECRET}"],
+        ["estimate", COUNTS, "-m", SECRET],
+        ["estimate", COUNTS, "-f", SECRET],
+        ["estimate", "ftp://user:pw@h.org/p?token=X"],
+        ["record", COUNTS, "--to", SECRET, "--at", "x"],
+        ["report", COUNTS, "-o", SECRET],
+        [SECRET],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("form", [[], ["-f", "json"]], ids=["text", "json"])
+def test_no_message_shows_a_password(
+    passk: Passk, arguments: list[object], form: list[str]
+) -> None:
+    done = passk(*arguments, *form * (len(arguments) > 1))
+    assert done.code in (2, 3)
+    assert not re.search("pw@|:pw|token=X", done.out + done.err), done.err
+
+
+def test_a_file_of_keys_is_named_and_not_quoted(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text("SECRET_KEY=abc123\nOTHER=4711\n")
+    done = passk("estimate", path)
+    assert_refused(done, 3, ".env: neither JSON nor a delimited table; a table needs a header line")
+    assert not re.search("SECRET|abc|4711", done.err)
+
+
+def test_links_to_tasks_of_any_name(passk: Passk, tmp_path: Path) -> None:
+    names = ["javascript:alert(1)", '"><script>x</script>', "../../x", "{model}", "a?b#c&d", "é 中"]
+    path, page = tmp_path / "x.csv", tmp_path / "x.html"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["task", "passed"], *([name, 1] for name in names)])
+    link = "https://a.org/{model}/{task}"
+    assert passk("report", path, "-o", page, "--link", link).code == 0
+    text = page.read_text()
+    data = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
+    (grid,) = (grid for grid in map(json.loads, data) if "link" in grid)
+    assert (grid["link"], sorted(grid["tasks"])) == (link, sorted(names))
+    assert "<script>x" not in text
+    assert not re.search(r'(?i)<a [^>]*href="(?!data:|#)', text)
+    # Every field that is filled in is escaped; what it is filled into is the caller's own.
+    (filled,) = re.findall(r"data\.link\.replace\((.*)\);", text)
+    assert filled.endswith("(_, name) => encodeURIComponent(fields[name])")
