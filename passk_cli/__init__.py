@@ -35,7 +35,10 @@ __all__ = [*_WHERE]
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that importing the package costs nothing."""
     if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from passk_cli.near import meant
+
+        question = meant(name, COMMANDS, "help(passk_cli) lists them")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {question}")
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

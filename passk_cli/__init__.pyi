@@ -238,14 +238,14 @@ def bootstrap(
 
 def curve(
     data: Any = None,
-    k: int | str | Iterable[int | str] = (),
+    metrics: str | Iterable[str] = (),
     *,
     rates: Mapping[str, Any] | str | Iterable[str] = (),
     points: str | float = '40',
     max_k: int | None = None,
     band: Literal['pointwise', 'simultaneous'] = 'pointwise',
     delta: bool = False,
-    curves: str | Iterable[str] = (),
+    k: int | str | Iterable[int | str] = (),
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     threshold: float | str | Iterable[float | str] = (),
     passes: str | Iterable[str] = (),
@@ -358,8 +358,8 @@ def cost(
 
 def trend(
     data: Any,
+    metrics: str | float = 'pass@1',
     *,
-    metric: str | float = 'pass@1',
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     passes: str | Iterable[str] = (),
     fails: str | Iterable[str] = (),
@@ -511,10 +511,10 @@ def temperature(
 
 def extrapolate(
     data: Any,
+    metrics: str | Iterable[str] = ('pass@k',),
     *,
     to: int | str | Iterable[int | str] = (),
     target: float | None = None,
-    curves: str | Iterable[str] = ('pass@k',),
     fit: Literal['ex-gaussian', 'weighed', 'smooth', 'beta', 'beta+0', 'beta+0+1', 'power', 'log-logit'] | None = None,
     resamples: int = 400,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,

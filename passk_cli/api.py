@@ -16,13 +16,13 @@ from importlib.util import find_spec
 from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import Command, command_of
+from passk_cli.commands.command import Command, command_of, option_meant
 from passk_cli.commands.question import Question, Read, answer, require_met
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.remote import fetched_once
-from passk_cli.near import meant
+from passk_cli.near import did_you_mean, meant, nearest
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, Findings, hinting
@@ -37,6 +37,14 @@ DATA_HELP = (
     " or Counts from `read`."
 )
 
+# What the command line says about output → where Python has it.
+_OF_RESULT = {
+    **dict.fromkeys(("chart", "chart_theme", "chart_size"), "its result has .chart(…)"),
+    **dict.fromkeys(("output", "digits", "percent", "stacked"), "its result has .save(…)"),
+    "full": "its result has .tables",
+    "methods": "its result has .methods",
+    "verbose": "its result has .signature",
+}
 FRAME_HELP = f"frame_as : Frames of the result.  One of {', '.join(FRAMES)}."
 
 
@@ -149,7 +157,7 @@ def read(
 def python_function(name: str) -> Callable[..., Findings]:
     """The function of a command, with the signature and the help that its declaration gives."""
     declaration = command_of(name)
-    options = {option.field: option for option in declaration.options()}
+    options = _by_field(declaration)
     alone = [field for field, each in options.items() if each.option.alone]
     first = alone or [field for field in _FIRST if field in options][:1]
 
@@ -165,12 +173,10 @@ def python_function(name: str) -> Callable[..., Findings]:
         frame_as = given.pop("frame_as", FRAMES[0])
         unknown = [field for field in given if field not in options]
         if unknown:
-            known = (*options, "frame_as")
-            reason = declaration.lacking.get(unknown[0]) or meant(unknown[0], known)
-            raise TypeError(f"{name}() has no option {unknown[0]!r}; {reason}")
+            raise _unknown(name, unknown[0], given[unknown[0]])
         with python_spelling(options, written):
             if frame_as not in FRAMES:
-                raise ParameterError(f'frame_as="{frame_as}": choose one of {", ".join(FRAMES)}')
+                raise ParameterError(f'frame_as="{frame_as}": {meant(frame_as, FRAMES)}')
             if find_spec(frame_as) is None:
                 raise ParameterError(
                     f'frame_as="{frame_as}": it is not installed; pip install {frame_as}'
@@ -188,6 +194,27 @@ def python_function(name: str) -> Callable[..., Findings]:
     return call
 
 
+def _by_field(declaration: Command) -> Options:
+    """Field → the option of a command."""
+    return {each.field: each for each in declaration.options()}
+
+
+def _unknown(name: str, word: str, value: Any) -> TypeError:
+    """Error for an option that a function does not have, with what to write in its place."""
+    declaration = command_of(name)
+    options = _by_field(declaration)
+    flags = {each.option.name.strip("-").replace("-", "_"): each.field for each in options.values()}
+    reason = _OF_RESULT.get(word) or in_python(
+        option_meant(declaration, word, value, _by_field), options
+    )
+    if word in flags and word not in declaration.lacking:
+        # As the command line has it.
+        reason = did_you_mean([flags[word]])
+    near = [] if reason else nearest(word, _OF_RESULT, 1)
+    reason = reason or (_OF_RESULT[near[0]] if near else f"help(passk_cli.{name}) lists them")
+    return TypeError(f"{name}() has no option {word!r}; {reason}")
+
+
 def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, its messages as Python spells them."""
     if isinstance(data, Counts):
@@ -196,18 +223,21 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
             if given.get(field) is not None:
                 raise ParameterError(
                     f"{field}= is for reading, and these counts are read; see read(…)",
-                    name="wrong-data",
+                    name="contradicting-options",
                 )
         given = {**given, "cluster": data.cluster}
     question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
     numeric: set[str] = set()
     with fetched_once():
         report = answer(question, shared, _reader(data, question, numeric))
-    options = {option.field: option for option in declaration.options()}
+    options = _by_field(declaration)
     messages = tuple(
         said.spelled(lambda text: in_python(text, options)) for said in report.messages
     )
-    spelled = replace(report, messages=messages, context=in_python(report.context, options))
+    spelled = replace(
+        report, messages=messages, context=in_python(report.context, options),
+        methods=report.methods if declaration.methods else None,
+    )  # fmt: skip
     return Findings(spelled, frozenset(numeric))
 
 
@@ -228,7 +258,8 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
             if isinstance(data, Counts) and data.group_names:
                 split = ", ".join(data.group_names)
                 raise ParameterError(
-                    f"these counts are by {split}; give the others read as well", name="wrong-data"
+                    f"these counts are by {split}; give the others read as well",
+                    name="contradicting-options",
                 )
             return load(given, request, tolerant=question.tolerant)
         lacking = [column for column in request.by if column not in given.group_names]

@@ -58,19 +58,20 @@ _FAMILIES = {
         " fail or --missing drop.",
     ),
     "too-large": (
-        "the computation or a record is too large",
+        "the computation is too large",
         "It would take too long or need too much memory. The message names the limit and what to"
-        " make smaller: k, --resamples, the number of models, or a record of a file.",
+        " make smaller: k, --resamples or the number of models.",
     ),
     "no-such-model": (
         "no model has this name",
         "The name or pattern given with --model, --exclude-model, --baseline or --against is that"
-        " of no model in the data. The message lists the models; `passk describe FILE` does too.",
+        " of no model in the data. The message names what is near, or the models; `passk describe"
+        " FILE` lists them.",
     ),
     "no-such-column": (
         "the data has no column of this name",
-        "The message lists the columns. Names are case-sensitive; a key inside another one is"
-        " written as outer.inner. `passk describe FILE` shows how a file is read.",
+        "The message names what is near, or the columns. A key inside another one is written as"
+        " outer.inner. `passk describe FILE` shows how a file is read.",
     ),
     "bad-condition": (
         "a condition of --where is not understood",
@@ -204,9 +205,9 @@ _FAMILIES = {
     ),
     "bad-record": (
         "a line or record is malformed",
-        "It is no JSON, has another number of fields than the header, or has a key twice. The"
-        " place says file and line. Correct it, or leave such lines out with --skip-bad, which"
-        " reports how many they were.",
+        "It is no JSON, is too large, has another number of fields than the header, or has a key"
+        " twice. The place says file and line. Correct it, or leave such lines out with --skip-bad,"
+        " which reports how many they were.",
     ),
     "bad-encoding": (
         "a text is not UTF-8",
@@ -226,6 +227,11 @@ _FAMILIES = {
         "the column called model holds objects",
         "An object is no name of a model. Name the key in it that is, with --field"
         " model=model.KEY, or another column.",
+    ),
+    "no-role-column": (
+        "no column holds what a metric or a command needs of each attempt",
+        "maj@k needs answers, passk cost needs costs, passk order the number or the time of an"
+        " attempt. Name the column with --field ROLE=COLUMN; `passk describe FILE` lists them.",
     ),
     "ambiguous-column": (
         "several columns could play one role",

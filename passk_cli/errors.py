@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from passk_cli.message import Settle
+from passk_cli.near import did_you_mean, nearest
 from passk_cli.text import cut, printable, without_secrets
 
 # A place is an option with its value, or one word: a file, a metric, a name.
 _PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
 
-
-# One mistake has one exit code, wherever it is found: what the caller named is not there.
-_USAGE, _DATA = ("no-such-column", "no-such-model"), ("no-such-file",)
+# What the caller named is not there: a mistake of usage, though data show it.
+_NAMED = ("no-such-column", "no-such-model")
 
 
 class PasskError(Exception):
@@ -32,10 +34,8 @@ class PasskError(Exception):
 
     def __init__(self, text: str = "", *, name: str = "", settles: Sequence[Settle] = ()) -> None:
         self.name, self.settles = name or type(self).name, tuple(settles)
-        if self.name in _USAGE:
+        if self.name in _NAMED:
             self.exit_code, self.kind = 2, "usage"
-        elif self.name in _DATA:
-            self.exit_code, self.kind = 3, "data"
         super().__init__(without_secrets(text))
 
     @property
@@ -104,6 +104,23 @@ class DataError(PasskError):
     def parts(self) -> tuple[str, str, str]:
         """Place, problem and remedy."""
         return self.place, self.problem, self.remedy
+
+
+def not_there(argument: str) -> DataError:
+    """Error for a file that does not exist, with what has nearly its name, or its folder's."""
+    path = Path(argument)
+    try:
+        missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
+        names = nearest(missing.name, os.listdir(missing.parent))
+        found = [missing.with_name(name) / path.relative_to(missing) for name in names]
+        there = [str(each) for each in found if each.exists()]
+    except OSError:
+        there = []
+    remedy = did_you_mean(there) if there else "check the path"
+    if not there and path.parts[:1] == ("sample_data",):
+        # Of an example in the help, typed where passk is installed without them.
+        remedy = "the sample data are in a clone of passk: run this there"
+    return DataError(argument, "no such file", remedy, name="no-such-file")
 
 
 class NoResults(DataError):

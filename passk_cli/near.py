@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 
 # The least likeness of a word and a name; how far below the best the second one may lie.
-_ALIKE, _CLOSE = 0.6, 0.12
-# How many names a sentence lists where none is near.
-_LISTED = 12
+_ALIKE, _CLOSE = 0.65, 0.12
+# How long the names are that a sentence lists where none is near.
+_LISTED = 100
 # Words that people use for a name of another spelling, without marks; of several names those count
 # that there are.
 SYNONYMS = {
@@ -37,6 +38,11 @@ SYNONYMS = {
     "cutoff passmark minscore": "threshold",
     "informat inputformat harness reader": "from",
     "correction multiplicity bonferroni holm": "adjust",
+    "ttest pairedt student welch": "t guarded-t",
+    "mcnemar": "mid-p",
+    "permutation randomization": "within-tasks sign-flip",
+    "fdr benjaminihochberg": "bh",
+    "bootstrap boot": "percentile bca",
     "precision decimals round": "digits",
     "nan na null missingvalues": "missing",
     "minimum atleast floor": "min",
@@ -62,7 +68,7 @@ SYNONYMS = {
     "text txt console": "plain table",
     "md": "markdown",
     "tex": "latex",
-    "json": "json",
+    "scorer grader judge": "outcome",
     "xml": "junit",
 }
 _NAMES_OF: dict[str, list[str]] = {}
@@ -87,8 +93,8 @@ def nearest(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     same = [name for name, text in spelled.items() if text == own]
     if same or not own:
         return same[:most]
-    meant = {_spelled(name) for name in _NAMES_OF.get(own, ())}
-    if known := [name for name, text in spelled.items() if text in meant]:
+    called = {_stem(name) for name in _NAMES_OF.get(_stem(own).rstrip("@^"), ())}
+    if known := [name for name, text in spelled.items() if _stem(text) in called]:
         return known[:most]
     likeness = {name: _likeness(own, text) for name, text in spelled.items()}
     best = max(likeness.values(), default=0.0)
@@ -105,31 +111,48 @@ def meant(word: str, names: Iterable[str], otherwise: str = "") -> str:
     ('did you mean task?', 'there are task, model')
     """
     names = [*names]
-    if near := nearest(word, names):
-        return f"did you mean {' or '.join(near)}?"
-    return otherwise or there_are(names)
+    near = nearest(word, names)
+    return did_you_mean(near) if near else otherwise or there_are(names)
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """The question whether one of these was meant."""
+    return f"did you mean {' or '.join(names)}?"
 
 
 def respelled(metric: str) -> str:
-    """A metric's name as code spells it, with the marks of names.
+    """A metric's name with its marks, from how code and people spell it.
 
-    >>> respelled("pass_at_10"), respelled("passhat3"), respelled("pass@k")
-    ('pass@10', 'pass^3', 'pass@k')
+    >>> [respelled(text) for text in ("pass_at_10", "passhat3", "Pass 1", "gpass@8:0.5", "mean")]
+    ['pass@10', 'pass^3', 'pass@1', 'gpass@8:0.5', 'mean']
     """
-    name = re.sub(r"_?at_?(?=\d|k$)", "@", metric)
-    return re.sub(r"_?(hat|pow|power|\*\*)_?(?=\d|k$)", "^", name)
+    name = re.sub(r"\s+", "", metric.lower())
+    name = re.sub(r"[_-]?(hat|pow|power|\*\*)[_-]?(?=\d|k$)", "^", name)
+    return re.sub(r"^([a-z-]+?)[_-]?(at[_-]?)?(?=\d)", r"\1@", name)
 
 
-def there_are(names: Iterable[str], noun: str = "there are") -> str:
-    """The names there are, the first of many.
+def share_meant(text: str) -> float | None:
+    """The share between 0 and 1 that a number was meant to be; None for what is none.
 
-    >>> there_are("abc"), there_are([])
-    ('there are a, b, c', 'there are none')
+    >>> share_meant("95"), share_meant("97.5%"), share_meant("0.95"), share_meant("x")
+    (0.95, 0.975, 0.95, None)
+    """
+    number = re.fullmatch(r"(\d{1,2}(?:\.\d+)?|\.\d+)%?", text.strip())
+    value = float(number[1]) if number else 0.0
+    return (value / 100 if value >= 1 else value) or None
+
+
+def there_are(names: Iterable[str]) -> str:
+    """The names there are; of many the first, and how many more.
+
+    >>> there_are("abc"), there_are([]), there_are(["a" * 60, "b" * 60])[-10:]
+    ('there are a, b, c', 'there are none', 'and 1 more')
     """
     names = [*names]
-    more = len(names) - _LISTED
-    shown = ", ".join(names if more <= 1 else names[:_LISTED])
-    return f"{noun} {shown or 'none'}" + (f" and {more} more" if more > 1 else "")
+    ends = accumulate(len(name) + 2 for name in names)
+    shown = max(1, sum(end <= _LISTED for end in ends))
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return f"there are {', '.join(names[:shown]) or 'none'}{more}"
 
 
 def _spelled(name: str) -> str:
@@ -137,11 +160,18 @@ def _spelled(name: str) -> str:
     return re.sub(r"[\s_.:\-]+", "", name.lower())
 
 
+def _stem(name: str) -> str:
+    """A name as `_spelled` has it, without its k."""
+    return re.sub(r"(?<=[@^])(\d+|k)$", "", _spelled(name))
+
+
 def _likeness(word: str, name: str) -> float:
-    """How alike two words are, from 0 to 1: letters in common, in order; a beginning counts."""
-    if not name:
+    """How alike two words are: the share of letters in common, in order; a beginning counts."""
+    shorter, longer = sorted((word, name), key=len)
+    begins = len(shorter) > 2 and longer.startswith(shorter)
+    matcher = SequenceMatcher(None, name, word)
+    if not name or (matcher.quick_ratio() < _ALIKE - 0.2 and not begins):
         return 0.0
     # Two letters that changed places are one mistake.
     swapped = len(word) == len(name) and sorted(word) == sorted(name)
-    begins = len(word) > 2 and (name.startswith(word) or word.startswith(name))
-    return SequenceMatcher(None, word, name).ratio() + 0.1 * (swapped + begins)
+    return max(matcher.ratio() + 0.1 * swapped, _ALIKE * begins)

@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.near import nearest
+from passk_cli.near import meant, share_meant
 
 Group = TypeVar("Group")
 # The type of an option that takes a name or, from Python, data of any kind.
@@ -189,15 +189,15 @@ def checked(declared: Declared, value: Any) -> Any:
             return "<int>"
 
     def refused(problem: str) -> ParameterError:
+        share = share_meant(str(value)) if option.high == 1 else None
+        problem += f"; did you mean {share:g}?" if share and share >= 0.5 else ""
         return ParameterError(f"{option.name} {', '.join(map(shown, parts))}: {problem}")
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
     if option.choices and not all(part in option.values for part in parts):
         wrong = next(part for part in parts if part not in option.values)
-        near = nearest(str(wrong), option.values, 1)
-        question = f"; did you mean {near[0]}?" if near else ""
-        raise refused(f"choose one of {', '.join(option.values)}{question}")
+        raise refused(meant(str(wrong), option.values, f"choose one of {', '.join(option.values)}"))
     try:
         if option.parse is not None:
             parse = loaded(option.parse) if isinstance(option.parse, str) else option.parse

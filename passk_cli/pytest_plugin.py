@@ -124,12 +124,12 @@ def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
 @lru_cache
 def _problem(attempts: int, rules: str) -> str:
     """Why no test can be judged by these rules; "" where it can."""
-    from passk_cli.errors import ParameterError
+    from passk_cli.errors import PasskError
 
     try:
         (worst, low), (best, high) = (gated(attempts, n, rules) for n in (0, attempts))
-    except ParameterError as error:
-        if error.name == "no-such-column":
+    except PasskError as error:
+        if error.name == "no-role-column":
             return f"rules={rules}: a test passes or fails; write pass@K or pass^K"
         return str(error).replace("minimum=", "min=")
     if best == "fail":

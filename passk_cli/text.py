@@ -173,3 +173,32 @@ def first_few(names: Sequence[str]) -> str:
     'a, b, c and 2 more'
     """
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+class Category(str):
+    """A value of an ordered column: a text that sorts by its place in the order, others last.
+
+    >>> order = ("low", "mid", "high")
+    >>> sorted((Category(text, order) for text in ("high", "", "low")))
+    ['low', 'high', '']
+    """
+
+    order: tuple[str, ...]
+
+    def __new__(cls, text: str, order: tuple[str, ...]) -> Category:
+        category = super().__new__(cls, text)
+        category.order = order
+        return category
+
+    @property
+    def place(self) -> int:
+        """Its place in the order; behind all where it is not in it."""
+        return self.order.index(self) if self in self.order else len(self.order)
+
+    def __lt__(self, other: str) -> bool:
+        if isinstance(other, Category):
+            return (self.place, str(self)) < (other.place, str(other))
+        return super().__lt__(other)
+
+    def __reduce__(self) -> tuple[type[Category], tuple[str, tuple[str, ...]]]:
+        return Category, (str(self), self.order)

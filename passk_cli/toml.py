@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import Any
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, not_there
 from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested
 
 # Keys of so many parts take Python's parser minutes.
@@ -17,8 +17,9 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
     """Text and tables of a TOML file; a mark of byte order passes by.
 
     name : of the error.  remedy : what to name or to write instead.
-    Errors: ParameterError, with the line where it is known, for what cannot be read, is no TOML,
-    too long, nested too deeply, or holds a number that is none of 64 bits.
+    Errors: DataError for a file that is not there; ParameterError, with the line where it is
+    known, for what cannot be read, is no TOML, too long, nested too deeply, or holds a number that
+    is none of 64 bits.
     """
 
     def refused(problem: str, line: str = "") -> ParameterError:
@@ -27,6 +28,8 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
     try:
         with open(path, "rb") as file:
             content = file.read(MOST_TOML + 1)
+    except FileNotFoundError:
+        raise not_there(path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise refused(f"cannot be read ({reason})") from None

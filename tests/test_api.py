@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import pickle
 import pydoc
 import re
 from collections.abc import Iterator
@@ -108,7 +109,7 @@ def test_a_baseline_that_is_read() -> None:
     [
         ("nobody", 'baseline="nobody": no such file, and no such model; there are a, b'),
         ([], "no files given"),
-        (3, "cannot read data of type int; give paths"),
+        (3, "int cannot be read; give paths"),
         (["nothing.csv"], "nothing.csv: no such file; check the path"),
     ],
 )
@@ -175,12 +176,8 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     ("data", "error", "message"),
     [
         ([], passk_cli.ParameterError, "no files given"),
-        ([3], passk_cli.ParameterError, "cannot read a list of int; give paths, rows (a list"),
-        (
-            3,
-            passk_cli.ParameterError,
-            "cannot read data of type int; give paths, rows (a list of dicts), columns",
-        ),
+        ([3], passk_cli.DataError, "a list of int cannot be read; give paths, rows (a list"),
+        (3, passk_cli.DataError, "int cannot be read; give paths, rows (a list of dicts), columns"),
         ([{"task": "a", "passed": 1}, 3], passk_cli.DataError, "<rows>:2: a int, not a row"),
         ({}, passk_cli.ParameterError, "no files given"),
         ({"task": []}, passk_cli.DataError, "<rows>: no rows; expected one per attempt"),
@@ -303,7 +300,7 @@ def test_counts_are_not_read_again() -> None:
             passk_cli.estimate(counts, **{field: value})
     with pytest.raises(passk_cli.DataError, match=r"Counts: no column 'repo'; read them with read"):
         passk_cli.compare(counts, sensitivity="repo")
-    with pytest.raises(passk_cli.ParameterError, match=r"read\(…, attempts=\['answer'\]\)"):
+    with pytest.raises(passk_cli.DataError, match=r"read\(…, attempts=\['answer'\]\)"):
         passk_cli.estimate(counts, "maj@2")
 
 
@@ -468,7 +465,7 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
     assert "<table>" in bundle["text/html"]
     assert all("intervals: .tables" in text and "--full" not in text for text in bundle.values())
     for wrong, problem in (
-        (lambda: findings.chart("forest"), "no chart 'forest'; there is curves"),
+        (lambda: findings.chart("forest"), "no chart 'forest'; there are curves"),
         (lambda: chart.save(tmp_path / "x.csv"), "no format has this suffix; use .png"),
         (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": the chart has no such model'),
         (lambda: findings.chart(size="wide"), 'size="wide": no size; use 3.25in'),
@@ -492,7 +489,7 @@ def test_frames_of_polars_and_of_parquet(tmp_path: Path) -> None:
         rows = duckdb.read_parquet(str(tmp_path / "x.parquet")).df()
         assert rows["estimate"].tolist() == expected.frame["estimate"].tolist()
         assert rows["T"].dtype == float
-    with pytest.raises(passk_cli.ParameterError, match='frame_as="arrow": choose one of pandas'):
+    with pytest.raises(passk_cli.ParameterError, match='frame_as="arrow": there are pandas'):
         passk_cli.compare(SMALL, frame_as="arrow")
 
 
@@ -522,7 +519,7 @@ def test_named_levels_of_an_index_are_columns() -> None:
         ),
         (
             FRAME.groupby("task")["passed"].sum(),
-            "type Series; with .reset_index() it is a DataFrame; give",
+            "Series cannot be read; with .reset_index() it is a DataFrame; give",
         ),
     ],
 )
@@ -564,7 +561,7 @@ def test_a_dict_of_frames_is_one_model_each() -> None:
 def test_names_of_results_are_public() -> None:
     findings, counts = passk_cli.estimate(SMALL, k=1, by="T"), passk_cli.read(SMALL, by="T")
     assert dir(findings) == [
-        "chart", "frame", "frame_as", "messages", "numeric", "passed", "report", "save",
+        "chart", "frame", "frame_as", "messages", "methods", "numeric", "passed", "report", "save",
         "signature", "tables",
     ]  # fmt: skip
     assert {"filter", "to_frame", "n", "c", "tasks"} <= {*dir(counts)}
@@ -599,3 +596,41 @@ def test_saving_refuses_what_the_file_has_not(
     with pytest.raises(ParameterError, match=f"{next(iter(option))}=: says nothing of"):
         findings.save(tmp_path / name, **option)
     assert not (tmp_path / name).exists()
+
+
+def test_values_of_an_ordered_column_keep_their_order() -> None:
+    """In rows, groups and panels, of an ordered category and an enum; NaN is a group that is said,
+    comes last and is never the best."""
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    order = ["low", "mid", "high", "none"]
+    passes = {"low": 1, "mid": 4, "high": 2, None: 5}
+    rows = pd.DataFrame(
+        {"model": model, "task": f"{grade} {task}", "grade": grade, "n": 6,
+         "c": max(passed - (model == "b"), 0)}
+        for model in "ba" for grade, passed in passes.items() for task in range(4)
+    )  # fmt: skip
+    category = rows.assign(grade=pd.Categorical(rows.grade, order, ordered=True))
+    texts = [None if value is None or value != value else value for value in rows.grade]
+    enum = polars.DataFrame(
+        {name: texts if name == "grade" else rows[name].tolist() for name in rows},
+        schema_overrides={"grade": polars.Enum(order)},
+    )
+    for frame in (category, enum):
+        found = passk_cli.estimate(frame, k=1, by="grade")
+        assert found.frame[["model", "grade"]].agg(" ".join, axis=1).tolist() == [
+            "a low", "a mid", "a high", "a ", "b low", "b mid", "b high", "b ",
+        ]  # fmt: skip
+        assert str(found).startswith("a, grade mid is highest: pass@1 0.667")
+        said = {message["name"]: message["text"] for message in found.messages}
+        assert said["without-group"] == (
+            "48 attempts have no grade: a group of their own, named last"
+        )
+    groups = passk_cli.compare(category, k=1, by="grade").tables[0]["grade"]
+    assert list(dict.fromkeys(groups)) == ["low", "mid", "high", ""]
+    svg = passk_cli.curve(category, by="grade").chart(panel="grade").svg
+    places = [svg.index(f">grade {grade}<") for grade in ("low", "mid", "high")]
+    assert places == sorted(places)
+    unordered = passk_cli.estimate(rows, k=1, by="grade").frame["grade"].tolist()
+    assert unordered == ["mid", "mid", "high", "low", "high", "low", "", ""]
+    counts = passk_cli.read(category, by="grade")
+    assert pickle.loads(pickle.dumps(counts)).series == counts.series

@@ -135,7 +135,7 @@ def _models(plot: Plot) -> list[str]:
 def _panelled(plot: Plot, column: str) -> Plot:
     """The plot with a panel for each value of a column that splits its series."""
     if column not in plot.groups:
-        remedy = f"choose one of {', '.join(plot.groups)}" if plot.groups else f"add --by {column}"
+        remedy = meant(column, plot.groups) if plot.groups else f"add --by {column}"
         raise ParameterError(f"--panel {column}: no column of --by; {remedy}")
     place = plot.groups.index(column) + 1
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
+import shlex
+import stat
 import sys
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
@@ -15,11 +17,11 @@ from passk_cli.cli.completion import completion_of, words_so_far
 from passk_cli.cli.failure import write_failure
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import Command, command_of
+from passk_cli.commands.command import Command, command_of, option_meant
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
-from passk_cli.near import nearest
-from passk_cli.option import DATA
+from passk_cli.near import did_you_mean, nearest
+from passk_cli.option import DATA, Declared
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
@@ -62,17 +64,17 @@ def _version(wanted: bool) -> None:
 
 def _topics(incomplete: str) -> list[str]:
     """Topics of `passk help` that begin with a text."""
+    from passk_cli.cli.topics import TOPICS
     from passk_cli.commands.catalogue import messages
 
-    return [topic for topic in (*COMMANDS, MESSAGES, *messages()) if topic.startswith(incomplete)]
+    every = (*COMMANDS, MESSAGES, *TOPICS, *messages())
+    return [topic for topic in every if topic.startswith(incomplete)]
 
 
 def _help(
-    topic: Annotated[
-        str, typer.Argument(metavar="[COMMAND|MESSAGE|messages]", autocompletion=_topics)
-    ] = "",
+    topic: Annotated[str, typer.Argument(metavar="[WORD]", autocompletion=_topics)] = "",
 ) -> None:
-    """Everything about a command or a message."""
+    """Everything about a command, a message, an option, a metric, a method, a column."""
     from passk_cli.cli.manual import explained, listed, manual, overview
 
     if not topic:
@@ -90,7 +92,7 @@ def _help(
         else:
             from passk_cli.cli.topics import about
 
-            typer.echo(about(topic, (*COMMANDS, *catalogue)))
+            typer.echo(about(topic, (*COMMANDS, MESSAGES, *catalogue)))
 
 
 def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
@@ -199,7 +201,10 @@ def main() -> None:
             app = typer.Typer(add_completion=False, **_SETTINGS)
             helped = words[1:] in (["--help"], ["-h"])
             made = _help if first[0] == HELP else (_named if helped else _function)(first[0], False)
-            app.command(first[0], cls=DeclaredCommand)(made)
+            # A topic can be an option, with its hyphens.
+            settings = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
+            settings = settings if first[0] == HELP else None
+            app.command(first[0], cls=DeclaredCommand, context_settings=settings)(made)
         else:
             app, first = build(), []
         code = app((words or ["--help"])[len(first) :], standalone_mode=False)
@@ -226,30 +231,48 @@ def main() -> None:
     sys.exit(code)
 
 
-def _near_option(option: str, declaration: Command) -> str:
-    """The question which option of a command was meant, with what it is for; "" for none."""
+def _by_flag(declaration: Command) -> dict[str, Declared]:
+    """Flag → the option, of a command and of its output."""
     from passk_cli.cli.manual import declared
 
-    known = {flag: each for _, each in declared(declaration) for flag in each.option.flags.split()}
-    near = nearest(option, known)
-    what = f" ({known[near[0]].option.help.rstrip('.')})" if len(near) == 1 else ""
-    return f"did you mean {' or '.join(near)}{what}?" if near else ""
+    return {flag: each for _, each in declared(declaration) for flag in each.option.flags.split()}
 
 
 def _usage_error(error: Any, words: list[str]) -> ParameterError:
     """A command line that typer does not understand, as an error of ours."""
-    problem, path = error.format_message().removesuffix("."), "passk"
-    if words[:1] and words[0] in COMMANDS:
-        path = f"passk {words[0]}"
-        if option := getattr(error, "option_name", ""):
-            declaration = command_of(words[0])
-            reason = declaration.lacking.get(option) or _near_option(option, declaration)
-            problem = f"no such option: {option}" + (f"; {reason}" if reason else "")
-        elif problem.startswith("Missing argument"):
-            problem = "no files are given; name some, or - for standard input, as in `cat FILE |"
-            problem += f" {path} -`"
-    elif words[:1] and (near := nearest(words[0], COMMANDS)):
-        problem = f"no such command: {words[0]}; did you mean {' or '.join(near)}?"
+    problem, (first, *rest) = error.format_message().removesuffix("."), words
+    path, option = "passk", getattr(error, "option_name", None)
+    if first in COMMANDS:
+        path = f"passk {first}"
+        if problem.startswith("Missing argument"):
+            return _without_files(path, rest)
+        if problem.startswith("No such option"):
+            place = next(at for at, word in enumerate(rest) if word.startswith(str(option)))
+            _, equals, value = rest[place].partition("=")
+            value = value if equals else next(iter(rest[place + 1 :]), "")
+            question = option_meant(command_of(first), str(option), value, _by_flag)
+            problem = "; ".join(filter(None, (f"no such option: {option}", question)))
+    elif first.startswith("-") and (later := [word for word in rest if word in COMMANDS]):
+        problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"
+    elif not first.startswith("-") and first != HELP:
+        near = nearest(first, COMMANDS)
+        problem = f"no such command: {first}" + (f"; {did_you_mean(near)}" if near else "")
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"
     return ParameterError(problem, name="usage")
+
+
+def _without_files(path: str, options: list[str]) -> ParameterError:
+    """Error for a command without files.
+
+    What comes through a pipe is read where it is named: a job whose list of files came out empty
+    would wait for an input that never ends.
+    """
+    try:
+        piped = stat.S_ISFIFO(os.fstat(0).st_mode)
+    except OSError:
+        piped = False
+    remedy = "name result files or a folder, or - for standard input"
+    if piped:
+        remedy = f"to read standard input: {path} {shlex.join(['-', *options])}"
+    return ParameterError(f"no files are given; {remedy}", name="no-files")

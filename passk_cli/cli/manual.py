@@ -21,7 +21,7 @@ ABOUT = (
 )
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
 _BELOW = (
-    "passk COMMAND --help: its options · passk help COMMAND or MESSAGE: in full",
+    "passk COMMAND --help: its options · passk help WORD: anything in full",
     "-V, --version · -h, --help · --install-completion · --show-completion",
     "Exit codes: 0 done, 1 a check failed, 2 usage, 3 data, 4 internal error",
 )
@@ -49,7 +49,7 @@ def overview() -> str:
         meaning = command_of(name).meaning[0].removesuffix(".")
         rows.append((f"{heading:{section_width}}{name}", meaning))
     width = _width()
-    listed = table(rows, section_width + name_width, width)
+    listed = _table(rows, section_width + name_width, width)
     below = [filled(line, width) for line in _BELOW]
     usage = "Usage: passk COMMAND FILE... [OPTIONS]"
     return "\n".join([usage, "", filled(ABOUT, width), "", *listed, "", *below])
@@ -68,7 +68,7 @@ def manual(name: str, *, full: bool = False) -> str:
     lefts = [len(left) for _, rows in sections for left, _ in rows]
     room = max(each for each in lefts if each <= _LEFT) + _GAP
     for title, rows in sections:
-        blocks.append("\n".join([f"{title}:", *table(rows, room, width, indent=2)]))
+        blocks.append("\n".join([f"{title}:", *_table(rows, room, width, indent=2)]))
     if not full:
         every = len(list(declared(declaration)))
         also = f"passk help {name}: all {every} options, columns, messages · --full: every table"
@@ -89,7 +89,7 @@ def explained(message: Message) -> str:
 def listed(messages: Iterable[Message]) -> str:
     """Every message: its name and what it says."""
     rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
-    return "\n".join(table(rows, _LEFT + _GAP, _width()))
+    return "\n".join(_table(rows, _LEFT + _GAP, _width()))
 
 
 def usage(name: str, declaration: Command) -> str:
@@ -129,7 +129,8 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     """The columns, fields and messages of an answer, and the metrics it can be about."""
     from passk_cli.metrics.registry import patterns
 
-    if any(option.field == "metrics" for _, option in declared(declaration)):
+    # Of any name; some commands have a few of their own.
+    if any(each.field == "metrics" and each.option.complete for _, each in declared(declaration)):
         yield "Metrics by name", list(patterns().items())
     for title, columns in declaration.question.answer_columns():
         yield f'Columns of "{title}"' if title else "Columns", columns
@@ -157,7 +158,7 @@ def row(declared: Declared, full: bool) -> Row:
     return left, f"{text} {option.detail}".rstrip() if full else text
 
 
-def table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
+def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
     """Rows in two columns, the left one `room` wide, the right one broken into lines."""
     lines = []
     margin = " " * (indent + room)

@@ -56,4 +56,5 @@ def parse_names(names: Any) -> tuple[str, ...]:
 
 def parse_names_or_all(names: Any) -> tuple[str, ...]:
     """Names of messages, or "all", beside which others say nothing more."""
-    return ("all",) if "all" in split(names) else parse_names(names)
+    others = parse_names([name for name in split(names) if name != "all"])
+    return ("all",) if "all" in split(names) else others

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from passk_cli.commands import COMMANDS
+from passk_cli.near import did_you_mean, nearest, share_meant
 from passk_cli.option import Declared, declared, loaded, sections_of
+from passk_cli.text import first_few
 
 if TYPE_CHECKING:
     from passk_cli.commands.question import Question
@@ -97,3 +100,31 @@ def command_of(name: str) -> Command:
     """The declaration of a command; only its own module is imported."""
     declaration: Command = loaded(f"passk_cli.commands.{name}:COMMAND")
     return declaration
+
+
+def option_meant(
+    declaration: Command,
+    word: str,
+    value: Any,
+    spelled: Callable[[Command], Mapping[str, Declared]],
+) -> str:
+    """What to write in place of an option that a command does not have; "" where nothing is near.
+
+    value : what it was given.  spelled : the options of a command by how their caller writes them.
+    """
+    if reason := declaration.lacking.get(word):
+        return reason
+    if have := [name for name in COMMANDS if word in spelled(command_of(name))]:
+        return f"{first_few(have)} {'have' if have[1:] else 'has'} it"
+    known = spelled(declaration)
+    near = nearest(word, known)
+    share = share_meant(str(value))
+    if share is not None and len(near) == 1 and known[near[0]].option.high == 1:
+        # Who names an error rate means what is left.
+        share = 1 - share if word.strip("-") in ("alpha", "significance") else share
+        near = [f"{near[0]} {share:g}"]
+    elif near and word.strip("-") in known[near[0]].option.values:
+        near = [f"{near[0]} {word.strip('-')}"]
+    if not word.startswith("-"):
+        near = [each.replace(" ", "=") for each in near]
+    return did_you_mean(near) if near else ""

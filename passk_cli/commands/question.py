@@ -155,7 +155,7 @@ class Question:
         report = self.alone(options)
         return self.report(self.study(options, read)) if report is None else report
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
         """The metrics it is about, of those the data supports."""
         return options.metrics.of(counts) if self.of_metrics else ()
 
@@ -163,7 +163,7 @@ class Question:
         """The data and what is asked of it."""
         _ = options.confidence.method  # refused before anything is read
         counts = read(self.request(options))
-        metrics = self.metrics(options, counts)
+        metrics = self.metrics_of(options, counts)
         confidence = options.confidence.for_metrics(metrics)
         hint = options.metrics.hint(counts)
         asked = bool(options.metrics.k or options.metrics.metrics)

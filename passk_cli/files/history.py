@@ -122,9 +122,9 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
         groups, own = ([n for n in names if n not in RESERVED] for names in (there, columns))
         if sorted(groups) != sorted(own):
             split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, own))
-            problem = f"its runs are split by {split}, this one by {by}"
+            problem = f"{file}: its runs are split by {split}, this one by {by}"
             remedy = "use --by as in the history, or record to another file"
-            raise DataError(str(file), problem, remedy, name="other-groups")
+            raise ParameterError(f"{problem}; {remedy}", name="other-groups")
     same = " AND ".join(
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
         for name in columns if name in ("run", "suite", "model") or name not in RESERVED

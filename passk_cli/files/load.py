@@ -501,9 +501,8 @@ def _sources(data: Any, folder: Path, request: Request, hidden: list[str]) -> li
         return [file_of_rows(data, folder / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
     if wrong is not None:
-        raise ParameterError(
-            f"cannot read a list of {type(wrong).__name__}; {READABLE}", name="wrong-data"
-        )
+        problem = f"a list of {type(wrong).__name__} cannot be read"
+        raise DataError("data", problem, READABLE, name="wrong-data")
     if request.engine == "spark":
         from passk_cli.files.sources.cluster import gathered
 

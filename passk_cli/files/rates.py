@@ -108,7 +108,7 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
         if len(exact) < len(batches):
             other = sources[batches.index(None)].name
             place, problem = exact[0].sources[0].name, f"holds exact rates, {other} outcomes"
-            raise DataError(place, problem, "give one kind", name="contradicting-options")
+            raise DataError(place, problem, "give one kind")
         _refuse(request)
         names = model_names(sources)
         rates: dict[str, dict[str, tuple[float, str]]] = {}

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar
 from passk_cli.errors import ParameterError
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES
 from passk_cli.files.sources.paths import Template
+from passk_cli.near import meant
 from passk_cli.option import Option, split
 from passk_cli.outcomes.selection import selected
 from passk_cli.text import decoded
@@ -54,7 +55,9 @@ def parse_fields(value: Any) -> Mapping[str, str]:
     fields: dict[str, str] = {}
     for text in value:
         role, equals, column = text.partition("=")
-        if not equals or not column or role not in ROLES:
+        if equals and column and role not in ROLES:
+            raise ParameterError(f"--field {text}: no role {role!r}; {meant(role, ROLES)}")
+        if not equals or not column:
             raise ParameterError(
                 f"--field {text}: write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
@@ -307,8 +310,7 @@ class Request:
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decoded(text) != text:
                 raise ParameterError(
-                    f"{decoded(text)}: this is not UTF-8, as all names in data are",
-                    name="bad-encoding",
+                    f"{decoded(text)}: this is not UTF-8, as all names in data are"
                 )
         _ = self.template
         if self.spark_master is not None and self.engine != "spark":

@@ -10,6 +10,7 @@ from itertools import product
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.message import Settle
+from passk_cli.near import meant
 from passk_cli.text import shortened
 
 
@@ -241,8 +242,10 @@ def assign(
     Errors: DataError at `place` when a needed role has no column, or two.
     """
     for role, column in overrides.items():
-        if not all(find(part, columns) for part, _ in addends(role, column, columns)):
-            problem, remedy = f"--field {role}={column}: no such column", _there_are(columns)
+        parts = [part for part, _ in addends(role, column, columns)]
+        if absent := [part for part in parts if not find(part, columns)]:
+            problem = f"--field {role}={column}: no such column"
+            remedy = meant(absent[0], columns, _there_are(columns))
             raise NoResults(place, problem, remedy, name="no-such-column")
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
@@ -372,7 +375,7 @@ def _require(
             remedy += (
                 f"; --field {role}={lists[0]}{EACH}.KEY adds entries of a list" if lists else ""
             )
-            raise DataError(place, f"no {role} column", remedy, name="no-such-column")
+            raise DataError(place, f"no {role} column", remedy, name="no-role-column")
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
         name = times[0] if times else "…"
         problem = "no column with a usual name for the attempt's number or time"

@@ -21,6 +21,7 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import crossing
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import bootstrap_means, cluster_totals
+from passk_cli.near import meant
 
 # The narrowest method that holds everywhere on the grids of benchmarks/coverage.md; differences
 # have a law that their test shares (benchmarks/difference.md).
@@ -288,12 +289,12 @@ def _equivalence(sample: Sample, margin: float, method: str, population: str) ->
 def check(method: str | None, level: float, population: str) -> str:
     """The method's name; ParameterError when it, the level or the population makes no sense."""
     if population not in DEFAULT:
-        raise ParameterError(f"population {population!r}; choose one of {', '.join(DEFAULT)}")
+        raise ParameterError(f"no population {population!r}; {meant(population, DEFAULT)}")
     if not 0.0 < level < 1.0:
         raise ParameterError(f"level {level:g} must lie between 0 and 1, as 0.95 does")
     name = method or DEFAULT[population]
     if name not in METHODS:
-        raise ParameterError(f"no interval {name!r}; there are {', '.join(METHODS)}")
+        raise ParameterError(f"no interval {name!r}; {meant(name, METHODS)}")
     if population not in METHODS[name].populations:
         fitting = [m for m, method in METHODS.items() if population in method.populations]
         raise ParameterError(

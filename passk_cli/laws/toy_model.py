@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from passk_cli.arrays import Floats
 from passk_cli.errors import ParameterError
+from passk_cli.near import meant
 
 FAMILIES = ("gaussian", "exponential", "power-law")
 #: The article's grid of scales and k's, and the pass@k between which it sees a power law.
@@ -169,7 +170,7 @@ def family_of_spread(family: str, spread: float, gamma: float = 2.0) -> Tasks:
     [16.0, 16.0, 16.01]
     """
     if family not in FAMILIES:
-        raise ParameterError(f"no family {family!r}; there are {', '.join(FAMILIES)}")
+        raise ParameterError(f"no family {family!r}; {meant(family, FAMILIES)}")
     if not 0 < spread <= LARGEST_SPREAD:
         raise ParameterError(f"spread {spread:g}: it must lie above 0 and up to {LARGEST_SPREAD:g}")
     if not 0 < gamma <= LARGEST_GAMMA:

@@ -316,17 +316,22 @@ def parse_change(text: str) -> Change:
 
 
 def parse(text: str) -> Metric:
-    """A metric from its name, in letters of any size; ParameterError says which names there are.
+    """A metric from its name, in letters of any size, or as code spells it: pass_at_1, passhat3.
 
-    >>> parse("maj@8").k, parse("mean").name
-    (8, 'mean')
+    Errors: ParameterError for another, with the nearest names.
+
+    >>> parse("maj@8").k, parse("mean").name, parse("passhat3").name
+    (8, 'mean', 'pass^3')
     """
     name = text.strip()
-    match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", name.lower(), re.ASCII)
+    match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", respelled(name), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
-        there = "`passk help metrics` lists them"
-        question = meant(respelled(name), names_like(name), there)
+        k = re.search(r"[1-9][0-9]*", name)
+        names = [each.replace("K", k[0] if k else "1") for each in patterns()]
+        question = meant(respelled(name), names, "`passk help metrics` lists them")
+        if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respelled(name)):
+            question = f"write its k as a number, as in {name[:-1]}10"
         raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
     if (match[3] is not None) != family.shared:
         share = "needs the share of k that has to pass, as in gpass@16:0.75"
@@ -340,28 +345,21 @@ def parse(text: str) -> Metric:
     return metric
 
 
-def names_like(text: str) -> list[str]:
-    """Every metric's name, with the k of a text that is none."""
-    k = re.search(r"[1-9][0-9]*", text)
-    return [name.replace("K", k[0]) for name in patterns()] if k else [*patterns()]
-
-
 def parse_list(text: str) -> tuple[Metric, ...]:
     """Metrics from a comma-separated list, each once, in the order given."""
     return tuple(dict.fromkeys(parse(part) for part in text.split(",") if part.strip()))
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
-    """k's from "1,10,100", or all of "1-4"; ParameterError for anything but whole numbers from 1
-    to 10⁹.
+    """k's from "1,10,100", or all of "1-4" or "1..4"; ParameterError for anything but whole numbers
+    from 1 to 10⁹.
 
-    >>> parse_ks("1-3,10")
-    (1, 2, 3, 10)
+    >>> parse_ks("1-3,10"), parse_ks("2..4")
+    ((1, 2, 3, 10), (2, 3, 4))
     """
     ks: dict[int, None] = {}
     for part in text.split(","):
-        first, dash, last = part.partition("-")
-        ends = [whole_number(f"-k {text}: k", end) for end in ([first, last] if dash else [part])]
+        ends = [whole_number(f"-k {text}: k", end) for end in re.split(r"-|\.\.", part, maxsplit=1)]
         if ends[-1] - ends[0] > _MOST_KS:
             raise ParameterError(f"-k {text}: at most {_MOST_KS:,} k's; name those you want")
         ks |= dict.fromkeys(range(ends[0], ends[-1] + 1))

@@ -16,6 +16,7 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
+from passk_cli.near import meant
 from passk_cli.option import loaded
 from passk_cli.outcomes.selection import numbers_of
 from passk_cli.python.spelling import python_spelling
@@ -85,7 +86,8 @@ class Findings:
         are numbers.  With frame_as="polars", a DataFrame of polars.
     tables : the tables for people.  messages : what a reader must know beside the numbers, each
         with a name.
-    signature : name → value of all that it takes to reproduce the numbers.
+    signature : name → value of all that it takes to reproduce the numbers.  methods : how they were
+        computed, as a paper says it.
     report : what all of these are made from.  numeric : columns whose texts are numbers.
     frame_as : "pandas" or "polars".
 
@@ -128,6 +130,13 @@ class Findings:
         return dict(self.report.signature)
 
     @property
+    def methods(self) -> str:
+        """Sentences of a paper that say how the numbers were computed, and their BibTeX; "" where
+        the command has none."""
+        stated = self.report.methods() if self.report.methods else None
+        return f"{stated.words}\n\n{stated.bibtex}" if stated else ""
+
+    @property
     def passed(self) -> bool:
         """Whether no rule of a gate fails; True for other commands.
 
@@ -166,17 +175,17 @@ class Findings:
         Errors: ParameterError where there is nothing to draw, or nothing of that name.
         """
         if theme not in THEMES:
-            raise ParameterError(f'theme="{theme}": choose one of {", ".join(THEMES)}')
+            raise ParameterError(f'theme="{theme}": {meant(theme, THEMES)}')
         panels = [p for c in page.sections for p in c.panels] if (page := self.report.page) else []
         every = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
         every += [(plot.kind, plot) for plot in self.report.plots]
-        there = ", ".join(dict.fromkeys(kind for kind, _ in every))
+        kinds = list(dict.fromkeys(kind for kind, _ in every))
         if not name and not self.report.plots:
-            remedy = f" as a whole; name one of {there}" * bool(every)
+            remedy = f" as a whole; name one of {', '.join(kinds)}" * bool(every)
             raise ParameterError(f"there is nothing to draw{remedy}", name="no-chart")
         plots = tuple(plot for kind, plot in every if kind.startswith(name))
         if not plots:
-            raise ParameterError(f"no chart {name!r}; there is {there}", name="no-chart")
+            raise ParameterError(f"no chart {name!r}; {meant(name, kinds)}", name="no-chart")
         with python_spelling({}):
             asked = PictureSize.parse(size) if size else None
         look = Look(title, bands, tuple(highlight), panel, asked)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from itertools import accumulate
 
-from passk_cli.text import first_few, listed, plural
+from passk_cli.text import Category, first_few, listed, plural
 
 __all__ = ["first_few", "listed", "plural"]
 
@@ -22,11 +22,13 @@ _LONGEST = 4_000
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """Sort key of names by which "task 3" comes before "task 28".
+    """Sort key of names: "task 3" before "task 28", values of an ordered column by their place.
 
     >>> sorted(["t28", "t3", "a10"], key=natural)
     ['a10', 't3', 't28']
     """
+    if isinstance(name, Category):
+        return [(0, name.place, str(name))]
     return [
         (0, int(part), part) if part.isdecimal() and len(part) <= _LONGEST else (1, 0, part)
         for part in re.findall(r"\d+|\D+", name)

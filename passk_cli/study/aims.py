@@ -133,9 +133,10 @@ class Aims:
         detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
     )] = None
     detect: Annotated[float, Option("--detect", "X", "Difference to detect.")] = 0.05
-    power: Annotated[float, Option("--power", "P", "Power to detect it with.")] = 0.8
+    power: Annotated[float, Option(
+        "--power", "P", "Power to detect it with.", low=0, high=1)] = 0.8
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level; tests are at 1 minus it.")] = 0.95
+        "--level", "P", "Confidence level; tests are at 1 minus it.", low=0, high=1)] = 0.95
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
         detail="pilot: the mean cost of the pilot's attempts, as for a --budget in dollars;"

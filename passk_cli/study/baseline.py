@@ -89,7 +89,6 @@ def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts
             label,
             f"a baseline is one model; there are {', '.join(models)}",
             "read it with the others, and name a model with --baseline NAME",
-            name="no-such-model",
         )
     taken = {series[0] for series in counts.series}
     name = f"{models[0]} ({label})" if models[0] in taken else models[0]

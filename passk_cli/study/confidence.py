@@ -52,7 +52,8 @@ class Confidence:
         detail="One of guard, gaffke, jeffreys, guarded-t, percentile, basic, bca, t, wilson,"
         " clopper-pearson, tango, hull, jackknife. Default: guard for new tasks, hull for these"
         " tasks; for differences guarded-t, or tango where values are 0 or 1.")] = None
-    level: Annotated[float, Option("--level", "P", "Confidence level.")] = 0.95
+    level: Annotated[float, Option(
+        "--level", "P", "Confidence level.", low=0, high=1)] = 0.95
     population: Annotated[str, Option(
         "--population", help="Intervals are about", choices=POPULATIONS,
         detail="new-tasks: the tasks are a sample, and intervals are about all tasks like them;"

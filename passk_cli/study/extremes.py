@@ -101,6 +101,11 @@ def named(series: Series, group_names: Sequence[str]) -> str:
     return f"{series[0]}, {groups_named(series[1:], group_names)}" if group_names else series[0]
 
 
+def of_named_groups(facts: Sequence[Fact]) -> Sequence[Fact]:
+    """The facts of groups with a name; all where there are none."""
+    return [fact for fact in facts if all(fact.series[1:])] or facts
+
+
 def groups_named(values: Sequence[str], group_names: Sequence[str]) -> str:
     """Values with the columns that they are of: "temperature 0.2"; nothing without groups."""
     pairs = zip(group_names, values, strict=True)
@@ -115,7 +120,8 @@ def several(count: int, group_names: Sequence[str]) -> str:
 
 
 def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int) -> _End:
-    """The highest (sign 1) or the lowest (−1)."""
+    """The highest (sign 1) or the lowest (−1), of groups with a name where there are any."""
+    facts = of_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()

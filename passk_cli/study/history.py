@@ -22,6 +22,7 @@ from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.inference.runs import reach_of_runs, run_variance, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
+from passk_cli.near import nearest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import series_name
 from passk_cli.study.copies import Copy, copied_runs, copies_among
@@ -179,7 +180,7 @@ def _with_amounts(
             place, f"no {noun} in any run",
             f"record runs with passk record --with {role}" if keeps
             else "a history keeps passes and what attempts took; compare with a file",
-            name="no-such-column",
+            name="no-role-column",
         )  # fmt: skip
     there = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
     where = f"({request.where}) AND {there}" if request.where else there
@@ -190,7 +191,7 @@ def _with_amounts(
         if error.problem not in [f"no column {name!r}" for name in lists.values()]:
             raise
         raise DataError(
-            error.place, f"no {noun} in any run", "leave the file out", name="no-such-column"
+            error.place, f"no {noun} in any run", "leave the file out", name="no-role-column"
         ) from None
 
     def runs_of(counts: Counts) -> Counter[str]:
@@ -365,16 +366,17 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
     if not is_file_argument(path) and ":" in path:
         path, _, suite = path.rpartition(":")
     if not is_file_argument(path):
-        raise ParameterError(f"--baseline {argument}: no such file; check the path",
-                             name="no-such-file")  # fmt: skip
+        place = f"--baseline {argument}"
+        raise DataError(place, "no such file", "check the path", name="no-such-file")
     if number < 1:
         raise ParameterError(f"--baseline {argument}: write last1 or more")
     counts = read_history(read, request, path)
     suites = sorted({setup.suite for setup in setups(counts)})
     if suite not in suites and (suite or len(suites) > 1):
+        (near, *_) = nearest(suite, suites) or suites
         raise ParameterError(
             f"--baseline {argument}: its suites are {', '.join(suites)}; name one, as in"
-            f" {path}:{suites[0]}:last{number}",
+            f" {path}:{near}:last{number}",
             name="no-such-model",
         )
     wanted = suite or suites[0]

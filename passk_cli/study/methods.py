@@ -48,7 +48,7 @@ ESTIMATORS: dict[str, str] = {
 }  # fmt: skip
 # Interval → its words and references.
 INTERVALS: dict[str, tuple[str, str]] = {
-    "guard": ("guard, a half-guard Bayesian bootstrap", "rubin1981 learnedmiller2019"),
+    "guard": ("guard, a Bayesian bootstrap with half a guard task", "rubin1981 learnedmiller2019"),
     "gaffke": ("Gaffke's bound", "learnedmiller2019"),
     "jeffreys": ("a Jeffreys posterior of bounded means", "brown2001"),
     "guarded-t": ("Student's t with a guard for few tasks", "student1908"),

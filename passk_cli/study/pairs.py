@@ -11,6 +11,7 @@ import numpy as np
 from passk_cli.arrays import Floats, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text
+from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.difference import DifferenceLaw
 from passk_cli.inference.family import OneLevel, SmallestP, laws_of
@@ -45,9 +46,7 @@ def choose_pairs(
     """
     names = sorted({series[0] for series in study.counts.series})
     if baseline is not None and baseline not in names:
-        raise ParameterError(
-            f"--baseline {baseline}: no such file, and no such model; there are {', '.join(names)}"
-        )
+        raise no_baseline("--baseline", baseline, names)
     values = study.values()
     place = {rates.series: -rates.merit for rates in values if rates.metric == values[0].metric}
     cells = grouped((*values, *changes), lambda rates: (rates.metric, rates.series[1:]))

@@ -23,6 +23,7 @@ from passk_cli.study.history import Past
 from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
+from passk_cli.text import Category
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,10 @@ class Study:
 
     @property
     def best_first(self) -> list[int]:
-        """Series by their pass rate, the best first; equal ones by name."""
-        rates = self.pass_rates
-        return sorted(range(len(rates)), key=lambda s: (-rates[s], self.counts.series[s]))
+        """Series by their pass rate, the best first, as `ranked` has them."""
+        places = {series: place for place, series in enumerate(self.counts.series)}
+        rates = dict(zip(places, self.pass_rates, strict=True))
+        return [places[each] for each in ranked({each: -rates[each] for each in places})]
 
     @property
     def pass_rates(self) -> list[float]:
@@ -213,3 +215,17 @@ def _with_limits(
         )
         for fact, estimate, se, each in zip(facts, estimates, errors, limits, strict=True)
     ]  # fmt: skip
+
+
+def ranked(merits: Mapping[Series, float]) -> list[Series]:
+    """Series by their merit, the least first; equal ones by name.
+
+    Those of groups without a name come last.  Where a group's column has an order, a model's series
+    stay together in it, at the place of the model's best.
+    """
+    if not any(isinstance(part, Category) for series in merits for part in series):
+        return sorted(merits, key=lambda each: ("" in each[1:], merits[each], each))
+    best: dict[str, float] = {}
+    for series, merit in merits.items():
+        best[series[0]] = min(merit, best.get(series[0], math.inf))
+    return sorted(merits, key=lambda each: (best[each[0]], each))

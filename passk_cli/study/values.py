@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample
@@ -339,11 +339,9 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
     Errors: ParameterError when the counts were read without it.
     """
     if role not in counts.attempts:
-        raise ParameterError(
-            f"these counts were read without the {role} of each attempt;"
-            f" read them with read(…, attempts=[{role!r}])",
-            name="no-such-column",
-        )
+        problem = f"read without the {role} of each attempt"
+        remedy = f"read them with read(…, attempts=[{role!r}])"
+        raise DataError("Counts", problem, remedy, name="no-role-column")
     return counts.attempts[role].between(cells)
 
 

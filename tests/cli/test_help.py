@@ -118,7 +118,7 @@ def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
     assert len(full) > len(short)
     done = passk("help", "plans")
     assert done.code == 2
-    assert "no command or message is named 'plans'; did you mean plan?" in done.err
+    assert "nothing is named 'plans'; did you mean plan?" in done.err
 
 
 def test_only_what_means_something_is_listed(passk: Passk) -> None:
@@ -215,7 +215,7 @@ def test_completion_of_a_shell() -> None:
         (["estimate", TAU, "--sort", "no"], "usage", 2, ("--sort no", "no such column", None)),
         (["estimate", TAU, "--oops"], "usage", 2,
          ("", "no such option: --oops", "see passk estimate --help")),
-        (["estimate"], "usage", 2, ("", "missing argument 'FILE...'", "see passk estimate --help")),
+        (["estimate"], "usage", 2, ("", "no files are given", "name result files or a folder")),
         (["gate", TAU, "--min", "pass@9=1"], "data", 3, None),
         (["gate", TAU, "--min", "nonsense"], "usage", 2, None),
     ],
@@ -259,3 +259,30 @@ def test_the_signature_stands_below_tables_when_asked_for(passk: Passk) -> None:
 def test_without_a_command_help_is_printed_and_nothing_passes(passk: Passk) -> None:
     done = passk()
     assert (done.code, done.out, done.err) == (2, passk("--help").out, "")
+
+
+def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
+    for word, said in {
+        "--by": "option --by COLUMN: Split each model by a column.",
+        "where": "option --where EXPRESSION: Keep the rows",
+        "-k": "option -k 1,10,100: pass@k and pass^k at these k",
+        "guard": "interval guard: guard, a Bayesian bootstrap with half a guard task.",
+        "guarded-t": "test guarded-t: a paired t test",
+        "these-tasks": "value of --population: Intervals are about: new-tasks (default), these",
+        "pass@3": "metric pass@K: Probability that at least one of K attempts passes (Chen et al.",
+        "passhat3": "metric pass^K: ",
+        "metrics": "metric maj@K: ",
+        "p_adjusted": "column p_adjusted: p-value, adjusted for the number of tests.",
+        "inspect": "format inspect: `passk formats inspect` shows",
+        "exit": "Exit codes: 0 done · 1 a check failed",
+        "3": "Exit codes: 0 done",
+        "stdin": "FILE...: Paths, globs, folders",
+        "github": "In CI: `passk gate FILE --baseline OLD",
+        "completion": "`passk --install-completion` adds",
+    }.items():
+        done = passk("help", word)
+        assert done.code == 0, done.err
+        assert said in " ".join(done.out.split()), done.out
+    for word, near in {"gaurd": "guard", "--levle": "level", "mesages": "messages"}.items():
+        done = passk("help", word)
+        assert (done.code, f"did you mean {near}?" in done.err) == (2, True), done.err

@@ -302,7 +302,7 @@ def test_bands_need_the_same_tasks_at_every_k() -> None:
     [
         ({"band": "wide"}, "--band wide"), ({"points": "1"}, "--points 1"),
         ({"points": "²"}, "--points ²"), ({"max_k": "0"}, "--max-k 0"),
-        ({"max_k": "9" * 23}, "--max-k 9"), ({"curves": "best@2"}, "a curve is named as pass@k"),
+        ({"max_k": "9" * 23}, "--max-k 9"), ({"metrics": "best@2"}, "a curve is named as pass@k"),
     ],
 )  # fmt: skip
 def test_refusals(options: dict[str, str], word: str) -> None:
@@ -311,7 +311,7 @@ def test_refusals(options: dict[str, str], word: str) -> None:
 
 
 def test_python_gives_numbers_as_they_are() -> None:
-    curve = filled(Curve, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "curves": ["maj@k"]})
+    curve = filled(Curve, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "metrics": ["maj@k"]})
     assert curve.grid == Grid(8)
     assert [(one.name, one.rates.tolist()) for one in curve.rates] == [("f", [0.25, 1])]
 

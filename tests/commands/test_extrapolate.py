@@ -98,7 +98,7 @@ def test_each_law_alone_is_a_table_and_drawn_of_a_lone_series() -> None:
 
 
 def test_limits_do_not_turn_back_beyond_the_attempts() -> None:
-    rows = facts(report_of(counts_of(), (20, 21, 30, 1000), curves=BOTH, fit="beta"))
+    rows = facts(report_of(counts_of(), (20, 21, 30, 1000), metrics=BOTH, fit="beta"))
     for family, sign in (("pass@", 1), ("pass^", -1)):
         for limit in ("estimate", "low", "high"):
             values = [float(r[limit]) for r in rows if str(r["metric"]).startswith(family)]  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_limits_do_not_turn_back_beyond_the_attempts() -> None:
 def test_a_target_within_the_attempts_is_read_off_the_data() -> None:
     counts = counts_of()
     target = float((counts.c / counts.n).mean()) / 2
-    rows = facts(report_of(counts, (100,), curves=BOTH, target=target, fit="beta"))
+    rows = facts(report_of(counts, (100,), metrics=BOTH, target=target, fit="beta"))
     at, hat = (r for r in rows if str(r["metric"]).startswith("k for"))
     assert (at["estimate"], at["low"], at["high"], at["note"]) == (1, 1, 1, "")
     k = int(hat["estimate"])  # type: ignore[call-overload]
@@ -142,7 +142,7 @@ def test_attempts_that_differ_have_a_column() -> None:
 def test_a_prediction_of_zero_stands_before_those_that_are_none() -> None:
     cells = [("never", f"t{t}", 20, 0) for t in range(30)]
     cells += [("some", f"t{t}", 20, t % 6) for t in range(30)]
-    report = report_of(Counts.from_cells(cells), (10,), curves=("pass^k",), fit="beta")
+    report = report_of(Counts.from_cells(cells), (10,), metrics=("pass^k",), fit="beta")
     assert [row[0] for row in report.tables[0].rows] == ["some", "never"]
     some = column(report, "pass^10")[0]
     assert isinstance(some, Estimate)
@@ -224,7 +224,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         (["--target", "nan"], "--target nan must lie between 0 and 1"),
         (["-m", "maj@3"], "-m maj@3: pass@k and pass^k can be extrapolated"),
         (["--bounds", "0,1"], "no such option: --bounds"),
-        (["--level", "2"], "level 2 must lie between 0 and 1"),
+        (["--level", "2"], "--level 2: it must be at most 1"),
     ],
 )
 def test_usage(passk: Passk, options: list[str], message: str) -> None:
@@ -335,7 +335,7 @@ def test_what_qualifies_the_numbers_is_said(passk: Passk, write: Write) -> None:
 def test_python_gives_what_the_command_line_prints(passk: Passk) -> None:
     done = passk("extrapolate", COUNTS, "--to", "10,100", "-m", "pass^k", "--target", "0.1", *FEW)
     findings = passk_cli.extrapolate(
-        passk_cli.read(COUNTS), to=[100, np.int64(10)], curves="pass^k", target=0.1, resamples=100
+        passk_cli.read(COUNTS), to=[100, np.int64(10)], metrics="pass^k", target=0.1, resamples=100
     )
     assert f"{findings}\n" == done.out.replace("--full", ".tables")
     assert findings.signature["to"] == "10,100"

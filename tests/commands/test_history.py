@@ -161,7 +161,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
         passk_cli.trend(TAU)
     split = tmp_path / "split.parquet"
     append(str(split), columns("a", [1], temperature="0.2"))
-    with pytest.raises(DataError, match="split by temperature, this one by nothing"):
+    with pytest.raises(ParameterError, match="split by temperature, this one by nothing"):
         passk_cli.record(TAU, to=split, at="b")
 
 
@@ -225,8 +225,8 @@ def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk
         done = passk("trend", NIGHTS, "-m", metric)
         assert (done.code, done.out) == (code, "")
         assert problem in done.err
-    with pytest.raises(TypeError, match=r"'metrics' \(a course is of one metric, as in metric="):
-        passk_cli.trend(NIGHTS, metrics="cost")
+    with pytest.raises(TypeError, match=r"'price'; a run is recorded with its prices"):
+        passk_cli.trend(NIGHTS, price={})
 
 
 def spending(run: str, costs: Any, day: int = 1, **more: str) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def test_recorded_costs_are_those_of_the_data(tmp_path: Path, place: str) -> Non
             costs, to=to, at=f"r{day}", date=f"2026-01-0{day}", columns="cost,duration"
         )
     for metric in ("cost", "duration") if place == "h.parquet" else ("median-cost",):
-        findings = passk_cli.trend(to, metric=metric)
+        findings = passk_cli.trend(to, metrics=metric)
         rows = findings.frame.set_index(["model", "run"]).query("metric == @metric")
         own = passk_cli.estimate(costs, metrics=metric).frame.set_index("model")
         for run in ("r2", "r3"):
@@ -281,7 +281,7 @@ def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path
         costs = np.exp(np.arange(20)[:, None] / 8 + random.normal(0, 0.5, (20, attempts)))
         costs[0, 0] *= day != 2
         append(to, spending(f"r{day}", costs * (2 if day >= 7 else 1), day=day))
-    findings = passk_cli.trend(to, metric="cost")
+    findings = passk_cli.trend(to, metrics="cost")
     (change,) = findings.frame.query("metric == 'change-ratio'").itertuples()
     assert change.run == "r7"
     assert 1.6 < change.estimate < 2.4
@@ -289,7 +289,7 @@ def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path
     assert " before, $" in str(findings)
     (plot,) = findings.report.plots
     assert ([rule.x for rule in plot.rules], plot.y_title, plot.unit) == ([8], "cost ($)", "")
-    ratio = passk_cli.trend(to, metric="cost-per-success")
+    ratio = passk_cli.trend(to, metrics="cost-per-success")
     assert set(ratio.frame["metric"]) == {"cost-per-success"}, "changes are those of the parts"
     assert [m.name for m in ratio.report.messages][-1:] == ["changes-of-parts"]
 
@@ -308,16 +308,16 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
         said = {message.name: message.text for message in recorded.report.messages}
         assert said["missing-costs-kept"].startswith("1 attempt without a cost is recorded as such")
     with pytest.raises(DataError, match=r"record 1: no cost \(2 attempts in all"):
-        passk_cli.trend(to, metric="cost")
+        passk_cli.trend(to, metrics="cost")
     for policy, n in (("drop", 10), ("mean", 12)):
         with pytest.warns(passk_cli.PasskWarning, match="2 attempts without a cost"):
-            found = passk_cli.trend(to, metric="cost", missing_cost=policy)
+            found = passk_cli.trend(to, metrics="cost", missing_cost=policy)
         assert found.frame["estimate"].tolist() == pytest.approx([8 / 3] * 2)
         (table, *_) = found.report.tables
         assert table.rows[0][2] == n
     assert passk_cli.trend(to).frame.query("metric == 'pass@1'")["n_max"].tolist() == [2, 2]
     with pytest.raises(ParameterError, match="a mean has no highest value"):
-        passk_cli.trend(to, metric="cost", missing_cost="bounds")
+        passk_cli.trend(to, metrics="cost", missing_cost="bounds")
 
 
 def test_runs_without_a_price_and_runs_at_other_prices_are_said(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_runs_without_a_price_and_runs_at_other_prices_are_said(tmp_path: Path) 
     for day, (price, settings) in enumerate([(1, "{}"), (0, "{}"), (3, '{"price":"m: 3, 3"}')], 1):
         append(to, spending(f"r{day}", np.full((4, 2), float(price)), day, settings=settings))
     with pytest.warns(passk_cli.PasskWarning):
-        findings = passk_cli.trend(to, metric="cost")
+        findings = passk_cli.trend(to, metrics="cost")
     said = {message.name: message.text for message in findings.report.messages}
     assert said["unpriced-runs"].endswith("is 0 in 1 run, which is left out: r2")
     assert said["mixed-settings"] == "runs of m were recorded with different options: price"
@@ -334,7 +334,7 @@ def test_runs_without_a_price_and_runs_at_other_prices_are_said(tmp_path: Path) 
     free = f"{tmp_path}/free.parquet"
     append(free, spending("r1", np.zeros((4, 2))))
     with pytest.raises(DataError, match="the cost of every attempt is 0"):
-        passk_cli.trend(free, metric="cost")
+        passk_cli.trend(free, metrics="cost")
 
 
 def test_prices_are_recorded_with_the_costs_that_they_make(tmp_path: Path) -> None:
@@ -413,7 +413,7 @@ def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> No
     assert "runs-pooled" in [message.name for message in gate.report.messages]
     several = passk_cli.gate(rows, baseline=f"{history}:last5", no_regression=True, k=[1, 2])
     assert set(several.frame.query("metric == 'pass@1'")["verdict"]) == {"undecided"}
-    with pytest.raises(ParameterError, match="no such file"):
+    with pytest.raises(DataError, match="no such file"):
         passk_cli.gate(rows, baseline="nowhere.parquet:last5", **rule)
     with pytest.raises(ParameterError, match="its suites are s; name one"):
         passk_cli.gate(rows, baseline=f"{history}:x:last5", **rule)

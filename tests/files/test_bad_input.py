@@ -255,7 +255,7 @@ USAGE = [
     ("k above 10⁹", ["-k", "1000000001"], "k must be a whole number, at least 1 and at most 1,0"),
     ("k of any length", ["-m", f"pass@{'9' * 5000}"], "at most 1,000,000,000"),
     ("10⁹ resamples", ["--resamples", "1000000000"], "--resamples 1000000000: it must be at most"),
-    ("metric without k", ["-m", "pass@"], "no metric 'pass@'; there are pass@K, pass^K"),
+    ("metric without k", ["-m", "pass@"], "no metric 'pass@'; did you mean pass@1?"),
     ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
     ("unknown model", ["--model", "x"], "no model 'x'; there are gpt-4o"),
@@ -263,7 +263,7 @@ USAGE = [
     ("unknown reader", ["--from", "xls"], "--from xls: choose one of "),
     ("unknown policy", ["--missing", "ignore"], "choose one of error, fail, drop, bounds"),
     ("unknown short", ["--short-tasks", "zero"], "choose one of empty, drop"),
-    ("bad field", ["--field", "shoe=x"], "write ROLE=COLUMN with a role of task"),
+    ("bad field", ["--field", "shoe=x"], "--field shoe=x: no role 'shoe'; "),
     ("bad where", ["--where", "reward >"], "--where reward >: syntax error"),
     ("unknown where", ["--where", "cost > 1"], "--where cost > 1: no column 'cost'; there are"),
     ("threshold", ["--threshold", "nan"], "--threshold nan: write a number, or 0.2,0.5,0.8"),
@@ -271,7 +271,7 @@ USAGE = [
     ("empty cluster", ["--cluster", ""], "--cluster is empty"),
     ("empty k", ["-k", ""], "-k is empty"),
     ("reserved group", ["--by", "metric"], "--by metric: the output has a column of that name"),
-    ("level 95", ["--level", "95"], "level 95 must lie between 0 and 1, as 0.95 does"),
+    ("level 95", ["--level", "95"], "--level 95: it must be at most 1; did you mean 0.95?"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; add -f, or use .csv"),
     ("unknown option", ["--interval-method", "x"], "no such option"),
 ]
@@ -312,13 +312,13 @@ def test_an_expression_reads_no_files(passk: Passk, write: Write, where: str, pr
     assert secret.read_text() == "x"
 
 
-def test_unknown_columns_are_bad_data(passk: Passk) -> None:
+def test_unknown_columns_are_a_mistake_of_usage(passk: Passk) -> None:
     path = SAMPLES / "tau_airline.csv"
     done = passk("estimate", path, "--by", "nope")
-    assert done.code == 3
-    assert "the columns are model, task_id, trial, reward" in done.err
+    assert done.code == 2
+    assert "no column 'nope'; there are model, task_id, trial, reward" in done.err
     done = passk("estimate", path, "--field", "task=nope")
-    assert (done.code, done.error) == (3, "no-such-column")
+    assert (done.code, done.error) == (2, "no-such-column")
     assert commands(done.err) == [["estimate", str(path), "--field", "task=task_id"]]
     run_printed(passk, done.err)
 

@@ -761,7 +761,7 @@ def test_a_frame_without_columns(data: object) -> None:
 
 @pytest.mark.parametrize("data", [FRAME.passed, polars.Series([1, 0])])
 def test_a_single_column_is_no_table(data: object) -> None:
-    with pytest.raises(ParameterError, match="cannot read data of type Series; give paths, rows"):
+    with pytest.raises(DataError, match="Series cannot be read; give paths, rows"):
         read(data)
 
 

@@ -286,7 +286,7 @@ REFUSED = [
     ("compare", {"band": True}, "band=True: with missing=\"bounds\" curves are ranges"),
     ("curve", {"delta": True}, "delta=True: with missing=\"bounds\" how uneven tasks are"),
     ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
-    ("curve", {"curves": "gain@k"}, "gain@1 may be largest"),
+    ("curve", {"metrics": "gain@k"}, "gain@1 may be largest"),
     ("gate", {"minimum": "gain@2=0.1"}, "gain@2 may be largest"),
     ("gate", {"minimum": "pass@1=0.1", "interval": "bca"}, "its limits may reach further"),
 ]  # fmt: skip

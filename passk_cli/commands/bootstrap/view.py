@@ -242,9 +242,9 @@ class Bootstrap(Question, BootstrapOptions):
         " method"
     )
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """The metrics; a ratio of means has no values that could be resampled."""
-        metrics: tuple[Metric, ...] = super().metrics(options, counts)
+        metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
                 f"-m {ratio}: a ratio of means has no values per task to resample; passk estimate"

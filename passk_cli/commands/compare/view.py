@@ -772,14 +772,14 @@ class Compare(Question, CompareOptions):
         groups = (self.sensitivity,) if self.sensitivity else ()
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """The metrics, of those that the data as a whole supports."""
         whole = self._whole(counts)
         if self._change is None:
-            return super().metrics(options, whole)
-        every = super().metrics(self._asked(options), whole)  # refuses a k that no task supports
+            return super().metrics_of(options, whole)
+        every = super().metrics_of(self._asked(options), whole)  # refuses a k that no task supports
         given = options.metrics.k or options.metrics.metrics
-        return super().metrics(options, whole) if given else every
+        return super().metrics_of(options, whole) if given else every
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data and what is asked of it; the intervals are those of differences."""

@@ -99,9 +99,8 @@ class Convert(Question, ConvertOptions):
             except DataError as error:
                 if error.problem != HOLDS_COUNTS:
                     raise
-                raise DataError(
-                    error.place, error.problem, "add --counts", name="contradicting-options"
-                ) from None
+                problem = f"{error.place}: {error.problem}; add --counts"
+                raise ParameterError(problem, name="contradicting-options") from None
 
     def report(self, study: Study) -> Report:
         """How many attempts there are of whom."""

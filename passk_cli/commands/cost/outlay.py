@@ -19,6 +19,7 @@ from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within
 from passk_cli.metrics.policy import cascade
 from passk_cli.metrics.registry import AMOUNTS, Metric
+from passk_cli.near import meant
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
@@ -207,10 +208,8 @@ def cascades(
     found = []
     for pair in pairs:
         if wrong := [name for name in pair if name not in names]:
-            raise ParameterError(
-                f"--cascade {','.join(pair)}: no model {wrong[0]!r}; there are {', '.join(names)}",
-                name="no-such-model",
-            )
+            problem = f"no model {wrong[0]!r}; {meant(wrong[0], names)}"
+            raise ParameterError(f"--cascade {','.join(pair)}: {problem}", name="no-such-model")
         groups = dict.fromkeys(series[1:] for series in by_series)
         both = [[by_series.get((name, *group)) for name in pair] for group in groups]
         made = [_cascade(study, amount, a, b) for a, b in both if a is not None and b is not None]

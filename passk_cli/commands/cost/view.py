@@ -419,7 +419,7 @@ class CostQuestion(Question, CostOptions):
             remedy = f"it has {listed(there)}; use --of {there[0]}"
             raise DataError(error.place, error.problem, remedy, name=error.name) from None
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """pass@1."""
         return (Metric("pass@", 1),)
 

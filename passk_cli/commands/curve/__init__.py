@@ -57,7 +57,7 @@ class CurveOptions:
     delta: Annotated[bool, Option(
         "--delta", help="Δ_k, coverage deficit and moments.",
         detail="They say what uneven tasks do.")] = False
-    curves: Annotated[tuple[Any, ...], Option(
+    metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves, e.g. pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
         detail="pass@k and pass^k are there anyway, unless one of them is named.")] = ()
@@ -67,5 +67,5 @@ class CurveOptions:
 
 
 COMMAND = Command(
-    CurveOptions, (Request, Metrics, Confidence), without=("metrics",), files="optional",
+    CurveOptions, (Request, Metrics, Confidence), files="optional",
     charts=True, methods=True, view="passk_cli.commands.curve.view:Curve")  # fmt: skip

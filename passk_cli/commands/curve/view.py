@@ -19,6 +19,7 @@ from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, needs, parse
+from passk_cli.near import did_you_mean, respelled
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
@@ -41,7 +42,7 @@ from passk_cli.study.curves import (
     exact_curves,
     telling,
 )
-from passk_cli.study.extremes import named, range_of
+from passk_cli.study.extremes import named, of_named_groups, range_of
 from passk_cli.study.fact import Fact, tidy
 from passk_cli.study.section import (
     GROUPS,
@@ -223,7 +224,7 @@ class AcrossK(Section[Curves]):
             yield range_of([last.fact(model) for model in self.records], groups)
             return
         [gain] = self.gain
-        facts = [gain.fact(model) for model in self.records]
+        facts = of_named_groups([gain.fact(model) for model in self.records])
         sizes = [abs(fact.estimate.value or 0.0) for fact in facts]
         step = f"from {gain.start} to {gain.k} attempts"
         verb = "gain" if gain.name == AT else "change"
@@ -523,10 +524,10 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
     for part in filter(None, (name.strip() for name in text.split(","))):
         match = re.fullmatch(r"([a-z-]+[@^])k(:.*)?", part.lower())
         if match is None:
-            raise ParameterError(
-                f"-m {part}: a curve is named as pass@k, best@k or gpass@k:0.5",
-                name="unknown-metric",
-            )
+            remedy = "a curve is named as pass@k, best@k or gpass@k:0.5"
+            if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respelled(part)):
+                remedy = did_you_mean([f"{number[1]}k{number[2] or ''}"])
+            raise ParameterError(f"-m {part}: {remedy}", name="unknown-metric")
         metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
     return tuple(dict.fromkeys(metrics))
 
@@ -560,12 +561,12 @@ class Curve(Question, CurveOptions):
     @property
     def further(self) -> tuple[Any, ...]:
         """The curves of other metrics."""
-        return tuple(metric for metric in self.curves if metric.family not in _BOTH)
+        return tuple(metric for metric in self.metrics if metric.family not in _BOTH)
 
     @property
     def shown(self) -> tuple[str, ...]:
         """Those of pass@k and pass^k that are shown: both, unless one is named."""
-        named = {metric.family for metric in self.curves}
+        named = {metric.family for metric in self.metrics}
         return tuple(f"{family}k" for family in _BOTH if family in named or not named & set(_BOTH))
 
     def request(self, options: SharedOptions) -> Request:

@@ -216,7 +216,7 @@ class Diversity(Question, DiversityOptions):
             normalise=self.normalise, similarity=self.similarity,
         )  # fmt: skip
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """distinct@k and distinct-correct@k; for k > 1 the gain over one attempt."""
         return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).of(counts)
 

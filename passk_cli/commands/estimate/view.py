@@ -18,7 +18,7 @@ from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.study.extremes import highest, named
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Numbers, rows_of, view
-from passk_cli.study.study import Study
+from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series
 
 # The share of the variance within tasks from which on attempts make intervals wide.
@@ -141,7 +141,7 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
     value = {fact.series: fact.estimate.value for fact in facts if fact.name == column}
     sign = next((m.sign for m in study.metrics if m.name == column), 1) * (1 if back else -1)
     numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}
-    return sorted(series, key=numbers.__getitem__)
+    return sorted(series, key=numbers.__getitem__) if name else ranked(numbers)
 
 
 class Estimation(Question, EstimateOptions):

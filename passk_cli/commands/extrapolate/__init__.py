@@ -35,7 +35,7 @@ def parse_curves(given: Any) -> tuple[str, ...]:
     >>> parse_curves(["pass^k, pass@k"]), parse_curves([","])
     (('pass^k', 'pass@k'), ('pass@k',))
     """
-    names = split(given)
+    names = tuple(name.lower() for name in split(given))
     for name in names:
         if name not in CURVES:
             raise ParameterError(
@@ -63,7 +63,7 @@ class ExtrapolateOptions:
     target: Annotated[float | None, Option(
         "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", parse=parse_target,
     )] = None
-    curves: Annotated[tuple[str, ...], Option(
+    metrics: Annotated[tuple[str, ...], Option(
         "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",
         parse=parse_curves)] = CURVES[:1]
     fit: Annotated[str | None, Option(

@@ -420,11 +420,11 @@ class Extrapolate(Question, ExtrapolateOptions):
         """
         most, confidence = int(study.counts.n.max()), study.confidence
         refuse_many_steps("extrapolation", most, "thin out the attempts")
-        families = [curve.removesuffix("k") for curve in self.curves]
+        families = [curve.removesuffix("k") for curve in self.metrics]
         every = [rates for family in families for rates in study.values([Metric(family, 1)])]
         attempts = max(largest_known(rates.n) for rates in every)
         to = self.to or (min(_TIMES * attempts, FARTHEST),)
-        aim = Aim(self.curves, to, self.target, self.fit)
+        aim = Aim(self.metrics, to, self.target, self.fit)
         # Each has streams of its own, so threads change no number.
         with ThreadPoolExecutor() as pool:
             computed = pool.map(lambda rates: predict(study, rates, aim), every)
@@ -442,7 +442,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         ]
         return view(
             study, [*sections, Fits(study, parts)], messages=study.messages(()),
-            extrapolate=",".join(self.curves), to=",".join(map(str, aim.ks)), target=self.target,
+            extrapolate=",".join(self.metrics), to=",".join(map(str, aim.ks)), target=self.target,
             fit=",".join(dict.fromkeys(map(aim.fit_of, families))), interval=None,
             level=confidence.level, population=confidence.population,
             cluster=confidence.cluster, resamples=confidence.resamples, seed=confidence.seed,

@@ -14,7 +14,7 @@ from passk_cli.files.formats import FORMATS, NAMES
 from passk_cli.files.formats.examples import EXAMPLES, Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
-from passk_cli.near import meant
+from passk_cli.near import did_you_mean, meant
 from passk_cli.report.model import FULL, Column, Report, Sentence, Table
 from passk_cli.study.section import VERSION, Section, data_field
 
@@ -59,7 +59,8 @@ def unknown(name: str) -> ParameterError:
     """Error for what is no format; it names the nearest ones."""
     word = name.lower()
     inside = [each for each in NAMES if word in each]
-    question = meant(word, inside[:3] or NAMES, "`passk formats` lists them")
+    question = meant(word, NAMES, "`passk formats` lists them")
+    question = did_you_mean(inside[:3]) if inside else question
     return ParameterError(f"no format is named {name!r}; {question}", name="unknown-name")
 
 

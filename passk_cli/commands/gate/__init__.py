@@ -70,5 +70,5 @@ _NO_CEILING = (
 )
 COMMAND = Command(
     GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),
-    lacking=dict.fromkeys(("--max", "--maximum", "maximum"), _NO_CEILING), files="optional",
+    lacking=dict.fromkeys(("--max", "--maximum", "max", "maximum"), _NO_CEILING), files="optional",
     judges=True, view="passk_cli.commands.gate.view:Gate")  # fmt: skip

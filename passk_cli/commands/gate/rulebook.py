@@ -240,8 +240,8 @@ class _RuleFile:
             raise self.refusal(f"two suites are named {names[twice]}", "name", SUITE, twice)
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
-            there = f"there are {', '.join(tiers)}" if tiers else "no suite has a tier"
-            raise ParameterError(f"--tier {tier}: no suite of {self.name} has it; {there}")
+            question = meant(tier, tiers) if tiers else "no suite has a tier"
+            raise ParameterError(f"--tier {tier}: no suite of {self.name} has it; {question}")
         run = [entry for entry in entries if tier is None or tier in entry.suite.tier]
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         others = tuple(entry.suite.name for entry in entries if entry not in run)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 from passk_cli.commands.gate.judgement import Counted, Judgement
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import parse_tasks
+from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.report.words import first_few, p_relation, plural, series_name
@@ -594,7 +595,7 @@ class MustPass(EachRule):
             tasks, do_pass = plural(asked, "named task"), "passes" if asked == 1 else "pass"
             line = self.line(trial, rates, (f"{tasks} {do_pass} {rate}",), self.must_pass_rate)
             if unknown:
-                absent = f"{cut(first_few(unknown))} in the data{_remedy(unknown)}"
+                absent = f"{cut(first_few(unknown))} in the data{_remedy(unknown, places)}"
                 return line.unchecked(f"no task {absent}")
             names, passed = trial.sides.counts.tasks, int((~below).sum())
             number = passed
@@ -695,10 +696,12 @@ def _beside(limits: Estimate | Interval | None, limit: float) -> str:
     return PASS if limits.low >= limit else FAIL if limits.high < limit else UNDECIDED
 
 
-def _remedy(unknown: Sequence[str]) -> str:
-    """A remedy for names that are no tasks: a file that is missing, or a comment in one."""
+def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:
+    """A remedy for names that are no tasks: what is near, a missing file, or a comment in one."""
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks has no comments"
+    if near := nearest(unknown[0], tasks):
+        return f"; {did_you_mean(near)}"
     is_file = any(Path(name).suffix or os.sep in name for name in unknown)
     return ", and no such file" if is_file else ""
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from passk_cli.arrays import grouped
 from passk_cli.commands.gate.judgement import OF, Counted, Coverage
 from passk_cli.errors import ParameterError
+from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.inference.flips import chances, number_law
-from passk_cli.near import meant
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.words import plural
@@ -137,10 +137,7 @@ class Sides:
         """
         models = sorted({series[0] for series in counts.series})
         if name not in models:
-            raise ParameterError(
-                f"--baseline {name}: no such file, and no such model; {meant(name, models)}",
-                name="no-such-model",
-            )
+            raise no_baseline("--baseline", name, models)
         if len(models) == 1:
             raise ParameterError(
                 "no candidate: every model in the data is the baseline", name="no-such-model"

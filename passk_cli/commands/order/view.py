@@ -439,7 +439,7 @@ class Order(Question, OrderOptions):
         role = "line" if self.order_from_lines else "attempt"
         return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """first@k and pass@k at each k; ParameterError for a k that no task has attempts for."""
         most = int(counts.n.max())
         if short := [k for k in self.k if k > most]:

@@ -94,7 +94,7 @@ class Record(Question, RecordOptions):
         """The request, with what attempts took; what is missing of it stays so."""
         return replace(options.request, attempts=self.columns, missing_cost=KEEP)
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """None: nothing is computed."""
         return ()
 

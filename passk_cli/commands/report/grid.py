@@ -10,6 +10,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.errors import ParameterError
+from passk_cli.near import meant
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import TaskGrid
 from passk_cli.report.words import natural
@@ -76,8 +77,8 @@ def check_link(link: str, groups: Collection[str]) -> None:
     known = (*_FILLED_BY_PAGE, *groups)
     unknown = next((name for name in _FIELD.findall(link) if name not in known), None)
     if unknown is not None:
-        fields = ", ".join(f"{{{name}}}" for name in known)
-        raise ParameterError(f"--link: no field {{{unknown}}}; there are {fields}")
+        question = meant(unknown, [f"{{{name}}}" for name in known])
+        raise ParameterError(f"--link: no field {{{unknown}}}; {question}")
     if "{task}" not in link:
         raise ParameterError(f"--link {link}: it leads to no task; add {{task}}")
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):

@@ -14,6 +14,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.laws.toy_model import FAMILIES
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
+from passk_cli.near import meant
 from passk_cli.option import changed, split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
@@ -383,9 +384,8 @@ def parse_families(value: Any) -> tuple[str, ...]:
     families = split(value)
     for family in families:
         if family not in FAMILIES:
-            raise ParameterError(
-                f"--toy {','.join(families)}: no family {family!r}; there are {', '.join(FAMILIES)}"
-            )
+            problem = f"no family {family!r}; {meant(family, FAMILIES)}"
+            raise ParameterError(f"--toy {','.join(families)}: {problem}")
     return families
 
 
@@ -433,7 +433,7 @@ class Temperature(Question, TemperatureOptions):
         spreads, ks = self.spread or toy.DEFAULT_SPREADS, self.k or toy.DEFAULT_KS
         return toy.toy_report(self.toy, spreads, gamma, ks)
 
-    def metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """pass@k, and what is named."""
         metrics = options.metrics.of(counts)
         return tuple(m for m in metrics if m.family == "pass@" or m in options.metrics.metrics)
@@ -458,8 +458,8 @@ class Temperature(Question, TemperatureOptions):
             counts = read(replace(request, by=others))
         counts = by_temperature(counts, column)
         return Study(
-            counts, self.metrics(options, counts), confidence, replace(options.rules, family=ALL),
-            options.metrics.short_tasks,
+            counts, self.metrics_of(options, counts), confidence,
+            replace(options.rules, family=ALL), options.metrics.short_tasks,
             decided={} if column == TEMPERATURE else {"temperature": column or "names"},
         )  # fmt: skip
 

@@ -24,7 +24,7 @@ class TrendOptions:
     Example: passk trend sample_data/nights.parquet --level 0.99
     """
 
-    metric: Annotated[str, Option(
+    metrics: Annotated[str, Option(
         "-m --metric", "NAME", "pass@1, or cost, tokens, duration, turns.",
         parse="passk_cli.commands.trend.view:parse_metric",
         detail="What attempts took is in runs that were recorded with it (passk record --with"
@@ -37,7 +37,6 @@ COMMAND = Command(
     without=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome", "records",
              "path", "bounds", "engine", "spark_master"),
     lacking={
-        "metrics": "a course is of one metric, as in metric=\"cost\"",
         **dict.fromkeys(("--price", "price"), "a run is recorded with its prices, by passk record"),
     },
     view="passk_cli.commands.trend.view:Trend",

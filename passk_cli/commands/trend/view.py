@@ -493,7 +493,7 @@ class Trend(Question, TrendOptions):
                 " 0.99; choose one of these",
                 name="invalid-method",
             )
-        metric = parse(self.metric)
+        metric = parse(self.metrics)
         attempts = (metric.kind.needs,) if metric.kind.needs else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         counts = runs_with(read_history(read, request), metric.kind.needs)

@@ -34,6 +34,12 @@ IDENTICAL_MODELS = Message(
     "Two files that are models by their names hold the same bytes: one is probably a copy. Their"
     " difference is exactly 0, which says nothing about two models. Leave the copy out.",
 )  # fmt: skip
+WITHOUT_GROUP = Message(
+    "without-group", NOTE,
+    "{attempts:attempt} {attempts:has|have} no {column}: a group of their own, named last",
+    meaning="The column of --by is empty there, or NaN. Such attempts are kept, as a group whose"
+    " name is empty; it is not named as the best. --where \"COLUMN IS NOT NULL\" leaves them out.",
+)  # fmt: skip
 MIXED_TASKS = Message(
     "mixed-tasks", NOTE,
     'tasks are numbers in {numbers} and texts in {texts}: {task} and "{task}" are one task',

@@ -73,7 +73,7 @@ def explain(
         packed = source.packing != "none"
         remedy = "unpack it yourself and give that file" if packed else "split it into several"
         problem = f"a record over {object_bytes([source]):,} bytes"
-        return DataError(source.name, problem, remedy, name="too-large")
+        return BadRecord(source.name, problem, remedy)
     if request.where and _OF_EXPRESSIONS.match(message):
         return _wrong_condition(message, request)
     for source in sources:

@@ -14,6 +14,7 @@ import numpy as np
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
 from passk_cli.files.counting.checks import (
+    WITHOUT_GROUP,
     copy_of_a_file,
     equal_models,
     mixed_tasks,
@@ -29,6 +30,7 @@ from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
+from passk_cli.text import Category
 
 
 def decide(
@@ -76,7 +78,13 @@ def decide(
         if request.only_tasks or request.exclude_tasks:
             remedy = "do --only-task and --exclude-task leave one?"
         raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
-    series = crossed([cells[column][attempted].filled for column in ("name", *groups)])
+    orders = dict(chain.from_iterable(batch.layout.orders.items() for batch in batches))
+    columns = [cells[column][attempted].filled for column in ("name", *groups)]
+    for place, name in enumerate(request.by, 1):
+        if name in orders:
+            names, codes = columns[place]
+            columns[place] = [Category(text, orders[name]) for text in names], codes
+    series = crossed(columns)
     tasks = cells["task"][attempted]
     numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
     some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
@@ -101,6 +109,11 @@ def decide(
         from passk_cli.files.reading.structures import ended
 
         messages += [said for batch in batches if (said := ended(batch, int(n.sum())))][:1]
+    messages += [
+        WITHOUT_GROUP(attempts=without, column=name)
+        for name, column in zip(request.by, groups, strict=True)
+        if (without := int(n[cells[column].absent].sum()))
+    ]
     if len(attempts.task_kinds) > 1:
         messages += mixed_tasks(attempts.task_kinds, tasks)
     reasons: dict[str, Counter[str]] = {}

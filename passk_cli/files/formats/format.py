@@ -28,6 +28,7 @@ from passk_cli.files.sources.source import (
     unique,
 )
 from passk_cli.message import WARNING, Message, Said
+from passk_cli.near import meant
 from passk_cli.text import shortened
 
 INCOMPLETE_RUN = Message(
@@ -479,7 +480,7 @@ def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
         raise DataError(place, "no outcome in this file", "was it scored?", name="no-such-outcome")
     if chosen is not None:
         problem = f"no outcome {shortened(chosen)!r}"
-        raise DataError(place, problem, f"there are {names}", name="no-such-outcome")
+        raise DataError(place, problem, meant(chosen, outcomes), name="no-such-outcome")
     if len(outcomes) > 1:
         problem = f"{len(outcomes)} outcomes: {names}"
         remedy = f"choose one with --outcome {outcomes[0]}"

@@ -21,6 +21,7 @@ from passk_cli.files.formats.format import Contents, File, Format, Record, Wante
 from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
 from passk_cli.files.sources.source import PACKED
 from passk_cli.message import WARNING, Message, Settle
+from passk_cli.near import meant
 from passk_cli.text import shortened
 
 UNJUDGED_IDS = Message(
@@ -451,8 +452,8 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
             )
         if members:
             return Contents(lambda wanted: [dict(file.members(*keys))])
-        there = ", ".join(shortened(name) for name, _ in islice(file.members(), 12))
-        remedy = f"there are {there}" if there else ""
+        there = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]
+        remedy = meant(key, there) if there else ""
         raise NoResults(file.source.name, f"no records in {shortened(key)!r}", remedy)
 
     rule = f"the records in {shortened(key)}; where they are by key, the key is their task"
@@ -483,7 +484,8 @@ def _below(
     if keys and isinstance(value, dict):
         named = _NAMED.fullmatch(keys[0])
         if named is None and keys[0] not in value:
-            raise BadRecord(place, f"no {shortened(keys[0])!r} in it", "expected as in the others")
+            remedy = meant(keys[0], value, "expected as in the others")
+            raise BadRecord(place, f"no {shortened(keys[0])!r} in it", remedy)
         members = value.items() if named else [(keys[0], value[keys[0]])]
         for key, inner in members:
             more = {named[1]: key} if named else {}

@@ -11,7 +11,7 @@ import duckdb
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Layout
 from passk_cli.limits import is_nested
-from passk_cli.near import meant
+from passk_cli.near import meant, there_are
 
 _QUOTES = " (text goes between single quotes)"
 _WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
@@ -41,10 +41,9 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
     if absent:
         in_names = " (in the files' names? give --path, as '{model}_temp{temperature}.json')"
         hint = in_names if absent[0] in ("temperature", "temp") else _QUOTES
-        raise ParameterError(
-            f"--where {where}: no column {absent[0]!r}; {meant(absent[0], sorted(columns))}{hint}",
-            name="no-such-column",
-        )
+        question = meant(absent[0], sorted(columns), there_are(sorted(columns)) + hint)
+        problem = f"--where {where}: no column {absent[0]!r}; {question}"
+        raise ParameterError(problem, name="no-such-column")
     return names
 
 

@@ -49,6 +49,7 @@ class Layout:
     table : the rows as DuckDB knows them by a name: of a frame, or of what a cluster returned.
     constants : column → path → value, of columns that are constant in each file and not in it.
     joined : column → the columns that its values are made of.
+    orders : column → its values in order, where it says so itself.
     """
 
     kind: str
@@ -63,6 +64,7 @@ class Layout:
     table: str = ""
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     joined: Mapping[str, list[str]] = field(default_factory=dict)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def summary(self) -> list[Any]:

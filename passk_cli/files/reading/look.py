@@ -36,7 +36,13 @@ from passk_cli.files.roles import (
     without_absent,
 )
 from passk_cli.files.sources.arguments import UNNAMED, model_names
-from passk_cli.files.sources.memory import column_names, frames_of, register, unnamed_index
+from passk_cli.files.sources.memory import (
+    column_names,
+    frames_of,
+    orders_of,
+    register,
+    unnamed_index,
+)
 from passk_cli.files.sources.paths import path_columns
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
@@ -377,7 +383,7 @@ def _frames(
         register(con, frame, table)
         require_distinct(name, column_names(frame))
         columns = typed_columns(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
-        layout = Layout("frame", "a DataFrame", columns, table=table)
+        layout = Layout("frame", "a DataFrame", columns, table=table, orders=orders_of(frame))
         layout = replace(layout, joined=joined(request.fields, layout.kinds))
         source = Source(f"<{table}>", name, model, "none", place)
         try:

@@ -13,8 +13,8 @@ from passk_cli.option import declared
 
 # Errors beside whose remedies other columns may be meant.
 OF_COLUMNS = (
-    *("no-task-column", "no-outcome-column", "no-model-column", "no-such-column"),
-    "ambiguous-column",
+    *("no-task-column", "no-outcome-column", "no-model-column", "no-role-column"),
+    *("no-such-column", "ambiguous-column"),
 )
 
 

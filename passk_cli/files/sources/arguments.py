@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
@@ -30,6 +30,7 @@ from passk_cli.files.sources.source import (
     require_whole,
     without_suffixes,
 )
+from passk_cli.near import meant
 from passk_cli.text import decoded, name_of
 
 # What rows of Python's are called, and the model of data that names none and is no file.
@@ -59,10 +60,8 @@ def expand(
             raise remote.unread(path)
         if path == "-":
             if any(name == "<stdin>" for _, name, _, _ in files):
-                raise ParameterError(
-                    "standard input (-) can be read once; it was given twice",
-                    name="duplicate-files",
-                )
+                problem = "standard input (-) can be read once; it was given twice"
+                raise ParameterError(problem, name="usage")
             copy = _spool(sys.stdin.buffer, spool / "stdin", "<stdin>")
             files.append((copy, "<stdin>", label, True))
             continue
@@ -88,9 +87,7 @@ def expand(
 
 def given_twice(name: str) -> ParameterError:
     """Error for a file that two arguments mean."""
-    return ParameterError(
-        f"{name} is given twice; its attempts would count double", name="duplicate-files"
-    )
+    return ParameterError(f"{name} is given twice; its attempts would count double", name="usage")
 
 
 def read_paths(arguments: Sequence[str]) -> set[str]:
@@ -145,7 +142,7 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
             raise ParameterError(
                 f"{name_of(own)} is the baseline and lies in {name_of(path)};"
                 " name the files of the new run one by one",
-                name="duplicate-files",
+                name="contradicting-options",
             )
         paths = _paths(path)
         others = [p for p in paths if _real(p) not in real]
@@ -271,11 +268,18 @@ def _paths(path: str, hidden: list[str] | None = None) -> list[str]:
         raise _unreadable(path, error) from None
     except OSError:
         pass
-    remedy = "check the path"
-    if Path(path).parts[:1] == ("sample_data",):
-        # Of an example in the help, typed where passk is installed without them.
-        remedy = "the sample data are in a clone of passk: run this there"
-    raise DataError(path, "no such file", remedy, name="no-such-file")
+    raise not_there(path)
+
+
+def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | ParameterError:
+    """Error for what is to be compared with and is no file and no model of the data.
+
+    option : as it is written.
+    """
+    if is_result(name):
+        return not_there(name)
+    problem = f"no such file, and no such model; {meant(name, models)}"
+    return ParameterError(f"{option} {name}: {problem}", name="no-such-model")
 
 
 def is_result(name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError
 from passk_cli.files.database import connect, quote_text
 from passk_cli.files.sources.arguments import ROWS, comes_once
 from passk_cli.files.sources.source import Source
@@ -148,15 +148,27 @@ def column_names(data: Any) -> list[str]:
     return []
 
 
+def orders_of(data: Any) -> dict[str, tuple[str, ...]]:
+    """Column → its values in order, of a table's ordered categories (pandas) and enums (polars)."""
+    orders = {}
+    for name in column_names(data):
+        try:
+            dtype = data[name].dtype
+        except (AttributeError, KeyError, TypeError, IndexError):
+            continue
+        if getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum":
+            orders[name] = tuple(map(str, dtype.categories))
+    return orders
+
+
 def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
     """A table of another library's by this name; DataError for columns that cannot be read."""
     if not is_table(data):
         # As a groupby gives, with the tasks in its index.
         named = any(getattr(getattr(data, "index", None), "names", ()))
         remedy = "with .reset_index() it is a DataFrame; " if named else ""
-        raise ParameterError(
-            f"cannot read data of type {type(data).__name__}; {remedy}{READABLE}", name="wrong-data"
-        )
+        problem = f"{type(data).__name__} cannot be read"
+        raise DataError("data", problem, remedy + READABLE, name="wrong-data")
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
         data = _with_index(data)

@@ -30,12 +30,11 @@ class Template:
         broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
         if not names or broken or not all(map(str.isidentifier, names)):
             remedy = "write column names in braces, as in '{model}/{task}/run-{attempt}.json'"
-            raise ParameterError(f"--path {self.text}: {remedy}", name="bad-path")
+            raise ParameterError(f"--path {self.text}: {remedy}")
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ParameterError(
-                f"--path {self.text}: {{{twice[0]}}} is there twice; write * once", name="bad-path"
-            )
+            problem = f"{{{twice[0]}}} is there twice; write * once"
+            raise ParameterError(f"--path {self.text}: {problem}")
 
     @cached_property
     def names(self) -> tuple[str, ...]:

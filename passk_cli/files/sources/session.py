@@ -123,7 +123,7 @@ def _require_answer(connected: Any) -> None:
     connected.client.set_retry_policies(patient)
 
 
-def _silent(master: str | None, error: BaseException, log: str) -> ParameterError:
+def _silent(master: str | None, error: BaseException, log: str) -> PasskError:
     """Why no session came about."""
     text = str(error)
     if ("JAVA_GATEWAY_EXITED" in text and master is None) or "JAVA_HOME" in log:
@@ -136,10 +136,9 @@ def _silent(master: str | None, error: BaseException, log: str) -> ParameterErro
         return ParameterError(f"--spark-master {shown}: {problem}", name="missing-package")
     silent = "StatusCode.UNAVAILABLE" in text
     reason = "nothing answers there" if silent else " ".join(text.split())[:200]
-    return ParameterError(
-        f"--spark-master {shown}: no session ({reason}); does it run, and is its"
-        " version that of pyspark?",
-        name="spark-failed",
+    remedy = "does it run, and is its version that of pyspark?"
+    return DataError(
+        f"--spark-master {shown}", f"no session ({reason})", remedy, name="spark-failed"
     )
 
 

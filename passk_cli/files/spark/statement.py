@@ -106,7 +106,7 @@ class SparkStatement(GroupedStatement):
             raise ParameterError(
                 f"--duplicates {keep}: attempts are repeated, and rows on a cluster have no order;"
                 " leave the repeated ones out of the files, or --engine spark",
-                name="not-on-spark",
+                name="contradicting-options",
             )
         return super().rows(None)
 
@@ -378,7 +378,7 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
         if kind == "csv" and request.skip_bad:
             raise ParameterError(
                 "--skip-bad: Spark keeps no account of rows of CSV; correct them",
-                name="not-on-spark",
+                name="contradicting-options",
             )
         if not batch.layout.spool:
             require_readable(batch.sources)
@@ -401,4 +401,4 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
         problem = f"{option}: solutions are texts, which stay on the cluster"
         remedy = "compare them with --normalise none, or leave --engine spark out"
     if problem:
-        raise ParameterError(f"{problem}; {remedy}", name="not-on-spark")
+        raise ParameterError(f"{problem}; {remedy}", name="contradicting-options")
