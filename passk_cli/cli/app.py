@@ -202,8 +202,8 @@ def main() -> None:
             helped = words[1:] in (["--help"], ["-h"])
             made = _help if first[0] == HELP else (_named if helped else _function)(first[0], False)
             # A topic can be an option, with its hyphens.
-            settings = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
-            settings = settings if first[0] == HELP else None
+            topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
+            settings = topic if first[0] == HELP else None
             app.command(first[0], cls=DeclaredCommand, context_settings=settings)(made)
         else:
             app, first = build(), []

@@ -327,8 +327,8 @@ def parse(text: str) -> Metric:
     match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", respelled(name), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.counted:
-        k = re.search(r"[1-9][0-9]*", name)
-        names = [each.replace("K", k[0] if k else "1") for each in patterns()]
+        number = re.search(r"[1-9][0-9]*", name)
+        names = [each.replace("K", number[0] if number else "1") for each in patterns()]
         question = meant(respelled(name), names, "`passk help metrics` lists them")
         if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respelled(name)):
             question = f"write its k as a number, as in {name[:-1]}10"

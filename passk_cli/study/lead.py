@@ -149,12 +149,11 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
         shares = cache(partial(_shares_by_series, compared, confidence))
         places = zip(letters(better | better.T), rank_limits(better).tolist(), strict=True)
         for rival in rivals:
-            letter, limits = next(places) if rival.series in tested else (None, (None, None))
-            yield Rank(rival, letter, *limits, shares)
+            there = rival.series in tested
+            letter, (low, high) = next(places) if there else (None, (None, None))
+            yield Rank(rival, letter, low, high, shares)
 
 
-def _shares_by_series(
-    rivals: Sequence[TaskValues], confidence: Confidence
-) -> dict[Series, Cell]:  # fmt: skip
+def _shares_by_series(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[Series, Cell]:
     shares = ranges_of_lead(rivals, confidence) if rivals else ()
     return dict(zip((rival.series for rival in rivals), shares, strict=True))

@@ -183,13 +183,13 @@ def _pooled(comparisons: Sequence[Comparison], rules: Rules) -> _Judged:
         ])  # fmt: skip
         usual = np.mean(spreads) if np.isfinite(spreads).all() and len(pairs) > 1 else 0.0
         for key, each in own.items():
-            law, places = each[0][1], [at for at, *_ in each]
-            law = law.at_least(rows[key], np.sqrt(usual / (law.degrees[rows[key]] + 1)))
-            p[places] = law.p()
+            whole, places = each[0][1], [at for at, *_ in each]
+            part = whole.at_least(rows[key], np.sqrt(usual / (whole.degrees[rows[key]] + 1)))
+            p[places] = part.p()
             if rules.margin:
-                equivalence[places] = law.equivalence(rules.margin)
+                equivalence[places] = part.equivalence(rules.margin)
             for row, at in enumerate(places):
-                laws[at] = law, row
+                laws[at] = part, row
     return _Judged(comparisons, p, equivalence, laws)
 
 
@@ -239,7 +239,7 @@ def _judged(
             name = BONFERRONI if law.tests > 1 and not len(law.smallest) else MAX_T
             equivalence, level = law.adjusted_one_sided(equivalence), law.level(alpha)
         else:
-            tests = np.count_nonzero(~np.isnan(p))
+            tests = int(np.count_nonzero(~np.isnan(p)))
             adjusted, level = np.minimum(tests * p, 1.0).tolist(), alpha / max(tests, 1)
         yield (
             {"law": law_of_pair, "adjusted": differ, "equivalence": alike, "alpha": level,
@@ -266,7 +266,7 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> OneLevel | None:
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
         # Of thousands of groups with tasks of their own, which are all but independent.
-        return SmallestP(len(tested), np.empty(0))
+        return None
     differences = np.zeros((len(tasks), len(tested)))
     shared = np.zeros(differences.shape, dtype=bool)
     for column, c in enumerate(tested):

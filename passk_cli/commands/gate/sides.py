@@ -245,10 +245,11 @@ class Sides:
     def renamed(self) -> list[tuple[str, str]]:
         """Models of the baseline that nobody is compared with, each with a candidate that has its
         tasks and passes them alike."""
+        if self.baseline is None:
+            return []
         models = sorted({model for model, *_ in self.series})
-        gone = self.base_models - {self.partner(model) for model in models}
         pairs = []
-        for old in sorted(gone if self.baseline is not None else ()):
+        for old in sorted(self.base_models - {self.partner(model) for model in models}):
             base = _cells(self.baseline, old)
             fits = {new: _alike(base, _cells(self.counts, new)) for new in models}
             if any(fits.values()):

@@ -176,8 +176,8 @@ def facts_by_task(
             needed,
         )  # fmt: skip
         parts.append([np.broadcast_to(column, group.n.shape).ravel() for column in columns])
-    columns = tuple(map(np.concatenate, zip(*parts, strict=True)))
-    series, ranks, n, c, _, _, codes, _, needed = columns
+    whole = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    series, ranks, n, c, _, _, codes, _, needed = whole
     varied = np.where(n > 0, np.abs(c / np.maximum(n, 1) - 0.5), 1.0)
     keys = [places[series], ranks, *([] if by_name else [-n, varied, codes, needed])]
 
@@ -194,7 +194,7 @@ def facts_by_task(
         )  # fmt: skip
 
     order = np.lexsort(keys)
-    cells = [column[order] for column in columns]
+    cells = [column[order] for column in whole]
     return LazyFacts(len(n), fact)
 
 
