@@ -146,8 +146,6 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
 
 def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Record | DataError]]:
     """Records of what has no lines (documents, Parquet), numbered from 1."""
-    if batch.layout.kind == "frame":
-        return
     con = connect([source.path])
     try:
         if batch.layout.kind == "json":

@@ -17,6 +17,8 @@ Item = TypeVar("Item")
 _BLOCK = 1 << 18
 # Keys of records inside records: "info.agent_info.llm" is the deepest that a format asks for.
 _DEPTH = 3
+# Elements of an array that are looked at.
+_ELEMENTS = 1000
 # How many texts, how long, are held of what is passed by.
 _HELD = 100
 # A string, also one that the text cuts off, or a sign between values.
@@ -250,10 +252,10 @@ def parsed_once(text: str) -> Any:
         return None
 
 
-def begun(text: str, most: int = 1000) -> Any:
+def begun(text: str) -> Any:
     """A document as far as its beginning holds it, with what is cut off as null; None for none.
 
-    most : the elements of an array that are looked at.
+    Of an array the first thousand elements.
 
     >>> begun('{"a": [{"b": 1}, {"b": 2}, {"b"'), begun('{"a": {"b": "cut o')
     ({'a': [{'b': 1}, {'b': 2}, {}]}, {'a': {'b': None}})
@@ -269,7 +271,7 @@ def begun(text: str, most: int = 1000) -> Any:
         elif sign in "}]" and around:
             around.pop()
         elements += sign == "," and around == ["]"]
-        if len(around) > MOST_LEVELS or elements == most:
+        if len(around) > MOST_LEVELS or elements == _ELEMENTS:
             break
     if last is None:
         return None
@@ -279,7 +281,7 @@ def begun(text: str, most: int = 1000) -> Any:
         return json.loads(text[:end] + "null" * (sign == ":") + "".join(reversed(around)))
     except JSONDecodeError as error:
         # As far as it is JSON.
-        return begun(text[: error.pos], most) if error.pos < end else None
+        return begun(text[: error.pos]) if error.pos < end else None
     except RecursionError:
         return None
 

@@ -1,8 +1,4 @@
-"""Counts of files that stay from run to run: a folder of entries.
-
-What an entry is of stands in its name: the file, its size and time, the statement, the versions.
-So an entry is never wrong, it is only not there.
-"""
+"""Counts of files that stay from run to run: a folder of entries."""
 
 from __future__ import annotations
 
