@@ -192,6 +192,8 @@ _PLURALS = {
 # What the columns of LangSmith's evaluators begin with, in its tables of an experiment.
 # Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
 _FEEDBACK = "feedback."
+# What its tables have where these names are plain: there too a status says that the run ended.
+_LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
 # human-eval's own result files carry `passed` and, beside it, `result`: the same in words
 # ("passed", "failed: …"). Source: github.com/openai/human-eval, execution.py.
 _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
@@ -597,7 +599,7 @@ def candidates(role: str, columns: Iterable[str]) -> list[str]:
     feedback = [column for column in columns if role == "outcome" and column.startswith(_FEEDBACK)]
     for names in ROLES[role].names:
         matches = [column for column in columns if spelled(column) in names]
-        if feedback:
+        if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
             # There a status says that the run ended.
             return [column for column in matches if spelled(column) != "status"] + feedback
         if matches:

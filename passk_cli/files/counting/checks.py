@@ -94,7 +94,8 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
 
 def equal_models(batches: Sequence[Batch]) -> list[Said]:
     """A warning where files that are models by their names are byte for byte the same."""
-    named = [("", s) for b in batches for s in b.sources if not (s.label or b.roles.model)]
+    files = [b for b in batches if b.layout.kind != "record" and not b.roles.model]
+    named = [("", source) for batch in files for source in batch.sources if not source.label]
     pairs = _equal(named) if len(named) > 1 else []
     if not pairs:
         return []

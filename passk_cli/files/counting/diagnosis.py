@@ -33,6 +33,7 @@ from passk_cli.files.sources.source import (
     text_kind,
 )
 from passk_cli.limits import MORE_MEMORY
+from passk_cli.message import Settle
 from passk_cli.outcomes.counts import TOO_MANY
 from passk_cli.text import plural, shortened
 
@@ -253,13 +254,14 @@ def no_name(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> 
         remedy = f"drop such rows with .dropna(subset={[column]!r})"
         return DataError(row.place, f"{column!r} has no value", remedy, name="missing-name")
     text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
-    remedy = (
-        f"a summary line? {SKIP}"
-        if role == "task"
-        else f'others have one: leave these out with --where "{row.batch.roles.model} IS NOT NULL",'
-        " or name all of the file's records with label=path"
-    )
-    return DataError(row.place, f"no {role} in {shortened(text)}", remedy, name="missing-name")
+    remedy, settles = f"a summary line? {SKIP}", []
+    if role == "model":
+        named = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
+        remedy = f"others have one: leave these out with --where '{named}'"
+        remedy += ", or name all of the file's records with label=path"
+        settles = [Settle({"where": named}, "leaves out attempts without a model")]
+    problem = f"no {role} in {shortened(text)}"
+    return DataError(row.place, problem, remedy, name="missing-name", settles=settles)
 
 
 def repeated_attempt(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -218,6 +219,11 @@ def look(
         more = f" (and {len(others)} more files that hold no results)" if others else ""
         raise DataError(first.place, f"{first.problem}{more}", first.remedy, name=first.name)
     names = model_names(inputs.sources) if nameless else {}
+    # Documents of an attempt each are no model each.
+    alone = {s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label}
+    folders = {path: os.path.dirname(os.path.abspath(path)) for path in alone & nameless}
+    several = Counter(folders.values())
+    names |= {p: os.path.basename(f) or p for p, f in folders.items() if several[f] > 1}
     return batches, {path: names[path] for path in nameless}
 
 

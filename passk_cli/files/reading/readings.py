@@ -73,7 +73,8 @@ UNCLEAR = frozenset(
 # Words of names of what is no outcome, and of what is no task.
 _CONTRARY = frozenset(
     "first total valid expected num count max min time timeout cached enabled skipped retry n index"
-    " number exists has is_valid completed finished format truth gold prediction predicted".split()
+    " number exists has is_valid completed finished format truth gold prediction predicted"
+    " dirty".split()
 )
 _NO_TASK = frozenset(
     "run session time timestamp date response output trace uuid hash attempt trial seed log version"
@@ -95,8 +96,10 @@ _SUITES = frozenset(
 # Names of what one attempt consists of.
 _PARTS = re.compile(
     r"(turn|step|message|criteri(on|a)|rubric|check|gate|evidence|assertion|expectation|event"
-    r"|tool_call)s?"
+    r"|tool_call)(s|_results)?"
 )
+# Words of names of what was answered, which agrees with what was expected or not.
+_ANSWERED = frozenset("pred predicted prediction answer output response label action".split())
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,9 @@ class RankedReading:
 
     roles : role → path, of a task also two with a comma between them.  by : columns that make
     groups.
-    question : what its values do not say of the outcome: "polarity", "threshold" or "words"; "name"
-        where nothing but its values speaks for it; else "".
+    question : what its values do not say of the outcome: "polarity", "threshold" or "words";
+        "parts" where they judge parts of an attempt; "name" where nothing but its values speaks for
+        it; else "".
     """
 
     score: float
@@ -188,11 +192,14 @@ def _of_structure(
         score, question = likely[outcome]
         played = {*task.split(","), outcome}
         few = any(len(columns[part].counts) < _NAMED for part in played - {outcome, ""})
-        if outcome in task.split(",") or (question == "name" and few):
+        if outcome in task.split(",") or (question == "name" and few) or columns[outcome].beside:
+            # What stands beside a list judges what the list is a part of.
             continue
         others = {path: column for path, column in free.items() if path not in played}
         models = _ranked("model", others)
         model = given.get("model", next(iter(models), ""))
+        if question == "name" and _is_of(columns[outcome], columns.get(model)):
+            continue
         score += tasks[task] + near("task", task) + 0.7 * strength("model", model)
         attempt, by = given.get("attempt", ""), tuple[str, ...]()
         verdict = "c" if counts else "outcome"
@@ -204,8 +211,12 @@ def _of_structure(
             attempt, by, fit = _attempt(structure, cells, attempt, others)
             score += fit
         way = [*structure.keys, *outcome.replace(EACH, "").split(".")[:-1]]
-        score -= 2.5 * any(_PARTS.fullmatch(spelled(key)) or words(key) & _ANSWERS for key in way)
-        score -= 2.5 * _below_a_verdict(columns, likely, outcome) + 0.1 * (EACH in outcome)
+        parts = next((key for key in way if _PARTS.fullmatch(spelled(key))), "")
+        score -= 2.5 * (bool(parts) or any(words(key) & _ANSWERS for key in way))
+        if parts and columns[outcome].listed and not asked.get("outcome"):
+            question = "parts"
+        score -= 2.5 * (_below_a_verdict(columns, likely, outcome) or _is_one_of(likely, outcome))
+        score -= 0.1 * (EACH in outcome)
         score -= 0.1 * any(columns[part].beside for part in played if part)
         last = outcome.rpartition(".")[2].lower()
         if score < _LEAST or (structure.named and last in ("acc", "accuracy")):
@@ -213,6 +224,20 @@ def _of_structure(
             continue
         roles = {"task": task, verdict: outcome, "model": model, "attempt": attempt}
         yield RankedReading(score, structure, {r: p for r, p in roles.items() if p}, by, question)
+
+
+def _is_one_of(outcomes: Collection[str], outcome: str) -> bool:
+    """Whether paths that differ in one key lead to outcomes: each is that of a part alone."""
+    before, _, last = outcome.rpartition(".")
+    above = before.rpartition(".")[0]
+    alike = [path for path in outcomes if re.fullmatch(rf"{re.escape(above)}\.[^.]+\.{last}", path)]
+    return bool(above) and len(alike) > 2
+
+
+def _is_of(column: FieldColumn, model: FieldColumn | None) -> bool:
+    """Whether a column has one value at each of several models: it says something of these."""
+    pairs = {*zip(model.texts, column.texts, strict=True)} if model else set()
+    return 1 < len(pairs) == len({name for name, _ in pairs})
 
 
 def _located(path: str, columns: Mapping[str, FieldColumn]) -> str:
@@ -240,7 +265,7 @@ def _ranked(role: str, columns: Mapping[str, FieldColumn]) -> list[str]:
         if not column.listed
         and max(map(len, column.counts), default=_LONG) < _LONG
         and not _is_amount(path)
-        and not (role == "model" and column.numbers)
+        and not (role == "model" and (column.numbers or {*map(type, column.judged)} == {bool}))
     }
     named = (path for path, score in scores.items() if score)
     return sorted(
@@ -267,21 +292,24 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         unlike = not kinds <= {str, int} or _is_amount(path) or column.texts.count("")
         if unlike or max(map(len, values)) > 10 * _LONG:
             continue
-        if structure.size == 1 and named < 1.7:
+        answered = any(words(part) & _ANSWERS for part in path.split(".")[:-1])
+        if named < 3 and (answered or (structure.size == 1 and named < 1.7)):
             continue
         score = named + (1.0 if len(values) >= 5 else 0.0 if len(values) >= 3 else -1.2)
         score += 0.6 * (len(set(values.values())) == 1) + 0.2 * (len(values) == structure.size)
         score -= 1.0 * (leaf(path) in NAMES)
-        score -= 2.0 * (named < 3 and any(words(part) & _ANSWERS for part in path.split(".")[:-1]))
-        score -= 2.0 * (named < 3 and (foreign == 3 or bool(words(last) & _NO_TASK)))
+        unlikely = foreign == 3 or bool(words(last) & (_NO_TASK | ROLE_WORDS["model"]))
+        score -= 2.0 * (named < 3 and (unlikely or len(values) == 1 < structure.size))
         score -= 2.0 * (named < 3 and all(map(NUMBERED.fullmatch, values)) and int not in kinds)
-        score -= 0.5 * (max(map(len, values)) > _LONG)
+        score -= 0.5 * (max(map(len, values)) > _LONG) + 2.0 * all(v[0] == "/" for v in values)
         score -= 1.0 * (not named and (int in kinds or all(map(_is_number, values))))
         if len(values) < structure.size:
             for statement in statements:
                 if statement is not column and statement.path != path:
-                    one = len(set(zip(column.texts, statement.texts, strict=True))) == len(values)
-                    score += 1.2 if one else -2.5
+                    pairs = {
+                        pair for pair in zip(column.texts, statement.texts, strict=True) if pair[1]
+                    }
+                    score += 1.2 if len(pairs) == len({name for name, _ in pairs}) else -2.5
                     break
         suite = next((p for p, c in plain.items() if _restarts(c, column)), "")
         if suite:
@@ -354,7 +382,7 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
             2.0 if both else -2.0 if name == "status" else 0.5 if plain and not unclear else -0.5
         )
         score -= 0.3 * unclear + 0.8 * (named == 0)
-        score += 1.5 * bool(in_words - {"true", "false"})
+        score += 1.5 * bool(both and in_words - {"true", "false"})
         return score, "polarity" if unclear else "" if named else "name"
     if named == 0:
         return None
@@ -448,6 +476,12 @@ def proposed(
             structures = beginning(error.place, data, sources, request)
         except DataError as refusal:
             return refusal if error.name == "unknown-format" else error
+        if error.name in ("no-task-column", "no-outcome-column"):
+            # The first file of a folder may be the one that sums up the others.
+            others = (beginning(s.name, data, [s], request) for s in sources[:_TRIED])
+            alike = (found for found in others if readings(found, request, wrong))
+            if not readings(structures, request, wrong):
+                structures = next(alike, structures)
     if error.name in ("missing-outcome", "bad-outcome"):
         wrong = ["outcome"] if "outcome" in asked else []
     elif structures:
@@ -462,11 +496,25 @@ def proposed(
         known = [settle.options.get("records") for settle in settles]
         others = [s for s in error.settles if s.options.get("records", "") not in known]
         settles += _readable(others, request, read)
+    if error.name == "no-outcome-column" and not settles:
+        question = question or next(map(_agreement, structures), "")
     remedy = (in_words(settles) if settles else question) or error.remedy
     nested = any("." in path and s.size == ROWS for s in structures[:1] for path in s.columns)
     if not settles and not question and nested:
         remedy = f"{remedy}; nested fields were looked for in the first {ROWS:,} records"
     return type(error)(error.place, error.problem, remedy, name=error.name, settles=settles)
+
+
+def _agreement(structure: Structure) -> str:
+    """The hint that an answer and what was expected of it agree or not; "" where there are none."""
+    texts = {path: c for path, c in structure.columns.items() if not c.listed and c.counts}
+    for (gold, one), (answer, other) in product(texts.items(), repeat=2):
+        meant = words(gold) & _STATEMENTS and words(answer) & _ANSWERED and one is not other
+        if meant and {*other.counts} & {*one.counts}:
+            return (
+                f"an attempt passes where {answer} agrees with {gold}? write a column that says so"
+            )
+    return ""
 
 
 def _settled(
@@ -565,7 +613,7 @@ def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
                 {**options, "passes": (*passing, *unknown)}, why + ("passes" if one else "pass")
             ),
         ]
-    if reading.question == "threshold" or len(values) != 2:
+    if reading.question in ("threshold", "parts") or len(values) != 2:
         return []
     first, second = sorted(values, key=lambda value: judge(value, None) is not True)
     whys = (
@@ -643,6 +691,9 @@ def _asked(reading: RankedReading, options: Mapping[str, Any]) -> str:
     """The question that only people can answer, with the outcome's values and the options."""
     column, name = reading.outcome, reading.outcome.path
     shown = f"{in_words([Settle(options)])} ".lstrip()
+    if reading.question == "parts":
+        parts, _, last = name.rpartition(".")
+        return f"which {last} of {parts} make an attempt pass: all, a share, one? write a column"
     if reading.question == "threshold":
         scores = (f"{min(column.numbers):g} to {max(column.numbers):g}") if column.numbers else ""
         return f"from what value does {name} pass ({scores})? read it with {shown}--threshold X"

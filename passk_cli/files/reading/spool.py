@@ -22,6 +22,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, cast
+from zlib import crc32
 
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files import formats
@@ -383,13 +384,12 @@ class _Sheets:
                     if isinstance(value, float):
                         page.broken.setdefault(name, value)
                 own = {
-                    name: value
+                    name: value if self._plays_a_part(name) else _shortened(value)
                     for name, value in record.items()
-                    # What is short may tell attempts apart, whatever it is called; the key of a
-                    # record that names its task does not.
+                    # Anything may tell attempts apart, whatever it is called; the key of a record
+                    # that names its task does not.
                     if self._plays_a_part(name)
-                    or (name != "key" and isinstance(value, int))
-                    or (name != "key" and isinstance(value, str) and len(value) <= SHORT)
+                    or (name != "key" and isinstance(value, int | float | str | dict))
                 }
                 page.put(source, f"{source.name}: record {number}", own)
             self._finish(source, "records", number, table, wanted)
@@ -505,6 +505,14 @@ class _Sheets:
         roles = request.read_of_attempts
         fields = {**own, **without_absent(request.fields, columns)}
         return assign(place, columns, fields, roles, request.unjudged)
+
+
+def _shortened(value: Any) -> Any:
+    """A value that is only compared with others: the beginning of a long text, and its sum."""
+    if isinstance(value, dict):
+        return {key: _shortened(v) for key, v in value.items() if isinstance(v, int | float | str)}
+    long = isinstance(value, str) and len(value) > SHORT
+    return f"{value[:SHORT]}… {crc32(value.encode(errors='replace')):08x}" if long else value
 
 
 def _parts(request: Request) -> Callable[[str], bool]:

@@ -243,7 +243,8 @@ def below(
     level = f"{{{keys.count('{}')}}}"
     # A key with a dot has to be any key: --records takes dots apart.
     # Records in a list have the same keys, which name no tasks unless there are many.
-    mapped = len(names) > 2 or not keys or "{}" in keys or len(pairs) == 1
+    many = len(names) >= len(pairs) or all(isinstance(value, dict) for value in inner)
+    mapped = (len(names) > 2 and many) or not keys or "{}" in keys or len(pairs) == 1
     if (mapped and _alike(inner, names)) or any("." in name for name in names):
         if keys.count("{}") == 3:
             return

@@ -183,7 +183,7 @@ def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") ->
     # Some can be read once only, and a statement reads its table several times.
     try:
         con.register("stream", _RowStream(data))
-        con.execute(f"CREATE TEMP TABLE {table} AS SELECT * FROM stream")
+        con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM stream")
     except Exception as error:
         first = str(error).split("\n")[0]
         if "at least one column" in first:

@@ -367,6 +367,17 @@ ASKED = {
         "verdict: which words pass? 4 held, 3 gave_in, 3 left; read it with --field task=test_case"
         " --field outcome=verdict --passes WORD",
     ),
+    "parts of an attempt": (
+        [
+            {"eval_id": f"e{i}", "with_skill": {"assertion_results": 3 * [{"passed": i > 2}]}}
+            for i in range(6)
+        ],
+        "which passed of with_skill.assertion_results[] make an attempt pass: all, a share, one?",
+    ),
+    "an answer and what was expected": (
+        [{"id": f"e{i}", "gold": "xyz"[i % 3], "pred": "xyz"[i % 2]} for i in range(12)],
+        "an attempt passes where pred agrees with gold?",
+    ),
     "missing outcomes": (
         [
             {"test_case": f"c{i}", "eval": {"passed": None if i < 4 else i % 2 == 0}}
@@ -404,6 +415,64 @@ def test_of_two_values_either_may_pass(
     assert found == sorted(passed)
     assert len(run_printed(passk, done.err)) == 2
     assert "passes, 3 of 10: reads 10 tasks × 1 attempt" in done.err or "4 of 10" in done.err
+
+
+# Files of which a wrong reading is near: the options that are proposed first; "" where none is.
+NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "a verdict is no model": (
+        [{"question": f"q{i}", "agent_correct": i % 4 > 0, "plain_model_correct": i % 3 > 0}
+         for i in range(12)],
+        "--field task=question --field outcome=agent_correct",
+    ),
+    "the head of a list is no outcome of its entries": (
+        [{"passed": False, "runs": [{"eval_id": f"e{i}", "seconds": i} for i in range(9)]}],
+        "",
+    ),
+    "flags of a judgment are no tasks": (
+        [{"model": "m", "prompt": f"p{i}", "judgment": {"sees_a": i % 2 > 0, "sees_b": i > 3,
+                                                        "sees_c": i > 4}} for i in range(9)],
+        "",
+    ),
+    "a property of the model is no outcome": (
+        [{"model": "mn"[m], "prompt_id": f"p{i}", "thinks": m > 0}
+         for m in range(2) for i in range(9)],
+        "",
+    ),
+    "an answer's id is no task": (
+        [{"scenario_id": f"s{i % 6}", "raw_response": {"id": f"r{i}"}, "went_well": i % 3 > 0}
+         for i in range(18)],
+        "--field outcome=went_well",
+    ),
+    "a working folder is no task": (
+        [{"workspace": f"/tmp/w{i}", "trial": i, "pass": i % 3 > 0} for i in range(9)],
+        "",
+    ),
+    "a status that never varies": (
+        [{"id": f"x{i}", "inputs": "{}", "outputs": "{}", "reference_outputs": "{}",
+          "status": "success", "tool_choice_correct": i % 3 > 0} for i in range(9)],
+        "--field outcome=tool_choice_correct",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NEAR_MISSES)
+def test_what_is_near_and_wrong_is_not_proposed(passk: Passk, write: Any, case: str) -> None:
+    records, options = NEAR_MISSES[case]
+    one = len(records) == 1
+    path = write("m.json", json.dumps(records[0])) if one else write("m.jsonl", lines(records))
+    done = passk("estimate", path)
+    assert (done.code, done.out) == (3, "")
+    assert [" ".join(words[2:]) for words in commands(done.err)[:1]] == [options] * bool(options)
+
+
+def test_the_first_file_of_a_folder_may_sum_up_the_others(passk: Passk, tmp_path: Path) -> None:
+    (tmp_path / "a_summary.json").write_text(json.dumps({"m": {"rate": 0.5, "n": 4}}))
+    for name in "xy":
+        rows = [{"task_id": f"t{i}", "model": name, "final_passed": i > 1} for i in range(4)]
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    done = passk("estimate", tmp_path)
+    assert commands(done.err) == [["estimate", str(tmp_path), "--field", "outcome=final_passed"]]
+    run_printed(passk, done.err)
 
 
 def test_few_missing_outcomes_fail_or_are_dropped(passk: Passk, write: Any) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import joined_codes
-from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, spelled
+from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, SHORT, spelled
 from passk_cli.message import WARNING, Message, Settle
 
 _ATTEMPT = re.compile(
@@ -26,6 +26,13 @@ _SIZES = {
 }
 _RATES = {"accuracy", "acc", "pass_rate", "success_rate", "solve_rate", "rate", "score", "mean"}
 _MOST = {"max_score", "max_points", "points_possible", "out_of", "total_points", "possible", "max"}
+# Words of names of what is each attempt's own.
+_OF_ATTEMPTS = {
+    *"at time timestamp ts started finished ended created uuid hash session latency".split(),
+    *"elapsed duration response answer output completion solution raw text trace log".split(),
+}
+# Rows of costs that are enough to say that these only grow.
+_GROWING = 10
 _SUMMARIES = {
     *"total totals overall average averages avg mean all summary macro micro aggregate".split(),
     *"sum macro_avg micro_avg macro_average micro_average grand_total".split(),
@@ -70,6 +77,13 @@ SIMILAR_ATTEMPTS = Message(
     "the attempts {names:and} of a task are one number, written differently", "{remedy}",
     "Numbers of attempts are compared as numbers: 0, 0.0, 000 and attempt_0 are one. A task has the"
     " same number in two spellings, so that an attempt may be there twice.",
+)  # fmt: skip
+
+SUMMED_COSTS = Message(
+    "summed-costs", WARNING,
+    "{column} only grows from row to row ({first} to {last}): is it the sum of all before it?", "",
+    "A column of costs that never falls in the order of the file, by steps of the size of its first"
+    " value, is what all attempts up to a row took together. Each attempt's own is the difference.",
 )  # fmt: skip
 
 
@@ -160,17 +174,27 @@ def repeated(grounds: Grounds) -> Iterator[Finding]:
     if any(batch.roles.attempt for batch in grounds.batches):
         # Their numbers tell.
         return
-    codes = [c.codes + 1 for c in survey.columns.values()]
-    rows = joined_codes(survey.series, *codes)
-    firsts = np.unique(rows, return_index=True)[1]
+    # Files of two kinds may lack columns, and have long texts cut.
+    alike = len(grounds.batches) == 1
+    columns = [
+        column
+        for name, column in survey.columns.items()
+        if alike or (column.share == 1 and survey.kind(name).longest <= SHORT)
+    ]
+    codes = [column.codes + 1 for column in columns]
+    firsts = np.unique(joined_codes(survey.series, *codes), return_index=True)[1]
     again = survey.rows - len(firsts)
     if not again:
         return
     read = {column for batch in grounds.batches for column in batch.roles.columns().values()}
+    cells = len(np.unique(survey.cell))
     for name in [name for name in survey.columns if name not in read]:
         column = survey.columns[name]
         unique = len(np.unique(column.codes[firsts])) >= 0.98 * len(firsts)
-        if column.share == 1 and unique and (survey.kind(name).longest > 4 or words(name) & {"id"}):
+        # What a task says is in each of its records.
+        own = column.distinct > cells or bool(words(name) & _OF_ATTEMPTS)
+        long = survey.kind(name).longest > 4 or bool(words(name) & {"id"})
+        if column.share == 1 and unique and own and long:
             key = Settle(
                 {"fields": {"attempt": name}, "duplicates": "first"}, "counts each record once"
             )
@@ -201,6 +225,21 @@ def attempts(grounds: Grounds) -> Iterator[Finding]:
     rows = [int(np.flatnonzero(own == code)[0]) for code in pairs[1][pairs[0] == double]]
     names = [repr(text) for text in survey.at(name, np.flatnonzero(there)[rows].tolist())]
     yield Finding(SIMILAR_ATTEMPTS, True, {"names": names})
+
+
+def summed(grounds: Grounds) -> Iterator[Finding]:
+    """Costs that add up from row to row."""
+    survey, name = grounds.survey, grounds.column("cost")
+    if name not in survey.columns or len(survey.files) > 1 or not survey.whole:
+        return
+    costs = survey.numbers(name)
+    steps = np.diff(costs)
+    if len(costs) < _GROWING or not np.all(steps > 0):
+        return
+    # Sorted costs begin at what is usual, and go on by less.
+    if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
+        shown = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
+        yield Finding(SUMMED_COSTS, False, shown)
 
 
 def _number(text: str) -> str:
@@ -319,6 +358,13 @@ DOUBTS = (
         "A task has attempts called 0 and 0.0, 000 or attempt_0.",
         (),
         attempts,
+    ),
+    Doubt(
+        SUMMED_COSTS,
+        "Costs that are asked for grow in each of ten rows or more of one file, by steps of the size"
+        " of the first.",
+        (),
+        summed,
     ),
     Doubt(
         TWO_VERDICTS,

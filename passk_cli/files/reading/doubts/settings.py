@@ -15,7 +15,7 @@ from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
-from passk_cli.files.roles import ROLES, SETTINGS, SHORT
+from passk_cli.files.roles import ROLES, SETTINGS, SHORT, candidates
 from passk_cli.message import WARNING, Message, Settle
 
 # Names that mean a setting, besides those that every reading looks for.
@@ -31,7 +31,7 @@ NAMES = {
 }
 # Words of names of what happens while attempts are made: never a setting.
 _HAPPENS = {
-    *"date time timestamp datetime at started start finished ended end created updated".split(),
+    *"date time timestamp ts datetime at started start finished ended end created updated".split(),
     *"host hostname machine node worker workers process pid thread rank shard shards".split(),
     *"gpu device session batch part chunk uuid hash day hour minute week month ip port".split(),
     *"duration elapsed latency seconds ms error exit returncode stop finish reason".split(),
@@ -42,7 +42,8 @@ _NUMBERS = {
     *"seed run runs rep reps repeat repetition replicate replica replication trial".split(),
     *"job sample attempt epoch iteration iter try round rollout generation index idx".split(),
 }
-_NUMBERED = re.compile(r"[a-z]*[ _\-#]?[0-9]+", re.I)
+_NUMBERED = re.compile(rf"(({'|'.join(_NUMBERS)})[ _\-#]?)?[0-9]+", re.I)
+_DATES = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}([T ].*)?")
 # Names of what holds tasks of its own.
 _SUITES = {
     *"subject category domain split dataset benchmark suite subset topic track".split(),
@@ -223,7 +224,8 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     if survey.whole and not _varies(survey.cell, column.codes):
         return False
-    return (kind.longest <= SHORT and kind.whole) or _named(grounds, name)
+    dates = all(map(_DATES.fullmatch, survey.texts(name, 20)))
+    return (kind.longest <= SHORT and kind.whole and not dates) or _named(grounds, name)
 
 
 def _varies(cell: Ints, codes: Ints) -> bool:
@@ -271,7 +273,7 @@ def _finding(
     models = Settle({"fields": {"model": f"{model},{name}" if model else name}}, "as models")
     tasks = Settle({"fields": {"task": f"{name},{task}"}}, "as parts of the tasks")
     pool = Settle({"pool": (name,)}, "pools them on purpose")
-    if leaf(name) in _SCORERS:
+    if leaf(name) in _SCORERS and not _answers_differ(grounds, name):
         chosen = Settle({"where": f"{column_sql(name)} = '{values[0]}'"}, "reads one of them")
         return Finding(SEVERAL_VERDICTS, not likely, shown, (chosen, apart, pool))
     if leaf(name) in _FLAGS:
@@ -293,6 +295,24 @@ def _finding(
         suite = leaf(name) in _SUITES or _correlation(survey, column) <= _CORRELATED
         order.insert(0 if suite else 2, tasks)
     return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))
+
+
+def _answers_differ(grounds: Grounds, name: str) -> bool:
+    """Whether the attempts themselves differ in a column's values: so it is no judge of them."""
+    survey = grounds.survey
+    answers = [*candidates("answer", survey.columns), *candidates("solution", survey.columns)]
+    for answer in answers:
+        judge, own = survey.columns[name].codes, survey.columns[answer].codes
+        there = (survey.cell >= 0) & (judge >= 0) & (own >= 0)
+        cell = survey.cell[there]
+        given = joined_codes(cell, own[there])
+        found = len(np.unique(joined_codes(given, judge[there])))
+        # Of the same attempts each judge sees the same answers.
+        judges = np.bincount(np.unique(np.stack([cell, judge[there]]), axis=1)[0])
+        seen = np.unique(np.stack([given, cell]), axis=1)[1]
+        if found < 0.9 * judges[seen].sum():
+            return True
+    return False
 
 
 def _natural(text: str) -> tuple[float, str]:

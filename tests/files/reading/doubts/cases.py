@@ -130,8 +130,21 @@ MISLEADING: dict[str, Case] = {
             for row in attempts(draws=ord(model[1]), zork=AB)
         ],
     ),
+    "versions of what is called": Case(
+        "pooled-settings", attempts(each=2, api_version=lambda t, a, p: ("v1", "v2")[a])
+    ),
+    "examinees called evaluators": Case(
+        "pooled-settings",
+        attempts(each=2, evaluator=lambda t, a, p: ("gpt", "claude")[a],
+                 predicted=lambda t, a, p: "A" if p else "BCD"[a]),
+    ),
     # Verdicts and flags.
     "scorers": Case("several-verdicts", attempts(scorer=arms(("exact", "model"), (3, 3)))),
+    "judges of answers": Case(
+        "several-verdicts",
+        attempts(each=2, grader=lambda t, a, p: ("gpt", "claude")[a],
+                 predicted=lambda t, a, p: "ABCD"[t % 4]),
+    ),
     "judges": Case(
         "several-verdicts", attempts(each=4, judge_model=lambda t, a, p: ("gpt", "claude")[a % 2])
     ),
@@ -316,6 +329,16 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
     yield "resumed", attempts(30, 6, part=lambda t, a, p: 0 if 6 * t + a < 100 else 1)
     yield "resumed by attempts", attempts(30, 6, session_id=lambda t, a, p: a // 4)
     yield "repeats by chance", attempts(10, 20)
+    yield (
+        "a title of each task, all pass",
+        [{**row, "passed": True} for row in attempts(10, 3, title=lambda t, a, p: f"Title {t}")],
+    )
+    yield "batches named by a time", attempts(30, 6, started=lambda t, a, p: f"2026-07-05T1{a}Z")
+    yield "batches of a time", attempts(30, 6, ts=lambda t, a, p: 1_700_000_000 + a // 2)
+    yield (
+        "a stamp under any name",
+        attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a // 2}T9Z"),
+    )
     yield "counts", [{"task": f"t{t}", "n": 10, "c": t % 11} for t in range(20)]
     yield "counts, unequal", [{"task": f"t{t}", "n": 5 + t % 3, "c": t % 5} for t in range(20)]
     yield "lists", [{"task": f"t{t}", "results": [t % 2 == 0, True]} for t in range(20)]

@@ -40,7 +40,7 @@ def found(data: Any, **options: Any) -> tuple[str, bool, tuple[Settle, ...]]:
     return (said[0].name, False, said[0].settles) if said else ("", False, ())
 
 
-@pytest.mark.parametrize("door", ["rows", *long("lines", "table", "frame")])
+@pytest.mark.parametrize("door", ["rows", *long("lines", "table", "frame", "array", "documents")])
 @pytest.mark.parametrize("name", MISLEADING)
 def test_a_file_that_misleads_is_asked_about(name: str, door: str, tmp_path: Path) -> None:
     case, data = MISLEADING[name], MISLEADING[name].rows
@@ -50,6 +50,13 @@ def test_a_file_that_misleads_is_asked_about(name: str, door: str, tmp_path: Pat
     frame, table = pd.DataFrame(data), tmp_path / "m.csv"
     frame.to_csv(table, index=False)
     given = {"rows": data, "frame": frame, "table": table}
+    if door == "documents":
+        # A file of each attempt.
+        (tmp_path / "d").mkdir()
+        for i, row in enumerate(data):
+            (tmp_path / "d" / f"{i}.json").write_text(json.dumps(row))
+    (tmp_path / "m.json").write_text(json.dumps(data))
+    given |= {"array": tmp_path / "m.json", "documents": tmp_path / "d"}
     given["lines"] = lines(tmp_path / "m.jsonl", data)
     assert found(given[door], **case.options)[:2] == (case.name, case.certain)
 
@@ -149,6 +156,39 @@ def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
     for run, arm in enumerate(("control", "treatment")):
         (tmp_path / f"{arm}.jsonl").rename(tmp_path / f"run-{run}.jsonl")
     assert found(tmp_path)[0] == ""
+
+
+def test_files_without_a_task_in_common_are_no_models(tmp_path: Path) -> None:
+    parts = {"law": 12, "math": 30}
+    for part, tasks in parts.items():
+        rows = [{**row, "task": f"{part}{row['task']}"} for row in attempts(tasks, 1)]
+        lines(tmp_path / f"{part}.jsonl", rows)
+    assert found(tmp_path)[:2] == ("files-as-models", False)
+    assert found(f"m={tmp_path}")[0] == ""
+    assert len(read(f"m={tmp_path}").tasks) == 42
+    lines(tmp_path / "law.jsonl", attempts(30, 1))
+    lines(tmp_path / "math.jsonl", attempts(30, 1, draws=2))
+    assert found(tmp_path)[0] == ""
+
+
+def test_a_document_of_each_attempt_is_no_model(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        (tmp_path / model).mkdir()
+        for i, row in enumerate(attempts(4, 3)):
+            (tmp_path / model / f"trial-{i}.json").write_text(json.dumps({**row, "took": i}))
+    counts = read(tmp_path)
+    assert [name for name, *_ in counts.series] == ["a", "b"]
+    assert counts.n.tolist() == [3] * 8
+    assert read(tmp_path / "a").series == (("a",),)
+
+
+def test_a_document_beside_those_that_it_lists_is_a_copy(tmp_path: Path) -> None:
+    rows = attempts(6, 1, took_ms=lambda t, a, p: 100.5 + t, reply=lambda t, a, p: f"{t}" * 300)
+    for i, row in enumerate(rows):
+        (tmp_path / f"{i}.json").write_text(json.dumps({"model": "m", **row}))
+    assert found(tmp_path)[0] == ""
+    lines(tmp_path / "all.jsonl", [{"model": "m", **row} for row in rows])
+    assert found(tmp_path)[:2] == ("repeated-records", True)
 
 
 def test_a_header_again_in_any_dress(tmp_path: Path) -> None:
