@@ -491,7 +491,7 @@ def proposed(
             if not any(_located(asked[role], structure.columns) for structure in structures)
         ]
     ranked = [r for r in readings(structures, request, wrong) if _suits(r, error, request)]
-    settles, question = _settled(ranked, request, read)
+    settles, question = _settled(ranked, request, read, 0.6 * len(sources))
     if error.name == "ambiguous-records" or not (settles or question):
         known = [settle.options.get("records") for settle in settles]
         others = [s for s in error.settles if s.options.get("records", "") not in known]
@@ -518,9 +518,15 @@ def _agreement(structure: Structure) -> str:
 
 
 def _settled(
-    ranked: Sequence[RankedReading], request: Request, read: Callable[[Request], Counts]
+    ranked: Sequence[RankedReading],
+    request: Request,
+    read: Callable[[Request], Counts],
+    most: float,
 ) -> tuple[list[Settle], str]:
-    """The best reading that reads, and the second best where it is close; or else a question."""
+    """The best reading that reads, and the second best where it is close; or else a question.
+
+    most : files that may be passed over.
+    """
     settles: list[Settle] = []
     known: list[Counts] = []
     best = 0.0
@@ -540,6 +546,9 @@ def _settled(
             continue
         settle, counts = _tried(Settle(own), request, read) if own else (Settle(own), None)
         if counts is None or any(_same(counts, other) for other in known):
+            continue
+        if len(counts.facts.foreign) > most:
+            # What most files lack is no outcome of theirs.
             continue
         missing, outcome = counts.facts.missing, reading.outcome.path
         if missing > _MISSING * int(counts.n.sum()):

@@ -422,7 +422,7 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a verdict is no model": (
         [{"question": f"q{i}", "agent_correct": i % 4 > 0, "plain_model_correct": i % 3 > 0}
          for i in range(12)],
-        "--field task=question --field outcome=agent_correct",
+        "--field outcome=agent_correct",
     ),
     "the head of a list is no outcome of its entries": (
         [{"passed": False, "runs": [{"eval_id": f"e{i}", "seconds": i} for i in range(9)]}],
@@ -431,7 +431,7 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "flags of a judgment are no tasks": (
         [{"model": "m", "prompt": f"p{i}", "judgment": {"sees_a": i % 2 > 0, "sees_b": i > 3,
                                                         "sees_c": i > 4}} for i in range(9)],
-        "",
+        "--field task=prompt --field outcome=judgment.sees_a",
     ),
     "a property of the model is no outcome": (
         [{"model": "mn"[m], "prompt_id": f"p{i}", "thinks": m > 0}

@@ -361,8 +361,8 @@ DOUBTS = (
     ),
     Doubt(
         SUMMED_COSTS,
-        "Costs that are asked for grow in each of ten rows or more of one file, by steps of the size"
-        " of the first.",
+        "Costs that are asked for grow in ten rows or more of one file, by steps as large as the"
+        " first.",
         (),
         summed,
     ),
