@@ -93,6 +93,8 @@ _STATEMENTS = frozenset(
 _SUITES = frozenset(
     "subject category domain split dataset benchmark suite subset topic track group repo".split()
 )
+# Words of names of what is summed up over several tasks.
+_SUMMED = frozenset("category categories difficulty level domain topic tag".split())
 # Names of what one attempt consists of.
 _PARTS = re.compile(
     r"(turn|step|message|criteri(on|a)|rubric|check|gate|evidence|assertion|expectation|event"
@@ -164,7 +166,7 @@ def _of_structure(
         asked["outcome"] = request.outcome
     wanted = {role: asked[role] for role in asked if role in ROLE_WORDS and role not in wrong}
     given = {role: _located(path, columns) for role, path in wanted.items()}
-    if "" in given.values():
+    if "" in given.values() or any(words(key) & _SUMMED for key in structure.keys):
         return
     taken = {part for path in given.values() for part in path.split(",")} | {*request.by}
     free = {path: column for path, column in columns.items() if path not in taken}
@@ -229,8 +231,12 @@ def _of_structure(
 def _is_one_of(outcomes: Collection[str], outcome: str) -> bool:
     """Whether paths that differ in one key lead to outcomes: each is that of a part alone."""
     before, _, last = outcome.rpartition(".")
-    above = before.rpartition(".")[0]
-    alike = [path for path in outcomes if re.fullmatch(rf"{re.escape(above)}\.[^.]+\.{last}", path)]
+    above, last = before.rpartition(".")[0], re.escape(last)
+    alike = [
+        path
+        for path in outcomes
+        if re.fullmatch(rf"{re.escape(above)}\.[^.]+\.{last}", path)
+    ]
     return bool(above) and len(alike) > 2
 
 
@@ -300,6 +306,8 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         score -= 1.0 * (leaf(path) in NAMES)
         unlikely = foreign == 3 or bool(words(last) & (_NO_TASK | ROLE_WORDS["model"]))
         score -= 2.0 * (named < 3 and (unlikely or len(values) == 1 < structure.size))
+        # An id of each row, such as a trial's, is a task's only where it is called so.
+        score -= 2.0 * (named < 3 and unlikely and len(values) == structure.size > 1)
         score -= 2.0 * (named < 3 and all(map(NUMBERED.fullmatch, values)) and int not in kinds)
         score -= 0.5 * (max(map(len, values)) > _LONG) + 2.0 * all(v[0] == "/" for v in values)
         score -= 1.0 * (not named and (int in kinds or all(map(_is_number, values))))

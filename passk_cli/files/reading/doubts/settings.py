@@ -29,6 +29,8 @@ NAMES = {
     *"thinking_budget budget shots num_shots n_shot few_shot language_version noise".split(),
     *"intensity severity perturbation prompt_v prompt_type prompt_style prompt_mode".split(),
 }
+# What names of settings end in.
+_KINDS = {*"arm condition strategy method approach treatment variant scaffold".split()}
 # Words of names of what happens while attempts are made: never a setting.
 _HAPPENS = {
     *"date time timestamp ts datetime at started start finished ended end created updated".split(),
@@ -183,7 +185,10 @@ def _few(most: int) -> int:
 def _named(grounds: Grounds, name: str) -> bool:
     """Whether a column is called as a setting, or stands in paths, where somebody kept it apart."""
     template = grounds.request.template
-    return leaf(name) in NAMES or (template is not None and name in template.names)
+    kind = leaf(name).rpartition("_")[2]
+    return (
+        leaf(name) in NAMES or kind in _KINDS or (template is not None and name in template.names)
+    )
 
 
 def _by_value(survey: Survey, column: Observed) -> Observed:
