@@ -232,11 +232,7 @@ def _is_one_of(outcomes: Collection[str], outcome: str) -> bool:
     """Whether paths that differ in one key lead to outcomes: each is that of a part alone."""
     before, _, last = outcome.rpartition(".")
     above, last = before.rpartition(".")[0], re.escape(last)
-    alike = [
-        path
-        for path in outcomes
-        if re.fullmatch(rf"{re.escape(above)}\.[^.]+\.{last}", path)
-    ]
+    alike = [path for path in outcomes if re.fullmatch(rf"{re.escape(above)}\.[^.]+\.{last}", path)]
     return bool(above) and len(alike) > 2
 
 
