@@ -7,6 +7,7 @@ Each name of an estimator, interval, test, adjustment or law has its words and i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -26,6 +27,7 @@ from passk_cli.study.rules import (
     HOLM,
     MAX_T,
     MID_P,
+    PRIMARY,
     SIGN_FLIP,
     SUISSA_SHUSTER,
     UNADJUSTED,
@@ -103,7 +105,7 @@ def methods_of(
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (
         _law(counts, entries) or _estimates(counts, facts), _intervals(confidence, facts, entries),
-        _tests(entries), f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}.",
+        _tests(entries, facts), f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}.",
     )  # fmt: skip
     text = " ".join(filter(None, sentences))
     keys = dict.fromkeys(re.findall(r"@([a-z]+\d{4}|passk)\b(?=[;\]])", text))
@@ -199,18 +201,25 @@ def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[s
     if confidence.cluster and sampled:
         about += f", in clusters by {confidence.cluster}"
     shown = [fact for fact in facts if fact.estimate.low is not None and fact.method in INTERVALS]
-    used = dict.fromkeys(fact.method for fact in shown)
+    used = dict[str, list[str]]()
+    for fact in shown:
+        if fact.name not in (names := used.setdefault(fact.method, [])):
+            names.append(fact.name)
     level = f"{100 * confidence.level:g} %"
     if confidence.method == "none":
         return f"Standard errors take {about}{_cited('miller2024')}."
-    by = listed([INTERVALS[name][0] + _cited(INTERVALS[name][1]) for name in used])
+    by = listed([
+        INTERVALS[method][0] + f" for {listed(names)}" * (len(used) > 1)
+        + _cited(INTERVALS[method][1])
+        for method, names in used.items()
+    ])  # fmt: skip
     made = f" are made by {by} and" if used else ""
     if entries.get("band") == "simultaneous":
         level += f", simultaneous over all k{_cited('davison1997')}"
     return f"Confidence intervals ({level}){made} take {about}."
 
 
-def _tests(entries: Mapping[str, object]) -> str:
+def _tests(entries: Mapping[str, object], facts: Sequence[Fact]) -> str:
     names = [name for name in str(entries.get("test") or "").split(", ") if name in TESTS]
     if not names:
         return ""
@@ -219,7 +228,13 @@ def _tests(entries: Mapping[str, object]) -> str:
     adjustment, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
     number = str(entries.get("tests") or "").rpartition("/")[2]
     if adjustment and number not in ("", "1"):
-        text += f"; p-values are adjusted for {number} tests by {adjustment}{_cited(keys)}"
+        every = Counter(fact.name for fact in facts if fact.p_adjusted is not None)
+        of_each = f" of each of {len(every)} metrics ({every.total()} in all)"
+        apart = entries.get("family") == PRIMARY and len(every) > 1
+        text += (
+            f"; p-values are adjusted for {number} tests{of_each * apart} by"
+            f" {adjustment}{_cited(keys)}"
+        )
     if margin := entries.get("margin"):
         text += f"; equivalence within ±{margin} by two one-sided tests{_cited('schuirmann1987')}"
     return text + "."

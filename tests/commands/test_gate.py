@@ -553,3 +553,21 @@ def test_a_screen_has_what_fails_and_counts_the_rest(passk: Passk) -> None:
     # All of them with --full, and for pipelines.
     assert passk(*ask, "--full").out.count("every baseline task  ") == 7
     assert passk(*ask, "-f", "github").out.count("title=passk%3A every baseline task:") == 7
+
+
+def test_what_a_verdict_says_of_fewer_attempts_and_of_a_drop_that_is_there(
+    passk: Passk, run: Run
+) -> None:
+    old, few = run("old", range(60)), run("few", range(60), n=2)
+    done = passk("gate", few, "--baseline", old, "--max-drop", "pass@1=0.3")
+    assert done.out.startswith("PASS, with 120 of 240 baseline attempts: few ")
+    worse = run("worse", range(60), worse=1)
+    done = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=0.24")
+    assert "of pass@1; a drop of 0.24 or less is not excluded" in done.out
+    assert "may have dropped" not in done.out
+    mixed, other = old.with_name("mixed.csv"), old.with_name("other.csv")
+    for path, first in ((mixed, 0), (other, 1)):
+        rows = [f"t{task:03d},easy,{2 + (task + first) % 3},1" for task in range(60)]
+        path.write_text("task,kind,n,c\n" + "\n".join(rows) + "\n")
+    done = passk("gate", other, "--baseline", mixed, "--max-drop", "pass@1=0.3")
+    assert "other has other numbers of attempts than the baseline at 60 tasks" in done.out

@@ -180,7 +180,12 @@ class Spent(Section[Outlay]):
         own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
         second = next((pair for pair in own if pair.difference.p_adjusted is not None), None)
         if second is None:
-            reason = own[0].difference.estimate.reason if own else "no task that both have"
+            alone = not any(o.series[1:] == best.series[1:] for o in known[1:])
+            reason = "no task that both have"
+            if own:
+                reason = own[0].difference.estimate.reason
+            elif alone:
+                reason = "models are compared within a group, and it is the only one of its own"
             yield (begin, per_success, f"; not tested: {reason}.")
         else:
             other = named(second.second.series, groups)

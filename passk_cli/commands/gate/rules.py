@@ -522,6 +522,10 @@ class MaxDrop(DifferenceRule):
                 ),
             }[verdict][most < 0]
             finding = (*finding, relation, *line.words[1:])
+            if verdict == UNDECIDED and most > 0 and (line.fact.estimate.high or 0.0) < 0:
+                # It did drop; by how much is the question.
+                finding = (*_change(line.fact), "; a drop of ", *line.words[1:],
+                           " or less is not excluded")  # fmt: skip
         needed = ""
         if verdict == UNDECIDED:
             truth = " if nothing changed" if most else f" a change of {_far(line.fact)}"

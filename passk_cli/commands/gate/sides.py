@@ -78,9 +78,11 @@ class Made:
         """As "3 to 5 attempts per task, the baseline 5"."""
         if self.wanted is None or self.declared or self.whole:
             return per_task(self.made)
-        return (
-            f"{per_task(self.made)}, the baseline {per_task(self.wanted).partition(' attempt')[0]}"
-        )
+        other = per_task(self.wanted).partition(" attempt")[0]
+        if per_task(self.made).startswith(other):
+            tasks = plural(int((self.made != self.wanted).sum()), "task")
+            return f"other numbers of attempts than the baseline at {tasks}"
+        return f"{per_task(self.made)}, the baseline {other}"
 
     @property
     def deviations(self) -> list[str]:

@@ -17,6 +17,7 @@ from passk_cli.commands.gate.rehearsal import Stage, rehearsable, stage
 from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, read_rulebook
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
+    EVERY_ATTEMPT,
     DifferenceRule,
     EveryAttempt,
     EveryTask,
@@ -941,18 +942,24 @@ def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
     where = ""
     if covered is not None:
         where = f" on {covered.shared:,} of {plural(covered.expected, 'baseline task')}"
+    made = next(
+        (line.counted for line in lines if line.rule == EVERY_ATTEMPT and line.counted), None
+    )
+    # As many as were planned, and fewer than the baseline's: a pass that shows less.
+    fewer = made is not None and made.part < made.whole
+    passes = f"PASS, with {made} baseline attempts: " if fewer else "PASS: "
     if undecided:
         first, holds = undecided[0], total - open_
         start = f"{holds} of {total} rules {'holds' if holds == 1 else 'hold'}"
-        start = f"PASS: {start if holds else 'no rule fails'}{where}"
+        start = f"{passes}{start if holds else 'no rule fails'}{where}"
         head = (f"{start}; {open_} undecided, counted as pass: ", *first.finding)
         return _within(head, (*omitted, *first.details), first)
     measured = [line for line in lines if isinstance(line.evidence, Estimate)]
     if len(measured) == 1 and not where:
         (line,) = measured
-        return _within(("PASS: ", *line.finding), (*omitted, *line.details), line)
+        return _within((passes, *line.finding), (*omitted, *line.details), line)
     every = {1: "the rule holds", 2: "both rules hold"}.get(total, f"all {total} rules hold")
-    return _within((f"PASS: {every}{where}",), omitted)
+    return _within((f"{passes}{every}{where}",), omitted)
 
 
 def _within(

@@ -378,10 +378,17 @@ class Courses(Section[Course]):
             assert course.effect is not None
             effect = course.effect
             p = min(effect.p_tasks, effect.p)
+            tasks = len(course.setup.tasks)
+            # As many digits as tell the two apart.
+            between, within = next(
+                pair for digits in range(1, 13)
+                if (pair := (f"{effect.between:.{digits}f}", f"{effect.within:.{digits}f}"))
+                and (digits == 12 or pair[0] != pair[1])
+            )  # fmt: skip
+            agree = f"{tasks - effect.between:.{len(between.partition('.')[2])}f}"
             yield (RUN_FLIPS if p <= alpha / 2 / len(flips) else SAMPLING_FLIPS)(
-                model=course.name, tasks=len(course.setup.tasks), between=f"{effect.between:.1f}",
-                agree=f"{len(course.setup.tasks) - effect.between:.1f}",
-                within=f"{effect.within:.1f}", p=f"p {p_relation(DrawnP(p, course.error))}",
+                model=course.name, tasks=tasks, between=between, agree=agree, within=within,
+                p=f"p {p_relation(DrawnP(p, course.error))}",
             )  # fmt: skip
         noisiest = max(several, key=lambda course: course.noise, default=None)
         if noisiest is not None:
