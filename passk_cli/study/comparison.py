@@ -89,6 +89,7 @@ class Comparison:
     law : that p is of, and its row there; None where the test has none.
     ratio : of a ratio of means: the first one's, divided by the second one's, with its limits.
     kept : what was computed of the values, for all that differ in results alone.
+    share : of the second one's values that are taken from the first one's; see `with_share`.
     """
 
     first: TaskValues
@@ -116,6 +117,16 @@ class Comparison:
     law: tuple[DifferenceLaw, int] | None = None
     ratio: RatioInterval | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    share: float = 1.0
+
+    def with_share(self, share: float) -> Comparison:
+        """The first one's values minus a share of the second one's, which hold no counts of their
+        own: its interval leaves out 0 where the ratio of the means is another."""
+        first, second = self.values
+        return self.having(
+            values=(first, second * (share / self.share)), share=share, law=None,
+            kept={"why_not_binary": "values are no differences"},
+        )  # fmt: skip
 
     def having(self, **results: Any) -> Comparison:
         """The comparison with other results, as p or the interval.
@@ -293,6 +304,34 @@ def difference_intervals(
     return [next(each).hull(next(each)) if c.ends else next(each) for c in comparisons]
 
 
+def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
+    """Change of the first mean by the second, x̄/ȳ − 1, with limits by inversion: those shares ρ for
+    which the interval of x − ρy holds 0 (Fieller 1954, by the interval of a difference)."""
+    from scipy.optimize import brentq
+
+    first, second = c.with_share(1.0).values
+    if not second.any():
+        return Estimate(None, reason="the baseline is 0")
+    value = float(first.mean() / second.mean())
+
+    def limits(share: float) -> Interval:
+        return difference_intervals([c.with_share(share)], confidence)[0]
+
+    def lower(share: float) -> float:
+        return limits(share).low or 0.0
+
+    def upper(share: float) -> float:
+        return limits(share).high or 0.0
+
+    if limits(value).low is None:
+        return Estimate(value - 1.0, reason=limits(value).reason, signed=True)
+    low = brentq(lower, 0.0, value, xtol=1e-9) if value and lower(0.0) > 0 else 0.0
+    # Where the second mean may be 0, nothing bounds the ratio.
+    most = next((s for s in (2.0**i * (value + 0.01) for i in range(1, 12)) if upper(s) < 0), None)
+    high = math.inf if most is None else brentq(upper, value, most, xtol=1e-9)
+    return Estimate(value - 1.0, low=low - 1.0, high=high - 1.0, signed=True)
+
+
 def equivalence_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, margin: float
 ) -> list[float]:
@@ -340,9 +379,9 @@ def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence
         passes: tuple[Passes, ...] = ()
         if confidence.population != NEW_TASKS:
             sides = [side.on(c.tasks) for side in (c.first, c.second)]
-            within = sides[0].within + sides[1].within
+            within = sides[0].within + c.share**2 * sides[1].within
             mixed = int((sides[0].mixed | sides[1].mixed).sum())
-            passes = (*sides[0].passes, *sides[1].passes)
+            passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
         samples.append(Sample(
             c.d, between=c.between, floor=c.floor or 0.0, low=low - high, high=high - low,
             within=within, mixed=mixed, passes=passes if len(passes) == 2 else (),

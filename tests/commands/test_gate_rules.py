@@ -15,8 +15,9 @@ import pytest
 import passk_cli
 from docs import rulebook
 from passk_cli.inference.macro import macro_average
+from passk_cli.inference.streams import stream
 from tests import schema
-from tests.conftest import Passk, records
+from tests.conftest import SAMPLES, Passk, records
 
 TODAY = date.today()
 LATER, PAST = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
@@ -462,3 +463,80 @@ def test_no_output_of_yesterday_stays_where_no_suite_can_be_read(
     for name in files:
         assert "the file is empty, and no other suite" in (nightly / name).read_text(), name
     assert json.loads((nightly / "g.json").read_text())["error"]["exit"] == 3
+
+
+def spending(path: Path, seed: int, times: float = 1.0, less: float = 0.0) -> Path:
+    """Forty tasks × 4 attempts of a model with costs, all of them times a number."""
+    rng = stream(seed, "spending")
+    rows = [
+        {
+            "task": f"t{t}", "attempt": a, "passed": bool(rng.random() < t / 40 - less),
+            "cost": times * (0.1 + 0.3 * t / 40 + 0.05 * rng.random()),
+        }
+        for t in range(40)
+        for a in range(4)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict", "said"),
+    [(1.0, "pass", " % [-"), (1.25, "fail", "new costs 2"), (1.1, "undecided", "new costs ")],
+)
+def test_a_cost_may_rise_by_a_share_of_the_baseline(
+    tmp_path: Path, passk: Passk, times: float, verdict: str, said: str
+) -> None:
+    """At the command line, in a file of rules and in Python; limits hold the rise that was made."""
+    base, new = spending(tmp_path / "base.jsonl", 1), spending(tmp_path / "new.jsonl", 2, times)
+    done = passk("gate", new, "--baseline", base, "--max-increase", "cost=10%")
+    assert "cost increase ≤ 10 %" in done.out
+    assert said in done.out.splitlines()[0]
+    (tmp_path / "passk.toml").write_text(
+        '[[suite]]\nname = "s"\nruns = "new.jsonl"\nbaseline = "base.jsonl"\n'
+        'max-increase = {cost = "10%"}\n'
+    )
+    for found in (
+        passk_cli.gate(new, baseline=base, max_increase={"cost": "10%"}),
+        passk_cli.gate(rules=tmp_path / "passk.toml"),
+    ):
+        row = found.frame.set_index("rule").loc["cost increase ≤ 10 %"]
+        assert row.verdict == verdict
+        assert row.low - 1e-9 <= times - 1 <= row.high + 1e-9
+    assert done.code == (verdict == "fail")
+    absolute = passk_cli.gate(new, baseline=base, max_increase={"cost": 0.1}).frame
+    assert absolute.set_index("rule").loc["cost increase ≤ $0.1"].verdict == "pass"
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+@pytest.mark.parametrize("population", ["new-tasks", "these-tasks"])
+def test_a_relative_limit_agrees_with_the_absolute_one(tmp_path: Path, population: str) -> None:
+    """A drop of r of a baseline whose rate is certain is one of r times this rate."""
+    base = [{"task": f"t{t}", "passed": 1} for t in range(30) for _ in range(4)]
+    new = [{"task": f"t{t}", "passed": (t + a) % 5 > 0} for t in range(30) for a in range(4)]
+    limits = {"max_drop": ["pass@1=0.12"], "population": population}
+    both = [
+        passk_cli.gate(new, baseline=base, **limits | {"max_drop": [f"pass@1={limit}"]}).frame
+        for limit in ("0.12", "12%", "0.5", "50%")
+    ]
+    for plain, share in (both[:2], both[2:]):
+        first, second = (frame[frame.metric == "pass@1"].iloc[0] for frame in (plain, share))
+        assert first.verdict == second.verdict
+        assert second.estimate == pytest.approx(first.estimate)
+        assert (second.low, second.high) == pytest.approx((first.low, first.high), abs=6e-3)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--max-increase", "pass@1=3%", "more of it is better; --max-drop"),
+        ("--max-drop", "cost=3%", "less of it is better; --max-increase cost=10%"),
+        ("--max-increase", "cost=-3%", "with X from 0"),
+        ("--max-increase", "cost", "write METRIC=X, as in cost=10%"),
+        ("--max-drop", "mean=3%", "give a difference, without %"),
+    ],
+)
+def test_limits_that_make_no_sense(passk: Passk, option: str, value: str, problem: str) -> None:
+    done = passk("gate", SAMPLES / "costs.csv", "--baseline", "claude-opus-4-7", option, value)
+    assert done.code == 2
+    assert problem in done.err

@@ -10,6 +10,7 @@ from passk_cli.commands.gate.rules import (
     EveryAttempt,
     EveryTask,
     MaxDrop,
+    MaxIncrease,
     MinEach,
     Minimum,
     MustPass,
@@ -24,7 +25,9 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 
 # The rules there are, in the order of their lines; each brings its options.
 @dataclass(frozen=True)
-class GateOptions(EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegression, MaxDrop):
+class GateOptions(
+    EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegression, MaxIncrease, MaxDrop
+):
     """Passes or fails CI by its exit code: rules about a run.
 
     Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.
@@ -66,7 +69,7 @@ class GateOptions(EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegress
 
 _NO_CEILING = (
     "numbers of which less is better, as cost and cost-per-success, are held against a baseline:"
-    " --baseline FILE --no-regression -m cost-per-success fails when it rises significantly"
+    " --baseline FILE --max-increase cost=10% fails when it rises significantly more"
 )
 COMMAND = Command(
     GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),

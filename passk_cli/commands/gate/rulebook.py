@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
-from passk_cli.commands.gate.rules import MaxDrop, Minimum
+from passk_cli.commands.gate.rules import MaxDrop, Minimum, Relative
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
@@ -299,6 +299,9 @@ class _RuleFile:
         if not average.minimum and not average.max_drop:
             raise self.refusal("no rule about the average; give min or max-drop", "", AVERAGE)
         weighted = [entry.suite.name for entry in run if entry.suite.weight != 1.0]
+        if any(isinstance(most, Relative) for most in average.max_drop.values()):
+            problem = "the limit of an average is a number of points; leave % out"
+            raise self.refusal(problem, "max-drop", AVERAGE)
         if average.kind == MICRO and weighted:
             problem = (
                 f"{weighted[0]} has a weight, and in a micro average every task counts the same"

@@ -15,7 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import parse_tasks
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
-from passk_cli.report.model import Column, Estimate, Sentence
+from passk_cli.report.model import QUANTITIES, Column, Estimate, Sentence
 from passk_cli.report.words import first_few, p_relation, plural, series_name
 from passk_cli.study.rules import (
     ADJUSTED,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
     from passk_cli.metrics.registry import Metric
     from passk_cli.study.comparison import Comparison
+    from passk_cli.study.confidence import Confidence
     from passk_cli.study.fact import Fact
     from passk_cli.study.values import Series, TaskValues
 
@@ -58,13 +59,27 @@ _BESIDE = {
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 
 
-def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
-    """`["pass@1=0.02"]` → {pass@1: 0.02}; percentages may be written 2%.  Or {"pass@1": 0.02}."""
+class Relative(float):
+    """A limit as a share of the baseline: 0.1 of "10%"."""
+
+    def __str__(self) -> str:
+        return f"{100 * self:g}%"
+
+
+def parse_limits(
+    option: str, value: Any, *, relative: bool = False, amounts: bool = False
+) -> Mapping[Metric, float]:
+    """`["pass@1=0.02"]` → {pass@1: 0.02}.  Or {"pass@1": 0.02}.
+
+    relative : whether 5% is a share of the baseline; else it is 0.05.  amounts : whether it is for
+        what attempts take; else for what they achieve.
+    """
     from passk_cli.metrics.registry import parse
 
     if isinstance(value, Mapping):
         value = [f"{name}={number}" for name, number in value.items()]
     limits: dict[Metric, float] = {}
+    example = "cost=10%" if amounts else "pass@1=0.02"
     for text in (part for whole in value for part in whole.split(",")):
         name, equals, digits = text.partition("=")
         try:
@@ -72,16 +87,21 @@ def parse_limits(option: str, value: Any) -> Mapping[Metric, float]:
         except ValueError:
             number = math.nan
         if not equals or not math.isfinite(number):
-            raise ParameterError(f"{option} {text}: write METRIC=X, as in pass@1=0.02")
-        metric = parse(name)
+            raise ParameterError(f"{option} {text}: write METRIC=X, as in {example}")
+        metric, part = parse(name), relative and digits.endswith("%")
+        number = Relative(number) if part else number
+        if amounts and number < 0:
+            raise ParameterError(f"{option} {text}: write METRIC=X with X from 0")
         if metric.unit == "share" and not 0.0 <= number <= 1.0:
             raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
-        if metric.sign < 0:
-            raise ParameterError(
-                f"{option} {metric.name}: less of it is better; --baseline FILE --no-regression"
-                f" -m {metric.name} fails when it rises significantly",
-                name="unknown-metric",
-            )
+        if (metric.sign < 0) != amounts or (part and metric.unit == "score"):
+            other = "more of it is better; --max-drop is for it" if amounts else (
+                f"less of it is better; --max-increase {metric.name}=10% with a --baseline fails"
+                " when it rises significantly more"
+            )  # fmt: skip
+            if metric.unit == "score" and part:
+                other = "a score may be negative; give a difference, without %"
+            raise ParameterError(f"{option} {metric.name}: {other}", name="unknown-metric")
         if metric in limits:
             raise ParameterError(
                 f"{option} {metric.name} is given twice", name="contradicting-options"
@@ -325,9 +345,9 @@ class DifferenceRule(GateRule):
 
         Intervals are made together; no test is made.
         """
-        from passk_cli.study.comparison import difference_intervals, match
+        from passk_cli.study.comparison import difference_intervals
 
-        every = [[match(*pair) for pair in trial.pairs(self.asked_of(trial))] for trial in trials]
+        every = [[self.matched(pair) for pair in t.pairs(self.asked_of(t))] for t in trials]
         past, confidence = trials[0].study.past, trials[0].study.confidence
         if past is not None and self.general:
             # Their tests know no effect of the run: intervals decide, each at its share.
@@ -340,6 +360,12 @@ class DifferenceRule(GateRule):
         limits = iter(made)
         return [[c if c.reason else c.having(interval=next(limits)) for c in each]
                 for each in every]  # fmt: skip
+
+    def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
+        """A pair on the tasks that both have."""
+        from passk_cli.study.comparison import match
+
+        return match(*pair)
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """On a difference, one of so many that are tested."""
@@ -354,8 +380,10 @@ class DifferenceRule(GateRule):
         """The rules in words while there is no baseline."""
         return [self.rule(metric)[0] for metric in self.named]
 
-    def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
-        """A line that has its verdict, with what the difference shows at a level."""
+    def judged(
+        self, line: Judgement, c: Comparison, tests: int, confidence: Confidence
+    ) -> Judgement:
+        """A line that has its verdict, with what the difference shows."""
         raise NotImplementedError
 
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
@@ -386,7 +414,7 @@ class DifferenceRule(GateRule):
             if verdict == ERROR:
                 missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
                 return line.unchecked(c.reason or missing)
-            return self.judged(replace(line, verdict=verdict), c, tests, confidence.level)
+            return self.judged(replace(line, verdict=verdict), c, tests, confidence)
 
         return Outcome(c.first.series, metric, verdict, words, not c.reason)
 
@@ -442,24 +470,23 @@ class NoRegression(DifferenceRule):
         from passk_cli.study.pairs import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
-            limits, falling = c.interval, c.first.metric.sign < 0
-            if falling and limits and limits.low is not None and limits.high is not None:
-                limits = replace(limits, low=-limits.high, high=-limits.low)
-            return _beside(limits, 0.0)
+            return _beside(_for_better(c.interval, c.first.metric), 0.0)
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
         """The rule in words; it has no number."""
         return (f"{metric.name} no regression",), None
 
-    def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
+    def judged(
+        self, line: Judgement, c: Comparison, tests: int, confidence: Confidence
+    ) -> Judgement:
         """A difference, and whether it is a drop; of several tests, a significant one."""
         from passk_cli.study.paired import MCNEMAR
 
         p = f"p {p_relation(c.adjusted)}" if c.testable else ""
         many = f", {ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
         shown = f" ({p}{many})" if p and tests > 1 else ""
-        if p and c.leaves_out_zero not in (None, c.adjusted <= 1 - level + 1e-12):
+        if p and c.leaves_out_zero not in (None, c.adjusted <= 1 - confidence.level + 1e-12):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         drop = "drop" if c.first.metric.sign > 0 else "rise"
         relation = {PASS: "", FAIL: f", a significant {drop}", UNDECIDED: ", not significant"}
@@ -482,55 +509,116 @@ class NoRegression(DifferenceRule):
 
 
 @dataclass(frozen=True)
-class MaxDrop(DifferenceRule):
-    """A metric is not significantly lower than the baseline's by more than a number."""
+class Tolerance(DifferenceRule):
+    """Base of the rules by which a metric is not significantly worse than the baseline's by more
+    than a number, or by more than a share of the baseline's."""
 
-    max_drop: Annotated[Mapping[Any, float], Option(
-        "--max-drop", "METRIC=X", "Fails when the drop is significantly larger than X.",
-        parse=partial(parse_limits, "--max-drop"))] = field(default_factory=dict)  # fmt: skip
+    change: ClassVar[str] = ""
+
+    @property
+    def limits(self) -> Mapping[Any, float]:
+        """The largest change that is allowed of each metric."""
+        raise NotImplementedError
 
     @property
     def named(self) -> Sequence[Metric]:
-        """The metrics with a largest drop."""
-        return tuple(self.max_drop)
+        """The metrics with a largest change."""
+        return tuple(self.limits)
+
+    def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
+        """The pair, the baseline at the share of it that is allowed."""
+        c, most = super().matched(pair), self.limits[pair[0].metric]
+        return c if c.reason or not isinstance(most, Relative) else c.with_share(
+            1.0 - pair[0].metric.sign * most
+        )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """It fails when even the upper limit lies below."""
-        return _beside(c.interval, -self.max_drop[c.first.metric])
+        """It fails when even the better limit is worse."""
+        most = self.limits[c.first.metric]
+        limit = 0.0 if isinstance(most, Relative) else -most
+        return _beside(_for_better(c.interval, c.first.metric), limit)
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
-        """The largest drop that is allowed; a negative one asks for a gain."""
-        most = self.max_drop[metric]
-        relation = "gain ≥" if most < 0 else "drop ≤"
-        return (f"{metric.name} {relation} ", *_asked(metric, abs(most), "points")), most
+        """The largest change that is allowed; of a drop a negative one asks for a gain."""
+        most = self.limits[metric]
+        relation = "gain ≥" if most < 0 else f"{self.change} ≤"
+        least = -most if most < 0 else most
+        return (f"{metric.name} {relation} ", *_asked(metric, least, "points")), most
 
-    def judged(self, line: Judgement, c: Comparison, tests: int, level: float) -> Judgement:
-        """A difference beside the largest drop that is allowed."""
-        return self.worded(line)
+    def judged(
+        self, line: Judgement, c: Comparison, tests: int, confidence: Confidence
+    ) -> Judgement:
+        """A difference, or a change in percent, beside the largest one that is allowed."""
+        from passk_cli.study.comparison import relative_change
+
+        if not isinstance(line.limit, Relative):
+            return self.worded(line)
+        change = relative_change(c, confidence)
+        return self.worded(replace(line, fact=replace(line.fact, estimate=change, se=None)))
 
     def worded(self, line: Judgement) -> Judgement:
-        """A line with the verdict on its difference."""
-        most, finding = line.limit or 0.0, _change(line.fact)
-        verdict = _beside(line.fact.estimate, -most)
-        if verdict != PASS or most < 0 or (line.fact.estimate.value or 0.0) <= 0:
+        """A line with the verdict on its change."""
+        most, worse = line.limit or 0.0, -1 if self.change == "increase" else 1
+        finding, estimate = _change(line.fact, most, amount=worse < 0), line.fact.estimate
+        verdict = line.verdict if isinstance(most, Relative) else _beside(
+            _for_better(estimate, None, worse), -most
+        )  # fmt: skip
+        better = worse * (estimate.value or 0.0) > 0
+        if verdict != PASS or most < 0 or not better:
+            did, less = ("risen", "rise") if worse < 0 else ("dropped", "drop")
             relation = {
                 PASS: (", not more than ", ", at least "),
                 FAIL: (", more than ", ", less than "),
                 UNDECIDED: (
-                    " and may have dropped by more than ",
-                    " and may have gained less than ",
+                    f" and may have {did} by more than ", " and may have gained less than ",
                 ),
-            }[verdict][most < 0]
-            finding = (*finding, relation, *line.words[1:])
-            if verdict == UNDECIDED and most > 0 and (line.fact.estimate.high or 0.0) < 0:
-                # It did drop; by how much is the question.
-                finding = (*_change(line.fact), "; a drop of ", *line.words[1:],
-                           " or less is not excluded")  # fmt: skip
+            }[verdict][most < 0]  # fmt: skip
+            certain = _for_better(estimate, None, worse)
+            if verdict == UNDECIDED and most > 0 and certain and (certain.high or 0.0) < 0:
+                # It did change for the worse; by how much is the question.
+                finding = (*finding, f"; a {less} of ", *line.words[1:], " or less is not excluded")
+            else:
+                finding = (*finding, relation, *line.words[1:])
         needed = ""
         if verdict == UNDECIDED:
             truth = " if nothing changed" if most else f" a change of {_far(line.fact)}"
             needed = _needed(line, abs(most), truth)
         return line.judged(verdict, finding, needed)
+
+
+@dataclass(frozen=True)
+class MaxDrop(Tolerance):
+    """A metric is not significantly lower than the baseline's by more than a number."""
+
+    max_drop: Annotated[Mapping[Any, float], Option(
+        "--max-drop", "METRIC=X", "Fails when the drop is significantly larger than X.",
+        parse=partial(parse_limits, "--max-drop", relative=True),
+        detail="pass@1=0.02 is two points; pass@1=5% is a share of the baseline's.",
+    )] = field(default_factory=dict)  # fmt: skip
+    change = "drop"
+
+    @property
+    def limits(self) -> Mapping[Any, float]:
+        """The largest drops."""
+        return self.max_drop
+
+
+@dataclass(frozen=True)
+class MaxIncrease(Tolerance):
+    """What attempts take is not significantly more than the baseline's by more than a number."""
+
+    max_increase: Annotated[Mapping[Any, float], Option(
+        "--max-increase", "METRIC=X", "Fails when a cost rises significantly more than X.",
+        parse=partial(parse_limits, "--max-increase", relative=True, amounts=True),
+        detail="cost=10% is a share of the baseline's; cost=0.02 is in dollars. Also tokens,"
+        " duration, turns, their medians and those of a solved task.",
+    )] = field(default_factory=dict)  # fmt: skip
+    change = "increase"
+
+    @property
+    def limits(self) -> Mapping[Any, float]:
+        """The largest increases."""
+        return self.max_increase
 
 
 @dataclass(frozen=True)
@@ -676,21 +764,56 @@ def _asked(metric: Metric, number: float, unit: str = "") -> Sentence:
 
     unit : "points" of a difference.
     """
+    if isinstance(number, Relative):
+        return (f"{100 * number:g} %",)
     if metric.unit != "share":
-        return (f"{number:g}",)
+        return (f"{'$' * (metric.unit == '$')}{number:g}",)
     return ((number, Column(unit, "given")),)
 
 
-def _change(fact: Fact) -> Sentence:
-    """A difference to the baseline in words: "agent-b lost 0.140 [0.031, 0.249] of pass@1"."""
+def _change(fact: Fact, limit: float = 0.0, *, amount: bool = False) -> Sentence:
+    """A change from the baseline in words: "agent-b lost 0.140 [0.031, 0.249] of pass@1"; of what
+    attempts take "agent-b costs 12 % [4, 21] more".
+
+    limit : of the rule, which may be relative.  amount : whether it is of what attempts take.
+    """
     low, value, high = fact.estimate.low, fact.estimate.value or 0.0, fact.estimate.high
-    verb, link = "gained", "in"
-    if value <= 0:
-        verb, link, value = "lost", "of", -value
-        low, high = (None if limit is None else -limit for limit in (high, low))
-    size = Estimate(value, low=low, high=high, unit=fact.estimate.unit)
+    falls, amount = value <= 0, amount or fact.estimate.unit in QUANTITIES
+    if falls:
+        value, (low, high) = -value, (None if x is None else -x for x in (high, low))
+    plain = Estimate(value, low=low, high=high, unit=fact.estimate.unit)
+    size: Any = (plain, Column("points", "share"))
+    if isinstance(limit, Relative):
+        size = _in_percent(value, low, high)
     name = series_name(fact.series)
-    return (f"{name} {verb} ", (size, Column("points", "share")), f" {link} {fact.name}")
+    if amount:
+        takes, of = ("costs", "") if fact.name == "cost" else ("takes", f" {fact.name}")
+        return (f"{name} {takes} ", size, f" {'less' if falls else 'more'}{of}")
+    verb, link = ("lost", "of") if falls else ("gained", "in")
+    return (f"{name} {verb} ", size, f" {link} {fact.name}")
+
+
+def _in_percent(value: float, low: float | None, high: float | None) -> str:
+    """As "12 % [4, 21]", to two digits.
+
+    >>> _in_percent(0.1234, 0.0412, 0.2099), _in_percent(0.005, None, None)
+    ('12 % [4.1, 21]', '0.5 %')
+    """
+
+    def digits(share: float) -> str:
+        text = f"{100 * share:.2g}" if abs(share) < 0.995 else f"{100 * share:.0f}"
+        return text.replace("inf", "∞")
+
+    limits = "" if low is None or high is None else f" [{digits(low)}, {digits(high)}]"
+    return f"{digits(value)} %{limits}"
+
+
+def _for_better(limits: Any, metric: Metric | None, sign: int = 1) -> Any:
+    """Limits of a difference, turned round where less is better."""
+    falling = (metric.sign if metric else sign) < 0
+    if not falling or limits is None or limits.low is None or limits.high is None:
+        return limits
+    return replace(limits, low=-limits.high, high=-limits.low)
 
 
 def _beside(limits: Estimate | Interval | None, limit: float) -> str:

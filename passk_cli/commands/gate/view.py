@@ -1051,7 +1051,7 @@ class Gate(Question, GateOptions):
                 later = []
                 if entry.first and gate.baseline is None:
                     later = [rule for rule in gate.chosen if isinstance(rule, DifferenceRule)]
-                    gate = replace(gate, max_drop={}, no_regression=False)
+                    gate = replace(gate, max_drop={}, max_increase={}, no_regression=False)
                 asked.append(Asked(entry, gate, shared, later))
         return replace(question, night=(book, tuple(asked))), options
 
@@ -1217,7 +1217,8 @@ class Gate(Question, GateOptions):
         ruled = declared or not all(isinstance(rule, automatic) for rule in self.chosen)
         if not ruled and not averaged:
             raise ParameterError(
-                "no rule to check; give --max-drop pass@1=0.02, --min pass@10=0.80"
+                "no rule to check; give --max-drop pass@1=0.02, --min pass@10=0.80,"
+                " --max-increase cost=10%"
                 " or --no-regression",
                 name="no-rule",
             )
@@ -1229,7 +1230,7 @@ class Gate(Question, GateOptions):
             is not None and not self.rehearse,
             "--must-pass-rate is about --must-pass; name its tasks": self.must_pass_rate != 1.0
             and not self.must_pass,
-            "--max-drop and --no-regression need a --baseline FILE or NAME"
+            "--max-drop, --max-increase and --no-regression need a --baseline FILE or NAME"
             + (f' (or "{RECORD}" on a first night)' if first is not None else ""): compares
             and self.baseline is None and not self.rehearse and not first,
         }  # fmt: skip
