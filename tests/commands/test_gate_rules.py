@@ -540,3 +540,45 @@ def test_limits_that_make_no_sense(passk: Passk, option: str, value: str, proble
     done = passk("gate", SAMPLES / "costs.csv", "--baseline", "claude-opus-4-7", option, value)
     assert done.code == 2
     assert problem in done.err
+
+
+def test_a_history_that_is_not_there_yet_has_its_first_night(tmp_path: Path, passk: Passk) -> None:
+    spending(tmp_path / "new.jsonl", 2)
+    text = (
+        '[[suite]]\nname = "s"\nruns = "new.jsonl"\nbaseline = "h.parquet:last5"\n'
+        'max-drop = {"pass@1" = 0.02}\nmax-increase = {cost = "10%"}\nmin = {"pass@1" = 0.1}\n'
+    )
+    book = rules(tmp_path, text)
+    assert passk("gate", "--rules", book).code == 3
+    book = rules(tmp_path, f'first = "pass"\n{text}')
+    first = passk("gate", "--rules", book)
+    assert (first.code, "2 rules not judged, no baseline yet" in first.out) == (0, True)
+    assert first.err.count("no baseline yet") == 1
+    words = ["--to", tmp_path / "h.parquet", "--with", "cost", "--at", "r1", "-q"]
+    assert passk("record", tmp_path / "new.jsonl", *words).code == 0
+    spending(tmp_path / "new.jsonl", 3)
+    second = passk("gate", "--rules", book)
+    assert "not judged" not in second.out
+    assert "cost increase ≤ 10 %" in second.out
+    refused = passk("gate", tmp_path / "new.jsonl", "--min", "pass@1=0.1", "--first", "pass")
+    assert (refused.code, "--first is about files that" in refused.err) == (2, True)
+
+
+def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others(
+    nightly: Path, passk: Passk
+) -> None:
+    third = '[[suite]]\nname = "c"\nruns = "c.jsonl"\nbaseline = "gone.parquet:last2"\n'
+    rules(nightly, f'{TWO}{third}max-drop = {{"pass@1" = 0.3}}\n')
+    write_run(nightly / "c.jsonl", [3] * 30)
+    (nightly / "b.jsonl").write_text('{"task": ')
+    done = passk("gate", "--full")
+    assert done.code == 3
+    rows = [line for line in done.out.splitlines() if "its data can be read" in line]
+    assert [row.split()[0] for row in rows] == ["b", "c"]
+    assert "no such file" in rows[1]
+    assert any(line.startswith("a ") and " pass" in line for line in done.out.splitlines())
+    (nightly / "a.jsonl").write_text("")
+    error = passk("gate").err
+    for name, problem in (("a", "the file is empty"), ("b", "not JSON"), ("c", "no such file")):
+        assert f"suite {name}: " in error
+        assert problem in error

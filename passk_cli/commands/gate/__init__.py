@@ -50,6 +50,10 @@ class GateOptions(
         file="read", of_models=True,
         detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
         " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
+    first: Annotated[str, Option(
+        "--first", help="A history of --rules that is not there yet", choices=(FAIL, PASS),
+        detail='pass: its suite has its first night, as with baseline = "record".',
+    )] = FAIL  # fmt: skip
     on_undecided: Annotated[
         str, Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL))
     ] = PASS

@@ -23,6 +23,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, checked, declared, filled
+from passk_cli.study.history import last_runs
 from passk_cli.study.rules import PASS
 from passk_cli.toml import read_toml
 
@@ -262,6 +263,10 @@ class _RuleFile:
         rest = {key: value for key, value in table.items() if key not in own}
         given = {**top, **self._given(rest, options(), SUITE, at, tuple(own), suite.name)}
         first = given.get("baseline") == RECORD
+        if named := last_runs(given.get("baseline")):
+            path = self._path(named[0])
+            there = is_file_argument(path) or is_file_argument(path.rpartition(":")[0])
+            first = given.get("first") == PASS and not there
         given["runs"] = [self._path(run) for run in suite.runs]
         if first:
             given.pop("baseline")

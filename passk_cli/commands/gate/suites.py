@@ -13,7 +13,7 @@ from passk_cli.commands.gate.rulebook import Quarantined, Rulebook, SuiteEntry
 from passk_cli.commands.gate.rules import DifferenceRule, GateRule
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Read, SharedOptions
-from passk_cli.errors import DataError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
@@ -186,20 +186,21 @@ def judged_suites(
     """Every suite, read and judged at the level that all share.
 
     averages : how many verdicts on averages there are besides.
-    Errors: ParameterError with the place of the suite; DataError where no suite could be read.
+    Errors: DataError with the problem of each, where no suite could be read.
     """
     parts, errors = [], []
     for each in asked:
-        with each.entry.placed():
-            try:
+        try:
+            with each.entry.placed():
                 parts.append(_read(each, read))
-            except DataError as error:
-                errors.append(error)
-                parts.append(SuitePart(each, problem=str(error)))
+        except (DataError, ParameterError) as error:
+            errors.append(error)
+            parts.append(SuitePart(each, problem=str(error)))
     if len(errors) == len(parts):
-        place, problem, remedy = errors[0].parts
-        others = ", and no other suite can be read either" if len(parts) > 1 else ""
-        raise DataError(place, f"{problem}{others}", remedy, name=errors[0].name)
+        if len(parts) == 1:
+            raise errors[0]
+        every = "; ".join(f"suite {part.name}: {part.problem}" for part in parts)
+        raise DataError(book.name, f"no suite can be read: {every}", name=errors[0].name)
     trials = [(part, part.trial) for part in parts if part.trial is not None]
     statements = sum(
         rule.statements(trial) for part, trial in trials for rule in part.asked.gate.chosen

@@ -192,8 +192,9 @@ SUITE_OF = Message(
 NO_BASELINE_YET = Message(
     "no-baseline-yet", NOTE,
     "{suite}: {rules:rule} about changes {rules:is|are} not judged, for there is no baseline yet",
-    "name this run as its baseline for the next one",
-    'A suite with baseline = "record" has its first night: what compares it with a baseline is not'
+    "record this run, or name it as the baseline, for the next one",
+    'A suite with baseline = "record", or with first = "pass" and a history that is not there yet,'
+    " has its first night: what compares it with a baseline is not"
     " judged, and does not fail. Other rules are judged.")  # fmt: skip
 
 
@@ -1006,7 +1007,8 @@ class Gate(Question, GateOptions):
         """
         question, options = super().ask(given, source, needed=False)
         for option, there in {
-            "--rules": question.rules, "--tier": question.tier, "--check": question.check
+            "--rules": question.rules, "--tier": question.tier, "--check": question.check,
+            "--first": question.first == PASS,
         }.items():  # fmt: skip
             if source is not None and there:
                 raise ParameterError(
