@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rules import MaxDrop, Minimum, Relative
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.sources.arguments import is_file_argument, is_result, not_there, split_label
+from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, checked, declared, filled
 from passk_cli.study.history import last_runs

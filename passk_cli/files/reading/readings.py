@@ -498,8 +498,8 @@ def proposed(
     settles, question = _settled(ranked, request, read, 0.6 * len(sources))
     if error.name == "ambiguous-records" or not (settles or question):
         known = [settle.options.get("records") for settle in settles]
-        others = [s for s in error.settles if s.options.get("records", "") not in known]
-        settles += _readable(others, request, read)
+        unknown = [s for s in error.settles if s.options.get("records", "") not in known]
+        settles += _readable(unknown, request, read)
     if error.name == "no-outcome-column" and not settles:
         question = question or next(map(_agreement, structures), "")
     remedy = (in_words(settles) if settles else question) or error.remedy
