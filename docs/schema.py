@@ -30,6 +30,7 @@ def schema() -> dict[str, Any]:
         "severity": {"enum": ["note", "warning", "error"]},
         "text": _said(TEXT, "Its words, with default rounding."),
         "fields": _said({"type": "object"}, "What its words name: field → value."),
+        "remedies": _said({"type": "array", "items": TEXT}, "Whole commands that settle it."),
     }
     document = {
         "schema": {"const": SCHEMA},

@@ -22,11 +22,19 @@ from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.remote import fetched_once
+from passk_cli.message import WARNING
 from passk_cli.near import did_you_mean, meant, nearest
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAMES, Findings, hinting
-from passk_cli.python.spelling import Call, Options, call_of, in_python, python_spelling
+from passk_cli.python.spelling import (
+    Call,
+    Options,
+    call_of,
+    in_keywords,
+    in_python,
+    python_spelling,
+)
 from passk_cli.render.style import Style, said
 
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
@@ -142,14 +150,15 @@ def read(
     given = {name: value for name, value in locals().items() if name != "data"}
     usual = inspect.signature(read).parameters
     own = {name: value for name, value in given.items() if value is not usual[name].default}
+    call = Call("read", data, own)
     # An empty text is no condition.
-    with python_spelling(declared(Reading), Call("read", data, own)):
+    with python_spelling(declared(Reading), call):
         request = filled(Reading, given | {"where": where or None})
         counts = load(data, request)
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:
-        if message.settles:
-            text = in_python(said(message.pieces(), Style()), declared(Reading))
+        if message.severity == WARNING and message.settles:
+            text = said(in_keywords(message, declared(Reading), call).pieces(), Style())
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
     return counts
 
@@ -181,7 +190,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                 raise ParameterError(
                     f'frame_as="{frame_as}": it is not installed; pip install {frame_as}'
                 )
-            findings = replace(_findings(declaration, data, given), frame_as=frame_as)
+            findings = replace(_findings(declaration, written, given), frame_as=frame_as)
         for message in findings.report.warnings:
             # At the line that called the command.
             words = PasskWarning(hinting(said(message.pieces(), Style())), message.name)
@@ -215,8 +224,9 @@ def _unknown(name: str, word: str, value: Any) -> TypeError:
     return TypeError(f"{name}() has no option {word!r}; {reason}")
 
 
-def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Findings:
+def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Findings:
     """The answer to a command's question about the data, its messages as Python spells them."""
+    data = call.data
     if isinstance(data, Counts):
         # Options of reading say nothing beside counts, which are read.
         for field in (*declared(Request), "cluster"):
@@ -231,9 +241,7 @@ def _findings(declaration: Command, data: Any, given: Mapping[str, Any]) -> Find
     with fetched_once():
         report = answer(question, shared, _reader(data, question, numeric))
     options = _by_field(declaration)
-    messages = tuple(
-        said.spelled(lambda text: in_python(text, options)) for said in report.messages
-    )
+    messages = tuple(in_keywords(said, options, call) for said in report.messages)
     spelled = replace(
         report, messages=messages, context=in_python(report.context, options),
         methods=report.methods if declaration.methods else None,

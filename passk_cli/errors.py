@@ -6,13 +6,20 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
-from passk_cli.message import Settle
 from passk_cli.near import did_you_mean, nearest
+from passk_cli.settle import Settle
 from passk_cli.text import cut, printable, without_secrets
 
 # A place is an option with its value, or one word: a file, a metric, a name.
 _PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
+Kind = TypeVar("Kind", bound="DataError")
+# Families beside whose remedies other columns may be meant.
+OF_COLUMNS = (
+    *("no-task-column", "no-outcome-column", "no-model-column", "no-role-column"),
+    *("no-such-column", "ambiguous-column"),
+)
 
 # What the caller named is not there: a mistake of usage, though data show it.
 _NAMED = ("no-such-column", "no-such-model")
@@ -25,7 +32,7 @@ class PasskError(Exception):
     makes it safe to print, and cuts what is long.
     kind : what it is about, for programs: "usage", "data" or "internal".
     name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
-    settles : options that settle it, one or several alternatives; each works as it stands.
+    settles : options that settle it, one or several alternatives.
     """
 
     exit_code = 4
@@ -44,7 +51,7 @@ class PasskError(Exception):
         return f"error[{self.name}]: {self}"
 
     def __str__(self) -> str:
-        return cut(printable(super().__str__()))
+        return cut(printable("; ".join([str(self.args[0]), *map(str, self.settles)])))
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -56,8 +63,8 @@ class PasskError(Exception):
         ('', 'no files given', '')
         """
         match = re.fullmatch(_PARTS, str(self.args[0]) if self.args else "", re.DOTALL)
-        place, problem, remedy = match.groups() if match else ("", str(self), "")
-        return place or "", problem, remedy or ""
+        place, problem, remedy = match.groups() if match else ("", str(self.args[0]), "")
+        return place or "", problem, "; ".join(filter(None, [remedy, *map(str, self.settles)]))
 
 
 class ParameterError(PasskError):
@@ -76,7 +83,7 @@ class DataError(PasskError):
     problem : str
         What is there, against what was expected.
     remedy : str
-        What the user can do; may be empty where the problem says it.
+        What the user can do besides adding options; may be empty.
     """
 
     exit_code = 3
@@ -92,13 +99,19 @@ class DataError(PasskError):
         name: str = "",
         settles: Sequence[Settle] = (),
     ) -> None:
-        self.place, self.problem, self.remedy = map(without_secrets, (place, problem, remedy))
+        self.place, self.problem, self.words = map(without_secrets, (place, problem, remedy))
         text = f"{place}: {problem}" + (f"; {remedy}" if remedy else "")
         super().__init__(text, name=name, settles=settles)
 
-    def settled(self, settles: Sequence[Settle], remedy: str) -> DataError:
-        """The error with other options that settle it, and the remedy that says so."""
-        return type(self)(self.place, self.problem, remedy, name=self.name, settles=settles)
+    def but(self, kind: type[Kind], **changes: Any) -> Kind:
+        """The error with other parts, of a kind."""
+        own = {name: getattr(self, name) for name in ("place", "problem", "name", "settles")}
+        return kind(**{**own, "remedy": self.words, **changes})
+
+    @property
+    def remedy(self) -> str:
+        """What to do, in words and as options."""
+        return "; ".join(filter(None, [self.words, *map(str, self.settles)]))
 
     @property
     def parts(self) -> tuple[str, str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import ParameterError
+from passk_cli.settle import Blank, Settle
 
 # Attempts of one model at one task, and k.
 MOST_ATTEMPTS = 1_000_000_000
@@ -26,7 +27,7 @@ MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
 # Pairs of a model and a task in a table of all of them, most of which are empty.
 MOST_EMPTY = 1_000_000
 # What helps where memory does not suffice.
-MORE_MEMORY = "read less at once with --where or --model, or give it more memory"
+MORE_MEMORY = "read less at once, or give it more memory"
 # Numbers of a table of models, or differences, by tasks: with its copies 300 MB.
 MOST_CELLS = 1 << 23
 # Differences between models, over all metrics: a second for each thousand of them.
@@ -67,38 +68,40 @@ def is_nested(value: Any, most: int) -> bool:
     return any(isinstance(each, dict | list) for each in level)
 
 
-def refuse_many(what: str, number: int, most: float, remedy: str) -> None:
+def refuse_many(what: str, number: int, most: float, *settles: Settle, remedy: str = "") -> None:
     """ParameterError where there is more than an answer can be given for, or is of use for.
 
-    what : is counted, as "--by lang: groups".  remedy : what asks for less.
+    what : is counted, as "--by lang: groups".  settles, remedy : options, and words, for less.
     """
     if number > most:
         place, _, noun = what.rpartition(": ")
         start = f"{place}: " if place else ""
-        raise ParameterError(
-            f"{start}{number:,} {noun}, at most {most:,}; {remedy}", name="too-large"
-        )
+        problem = f"{start}{number:,} {noun}, at most {most:,}"
+        problem += f"; {remedy}" if remedy else ""
+        raise ParameterError(problem, name="too-large", settles=settles)
 
 
-def refuse_many_steps(what: str, attempts: int, remedy: str) -> None:
+def refuse_many_steps(what: str, attempts: int, *settles: Settle) -> None:
     """ParameterError where a method would go through more attempts of a task than it can."""
     if attempts > MOST_STEPS:
         raise ParameterError(
             f"{what}: {attempts:,} attempts at a task are too many to go through one by one, at"
-            f" most {MOST_STEPS:,}; {remedy}",
+            f" most {MOST_STEPS:,}",
             name="too-large",
+            settles=settles,
         )
 
 
-def refuse_many_pairs(models: int, pairs: int, remedy: str) -> None:
+def refuse_many_pairs(models: int, pairs: int, *settles: Settle) -> None:
     """ParameterError where so many models make more pairs than can be compared.
 
-    pairs : of models, over all metrics.  remedy : what asks for fewer.
+    pairs : of models, over all metrics.  settles : what asks for fewer, besides naming models.
     """
     if pairs > MOST_PAIRS:
         raise ParameterError(
-            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}; {remedy}",
+            f"{models:,} models make {pairs:,} differences, at most {MOST_PAIRS:,}",
             name="too-large",
+            settles=[*settles, Settle({"--model": Blank("NAME")}, "keeps some")],
         )
 
 

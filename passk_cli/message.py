@@ -13,6 +13,7 @@ from itertools import zip_longest
 from string import Formatter
 from typing import Any
 
+from passk_cli.settle import Settle
 from passk_cli.text import first_few, listed, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
@@ -21,20 +22,6 @@ DECLARED: dict[str, Message] = {}
 
 # A text, a value, or a value and the kind of column that shows it.
 Piece = Any
-
-
-@dataclass(frozen=True)
-class Settle:
-    """Options that a caller can add to the call to settle what a message or an error asks.
-
-    options : field of a group of options → what it is given: {"fields": {"task": "case"}, "by":
-        ("effort",)}.  A mapping adds its keys, a tuple its values; anything else takes the place
-        of what was given.
-    why : what that does, as "keeps them apart".
-    """
-
-    options: Mapping[str, Any]
-    why: str = ""
 
 
 _OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
@@ -49,8 +36,9 @@ class Message:
 
     name : of lower-case words joined by hyphens, unique: "pooled-settings".
     severity : "note", "warning" where the numbers mean less because of it, or "error".
-    template : its words with named fields; see `Said.pieces`.  remedy : what to do, with the
-        same fields.  meaning : a paragraph for `passk help NAME` and the documentation.
+    template : its words with named fields; see `Said.pieces`.
+    remedy : options that settle it, with the same fields; or what to do in words, without options.
+    meaning : a paragraph for `passk help NAME` and the documentation.
     Errors: ValueError where two messages have one name.
 
     >>> lost = Message(
@@ -66,7 +54,7 @@ class Message:
     name: str
     severity: str
     template: str
-    remedy: str = ""
+    remedy: str | Settle | tuple[Settle, ...] = ""
     meaning: str = ""
 
     def __post_init__(self) -> None:
@@ -75,9 +63,16 @@ class Message:
             raise ValueError(f"two messages are named {self.name}")
 
     @property
+    def settles(self) -> tuple[Settle, ...]:
+        """Options that settle it, with fields as they are declared."""
+        remedy = () if isinstance(self.remedy, str) else self.remedy
+        return (remedy,) if isinstance(remedy, Settle) else remedy
+
+    @property
     def pattern(self) -> str:
         """Its words with the names of its fields: "<lines> lines were skipped[ in <file>]"."""
-        text = "; ".join(filter(None, (self.template, self.remedy)))
+        words = self.remedy if isinstance(self.remedy, str) else ""
+        text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
 
         def name_of(field: re.Match[str]) -> str:
             name, form = field[1], field[2] or ""
@@ -89,8 +84,10 @@ class Message:
         return _FIELD.sub(name_of, _OPTIONAL.sub(r"[\2]", text))
 
     def __call__(self, **fields: Any) -> Said:
-        """The message with its fields."""
-        return Said(self.name, self.severity, self.template, self.remedy, fields)
+        """The message with its fields; a remedy one of whose fields is empty is left out."""
+        words = self.remedy if isinstance(self.remedy, str) else ""
+        settles = tuple(filter(None, (each.formatted(fields) for each in self.settles)))
+        return Said(self.name, self.severity, self.template, words, fields, settles)
 
 
 @dataclass(frozen=True)
@@ -99,6 +96,7 @@ class Said:
 
     fields : name → text, count, number, names, or a number with its interval.
     settles : options that settle what it says, one or several alternatives.
+    remedies : these as commands or calls, each as a whole, where a door wrote them.
     spelling : text → text in another spelling, as of options in Python; None for the declared one.
     """
 
@@ -108,6 +106,7 @@ class Said:
     remedy: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
     settles: tuple[Settle, ...] = ()
+    remedies: tuple[str, ...] = ()
     spelling: Callable[[str], str] | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
@@ -138,12 +137,13 @@ class Said:
             elif isinstance(value, int):
                 value = plural(value, form) if form else f"{value:,}"
             pieces.append(value)
+        settled = [f"; {settle}" for settle in self.settles]
         if self.spelling is None:
-            return tuple(pieces)
+            return (*pieces, *settled)
         numbers = [piece for piece in pieces if not isinstance(piece, str)]
         spelled = self.spelling("".join(p if isinstance(p, str) else _NUMBER for p in pieces))
         both = zip_longest(spelled.split(_NUMBER), numbers, fillvalue="")
-        return tuple(piece for pair in both for piece in pair)
+        return (*(piece for pair in both for piece in pair), *settled)
 
     @property
     def text(self) -> str:

@@ -200,8 +200,8 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             [{"task": "a", "passed": float("nan")}],
             passk_cli.DataError,
-            'count it as a failure with missing="fail", leave the attempt out with'
-            ' missing="drop", or get the range of both with missing="bounds"',
+            'missing="fail" counts them as failures; missing="drop" leaves such attempts out;'
+            ' missing="bounds" gives the range of both',
         ),
         (
             pd.DataFrame({"task": ["a", "b"], "n": [3, 3], "c": [1, 4]}),
@@ -411,8 +411,8 @@ def test_warnings_stand_at_the_callers_line(passk: Passk, tmp_path: Path) -> Non
     (warning,) = caught
     assert warning.filename == __file__
     assert str(warning.message) == (
-        'attempts at one task differ in mode (a, b); fields="model=mode" as models; by="mode" keeps'
-        ' them apart; pool="mode" pools them on purpose'
+        'attempts at one task differ in mode (a, b); fields={"model": "mode"} as models; by="mode"'
+        ' keeps them apart; pool="mode" pools them on purpose'
     )
     assert "differ in mode (a, b); --field model=mode as models; --by mode keeps them" in printed
     with pytest.warns(passk_cli.PasskWarning, match="differ in mode") as caught:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
-from passk_cli.near import meant
+from passk_cli.near import meant, nearest
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName
+from passk_cli.settle import Settle
 
 # More models than this in one picture are told apart by nobody: all but so many are grey.
 MOST_MODELS, _LEADING = 8, 5
@@ -135,8 +136,10 @@ def _models(plot: Plot) -> list[str]:
 def _panelled(plot: Plot, column: str) -> Plot:
     """The plot with a panel for each value of a column that splits its series."""
     if column not in plot.groups:
-        remedy = meant(column, plot.groups) if plot.groups else f"add --by {column}"
-        raise ParameterError(f"--panel {column}: no column of --by; {remedy}")
+        near = nearest(column, plot.groups) or plot.groups
+        settles = [Settle({"--panel": name}) for name in near]
+        settles = settles or [Settle({"--by": (column,)}, "splits by it")]
+        raise ParameterError(f"--panel {column}: no column of --by", settles=settles)
     place = plot.groups.index(column) + 1
 
     def moved(row: Row) -> Row:

@@ -18,8 +18,9 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
     """
     text = error.labelled
     if error.settles:
-        from passk_cli.cli.remedies import with_commands
+        from passk_cli.cli.remedies import possible, with_commands
 
+        error.settles = possible(error.settles, words)
         text = with_commands(error, words)
     print(shielded(text), file=sys.stderr)
     form = json_form(words)

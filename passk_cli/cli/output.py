@@ -33,6 +33,7 @@ from passk_cli.render import (
 from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
+from passk_cli.settle import Blank, Settle
 from passk_cli.text import cut, printable, shielded
 
 if TYPE_CHECKING:
@@ -94,19 +95,19 @@ class Charting:
         """Refuse choices about no chart, files that are no pictures, and a size that is none."""
         if not self.chart and (choices := changed(self)):
             raise ParameterError(
-                f"{choices[0]}: no chart is drawn; add --chart FILE or --chart terminal",
+                f"{choices[0]}: no chart is drawn",
                 name="contradicting-options",
+                settles=[Settle({"--chart": ("terminal",)}, "draws one")],
             )
         if self.size and self.size.printed and self.in_terminal and not self.files:
             raise ParameterError(
-                f"--chart-size {self.chart_size}: a terminal has columns and rows; write 80 or"
-                " 80x24"
+                f"--chart-size {self.chart_size}: a terminal has columns and rows",
+                settles=[Settle({"--chart-size": "80x24"})],
             )
         for file in self.files:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
-                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)},"
-                    " or --chart terminal",
+                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)}",
                     name="bad-output",
                 )
 
@@ -196,14 +197,15 @@ class Output:
         in_terminal = charting.in_terminal
         if in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
             raise ParameterError(
-                f"--chart {in_terminal} would stand in the {self.form} on stdout;"
-                " write that with -o FILE, or the chart to a file",
+                f"--chart {in_terminal} would stand in the {self.form} on stdout",
                 name="bad-output",
+                settles=[Settle({"--output": Blank("FILE")}, f"writes the {self.form} elsewhere")],
             )
         if self.stacked and "latex" not in map(self._format, self._targets):
             raise ParameterError(
-                "--stacked: no output is LaTeX; add -f latex or -o FILE.tex",
+                "--stacked: no output is LaTeX",
                 name="contradicting-options",
+                settles=[Settle({"--format": "latex"})],
             )
         files = [target for target in self._targets if target is not None]
         if len(self._targets) - len(files) > 1:
@@ -230,14 +232,15 @@ class Output:
         if guessed and self.form is None:
             suffixes = ", ".join(dict.fromkeys(fitting))
             raise ParameterError(
-                f"{guessed[0]}: no format has this suffix; add -f, or use {suffixes}",
+                f"{guessed[0]}: no format has this suffix; use {suffixes}",
                 name="bad-output",
+                settles=[Settle({"--format": Blank("NAME")}, "names it")],
             )
         if self.form is not None and len(files) > 1 and not unknown and None not in self._targets:
             raise ParameterError(
-                f"-f {self.form}: the suffix of each output says its format; leave -f out, or add"
-                " -o - for stdout",
+                f"-f {self.form}: the suffix of each output says its format",
                 name="bad-output",
+                settles=[Settle({"--format": None}), Settle({"--output": ("-",)}, "is stdout")],
             )
 
     @property

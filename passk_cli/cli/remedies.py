@@ -4,33 +4,60 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from passk_cli.errors import PasskError
-from passk_cli.files.reading.proposal import OF_COLUMNS, words_of
-from passk_cli.files.request import Request
-from passk_cli.message import Settle
-from passk_cli.option import declared
+from passk_cli.cli.manual import declared
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
+from passk_cli.errors import OF_COLUMNS, PasskError
+from passk_cli.message import Said
+from passk_cli.option import Declared
+from passk_cli.settle import Settle
 from passk_cli.text import cut, printable, without_secrets
 
 
 def with_commands(error: PasskError, words: Sequence[str]) -> str:
     """An error, and below it a command for each alternative that settles it.
 
-    words : the command line.
+    words : the command line.  What the reader has to fill in stands in the sentence.
     """
-    place, problem, _ = error.parts
-    lines = [f"error[{error.name}]: {cut(printable(f'{place}: {problem}'))}"]
-    describe = ""
-    if error.name in OF_COLUMNS and os.path.exists(place):
-        describe = f"other columns: {shlex.join(['passk', 'describe', place])}"
-    describe *= words[0] != "describe"
-    alone = len(error.settles) == 1
-    for settle in error.settles:
-        command = shlex.join(["passk", *map(without_secrets, completed(words, settle))])
-        lines.append(command if alone or not settle.why else f"{command}  {settle.why}")
-    lines.append("; ".join(filter(None, [error.settles[0].why * alone, describe])))
-    return "\n  ".join(printable(line) for line in lines if line)
+    asked = [str(settle) for settle in error.settles if not settle.complete]
+    sentence = cut(printable("; ".join([str(error.args[0]), *asked])))
+    lines = [f"error[{error.name}]: {sentence}"]
+    settles = [settle for settle in error.settles if settle.complete]
+    for settle, command in zip(settles, commands(settles, words), strict=True):
+        alone = len(settles) == 1 or not settle.why
+        lines.append(command if alone else f"{command}  {settle.why}")
+    last = [settle.why for settle in settles if len(settles) == 1 and settle.why]
+    place = error.parts[0]
+    if error.name in OF_COLUMNS and words[0] != "describe" and os.path.exists(place):
+        last.append(f"other columns: {shlex.join(['passk', 'describe', place])}")
+    return "\n  ".join(printable(line) for line in [*lines, "; ".join(last)] if line)
+
+
+def with_remedies(said: Said, words: Sequence[str]) -> Said:
+    """A message with the commands that settle it."""
+    settles = possible(said.settles, words)
+    return replace(said, settles=settles, remedies=commands(settles, words))
+
+
+def possible(settles: Sequence[Settle], words: Sequence[str]) -> tuple[Settle, ...]:
+    """The remedies that the command of these words has options for."""
+    return tuple(
+        settle
+        for settle in settles
+        if settle.options.keys() <= _flags(settle.command or "".join(words[:1])).keys()
+    )
+
+
+def commands(settles: Sequence[Settle], words: Sequence[str]) -> tuple[str, ...]:
+    """Whole commands, one for each remedy that leaves nothing to the reader."""
+    return tuple(
+        shlex.join(["passk", *map(without_secrets, completed(words, settle))])
+        for settle in settles
+        if settle.complete
+    )
 
 
 def completed(words: Sequence[str], settle: Settle) -> list[str]:
@@ -38,26 +65,54 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
 
     A role that was given a column gets the new one, values are added, any other option is replaced.
 
-    >>> settle = Settle({"fields": {"task": "case"}, "records": "runs", "by": ("arm",)})
-    >>> given = "estimate a.json --field task=x --records=all --by y -k 1"
+    >>> settle = Settle({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
+    >>> given = "estimate a.json --field task=x --records=all --by y -k1"
     >>> " ".join(completed(given.split(), settle))
-    'estimate a.json --by y -k 1 --field task=case --records runs --by arm'
+    'estimate a.json --by y -k1 --field task=case --records runs --by arm'
+    >>> " ".join(completed(given.split(), Settle({"--order-from-lines": True}, "", "order")))
+    'order a.json --field task=x --records=all --by y -k1 --order-from-lines'
     """
-    options = declared(Request)
-    own = list(words[: words.index("--")] if "--" in words else words)
-    rest = list(words[len(own) :])
-    new = [word for option in words_of(settle) for word in option]
-    for field, value in settle.options.items():
-        flag, base = options[field].option.name, options[field].base
-        for place in reversed(range(len(own))):
-            name, equals, text = own[place].partition("=")
-            if name != flag:
-                continue
-            width = 1 if equals or base is bool else 2
-            text = text if equals else "".join(own[place + 1 : place + width])
-            role = text.partition("=")[0]
-            replaced = role in value if isinstance(value, dict) else base is not tuple
-            repeated = base is tuple and text in value
-            if field == "threshold" or repeated or (replaced and field != "where"):
-                del own[place : place + width]
-    return [*own, *new, *rest]
+    name = settle.command or words[0]
+    flags, there = _flags(words[0]), _flags(name)
+    own = list(words[1 : words.index("--")] if "--" in words else words[1:])
+    rest = list(words[len(own) + 1 :])
+    values = {there[flag].field: value for flag, value in settle.options.items()}
+    kept = [name]
+    for given, text, parts in _parsed(own, flags):
+        if given is None or (given.option.name in there and not _replaced(given, text, values)):
+            kept += parts
+    return [*kept, *(str(word) for each in settle.words() for word in each), *rest]
+
+
+def _replaced(given: Declared, text: str, values: Mapping[str, object]) -> bool:
+    """Whether what was given for an option goes, for what a remedy gives."""
+    value = values.get(given.field, ())
+    if isinstance(value, Mapping):
+        return text.partition("=")[0] in value
+    if isinstance(value, tuple) and given.field != "threshold":
+        return text in value
+    return given.field in values and given.field != "where"
+
+
+def _parsed(
+    words: Sequence[str], flags: Mapping[str, Declared]
+) -> Iterator[tuple[Declared | None, str, Sequence[str]]]:
+    """Each option of a command line with its text and its words; None for what is no option."""
+    place = 0
+    while place < len(words):
+        word = words[place]
+        flag, equals, text = word.partition("=")
+        if not word.startswith("--"):
+            flag, text = word[:2], word[2:]
+            equals = text
+        given = flags.get(flag)
+        width = 1 if given is None or equals or given.base is bool else 2
+        text = text if width == 1 else "".join(words[place + 1 : place + 2])
+        yield given, text, words[place : place + width]
+        place += width
+
+
+def _flags(command: str) -> Mapping[str, Declared]:
+    """Flag → the option of a command, those of its output included."""
+    every = declared(command_of(command)) if command in COMMANDS else ()
+    return {flag: each for _, each in every for flag in each.option.flags.split()}

@@ -21,6 +21,7 @@ from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.remote import fetched_once
 from passk_cli.option import declared, filled
 from passk_cli.outcomes.counts import Counts
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.notes import reading_notes
 from passk_cli.text import without_secrets
 
@@ -36,8 +37,9 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
         for field in filter(given.get, declaration.beside_output):
             flag = declared(declaration.own)[field].option.name
             raise ParameterError(
-                f"{flag} goes with a file; name it with --output FILE", name="bad-output"
-            )
+                f"{flag} goes with a file", name="bad-output",
+                settles=[Settle({"--output": Blank("FILE")}, "names it")],
+            )  # fmt: skip
         # What streams is made in a file, and printed when it is complete.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": given["form"] or "csv"}
@@ -93,6 +95,11 @@ def _run(
             leave_if_signalled()
             output.write_failure(error, file=writable)
         raise
+    if any(said.settles for said in report.messages):
+        from passk_cli.cli.remedies import with_remedies
+
+        messages = tuple(with_remedies(said, sys.argv[1:]) for said in report.messages)
+        report = replace(report, messages=messages)
     if report.page is not None:
         command = shlex.join(["passk", *map(without_secrets, sys.argv[1:])])
         report = replace(report, page=replace(report.page, command=command))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from typing import Any, ClassVar, Protocol, Self
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
-from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.request import BOUNDS, COUNTED, Request
 from passk_cli.files.sources.arguments import comes_once, paths_of
 from passk_cli.limits import refuse_many
 from passk_cli.message import Message
@@ -21,6 +20,7 @@ from passk_cli.near import meant
 from passk_cli.option import changed, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
+from passk_cli.settle import Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import FIELDS
 from passk_cli.study.metrics import Metrics
@@ -179,15 +179,26 @@ class Question:
         that may pass or fail."""
         if self.unbounded:
             raise ParameterError(
-                f"--missing {BOUNDS}: {self.unbounded}; use --missing fail or --missing drop",
-                name="no-bounds",
+                f"--missing {BOUNDS}: {self.unbounded}", name="no-bounds", settles=COUNTED
             )
         given = changed(self)
         for option, reason in self.unbounded_options.items():
             if option.split()[0] in given:
                 raise ParameterError(
-                    f"{option}: with --missing {BOUNDS} {reason}", name="no-bounds"
-                )
+                    f"{option}: with --missing {BOUNDS} {reason}", name="no-bounds",
+                    settles=[*COUNTED, Settle({option.split()[0]: None})],
+                )  # fmt: skip
+
+
+def _answerable(question: Question, report: Report) -> Report:
+    """The report without remedies that this question has no answer for."""
+    if not question.unbounded:
+        return report
+    messages = tuple(
+        replace(said, settles=tuple(s for s in said.settles if s.options != {"--missing": BOUNDS}))
+        for said in report.messages
+    )
+    return replace(report, messages=messages)
 
 
 def require_met(asked: Collection[tuple[str, str]], every: Sequence[Counts]) -> None:
@@ -214,7 +225,7 @@ def require_few_groups(counts: Counts, most: float) -> None:
     )
     refuse_many(
         f"--by {','.join(names)}: groups", len(groups), most,
-        f"leave --by out, or keep some with --where, as {shlex.quote(some)}",
+        Settle({"--by": None}, "has one group"), Settle({"--where": some}, "keeps some"),
     )  # fmt: skip
 
 
@@ -256,7 +267,7 @@ def answer(
     asked, every = set[tuple[str, str]](), list[Counts]()
     report = question.answered(options, counts_of)
     require_met(asked, every)
-    report = judged(report)
+    report = judged(_answerable(question, report))
     if options.request.by:
         # A group of the name of a column is refused whatever is shown.
         _ = report.data

@@ -19,9 +19,10 @@ from passk_cli.files.database import hold_the_right, models_kept, quote_name, qu
 from passk_cli.files.export import copy
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER, written
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.request import Request
+from passk_cli.files.request import COUNTED, Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
 from passk_cli.near import meant
+from passk_cli.settle import Blank, Settle
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
 _PLAIN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
@@ -181,7 +182,8 @@ def _require_writable(form: str, place: str, request: Request, tally: Tally) -> 
         return
     if tally.cells["graded"].any():
         problem = f"scores that nothing judges, and {form} has verdicts"
-        raise DataError(place, problem, "add --threshold X", name="bad-outcome")
+        judge = Settle({"--threshold": Blank("X")}, "judges them")
+        raise DataError(place, problem, name="bad-outcome", settles=[judge])
     if request.missing == "keep" and tally.cells["missing"].any():
         problem = f"attempts without an outcome, and {form} has none"
-        raise DataError(place, problem, "add --missing fail or drop", name="missing-outcome")
+        raise DataError(place, problem, name="missing-outcome", settles=COUNTED)

@@ -19,6 +19,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
 from passk_cli.files.export import copy, locked, writing
 from passk_cli.files.roles import OF_HISTORIES, UNITS
+from passk_cli.settle import Blank, Settle
 
 # The columns of a run, besides those of its counts.
 OF_RUN = ("run", "at", "revision", "suite")
@@ -123,8 +124,10 @@ def _require_new(con: Any, files: list[Path], columns: Mapping[str, Any]) -> Non
         if sorted(groups) != sorted(own):
             split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, own))
             problem = f"{file}: its runs are split by {split}, this one by {by}"
-            remedy = "use --by as in the history, or record to another file"
-            raise ParameterError(f"{problem}; {remedy}", name="other-groups")
+            as_there = Settle({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
+            raise ParameterError(
+                f"{problem}; record to another file", name="other-groups", settles=[as_there]
+            )
     same = " AND ".join(
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
         for name in columns if name in ("run", "suite", "model") or name not in RESERVED
@@ -156,5 +159,5 @@ def _read(place: Path) -> Iterator[None]:
 
 def _twice(place: Path, run: str, suite: str, model: str) -> DataError:
     problem = f"run {run} of {model} is there already (suite {suite})"
-    remedy = "give a further run of the same revision its own name with --run NAME"
-    return DataError(str(place), problem, remedy, name="recorded-run")
+    own = Settle({"--run": Blank("NAME")}, "names a further run of the same revision")
+    return DataError(str(place), problem, name="recorded-run", settles=[own])

@@ -40,13 +40,14 @@ from passk_cli.files.reading.doubts import (
 from passk_cli.files.reading.look import Inputs, Spooled, look, unshared
 from passk_cli.files.reading.strays import is_empty, summary_file
 from passk_cli.files.reading.survey import Survey
-from passk_cli.files.request import BOUNDS, TABLES, Request
+from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import UNITS, find, reached
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, refused
 from passk_cli.near import meant
+from passk_cli.settle import Settle
 from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
@@ -332,8 +333,9 @@ def _of_scores(request: Request) -> Request:
     if request.missing == "fail" and reached(lowest, threshold):
         raise ParameterError(
             f"--missing fail: a failure scores {lowest:g}, which passes --threshold {threshold:g};"
-            " choose thresholds above it, or --missing drop",
+            " choose thresholds above it",
             name="contradicting-options",
+            settles=[Settle({"--missing": "drop"}, "leaves missing outcomes out")],
         )
     if {*request.attempts} - {"score"}:
         raise ParameterError(
@@ -345,18 +347,18 @@ def _of_scores(request: Request) -> Request:
 
 def _require_passes(request: Request) -> None:
     """ParameterError where passing is not all that is asked of a missing attempt."""
-    problem = remedy = ""
+    problem = ""
     # What an attempt took is known whether it passes or fails.
     others = [role for role in request.attempts if role not in UNITS]
     if len(request.threshold) > 1:
-        problem, remedy = "a missing score passes every threshold or none", "give one --threshold"
+        problem = "a missing score passes every threshold or none; give one threshold"
     elif others or request.scores_only:
         role = next(iter(others), "score")
         what = "place in the order" if role in ("attempt", "line") else role
         problem = f"a missing attempt could pass or fail, but its {what} is unknown"
-        remedy = "use metrics of passes, as pass@k and pass^k, or --missing fail or drop"
+        problem += "; use metrics of passes, as pass@k and pass^k"
     if problem:
-        raise ParameterError(f"--missing {BOUNDS}: {problem}; {remedy}", name="no-bounds")
+        raise ParameterError(f"--missing {BOUNDS}: {problem}", name="no-bounds", settles=COUNTED)
 
 
 def _recognised(
@@ -386,8 +388,11 @@ def _recognised(
     if empty and not skip_empty:
         # A run that ended early lost its results.
         more = f", as {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
-        remedy = "run it again, or leave empty files out with --skip-bad"
-        raise DataError(empty[0].name, f"the file is empty{more}", remedy, name="no-results")
+        without = Settle({"--skip-bad": True}, "leaves empty files out")
+        raise DataError(
+            empty[0].name, f"the file is empty{more}", "run it again", name="no-results",
+            settles=[without],
+        )  # fmt: skip
     tables = [source for source in tables if source not in empty]
     attempts = Spooled()
     if by_formats:

@@ -25,6 +25,7 @@ from passk_cli.files.sources.memory import source_with
 from passk_cli.files.sources.remote import is_remote, is_shared
 from passk_cli.files.sources.source import Source
 from passk_cli.option import declared
+from passk_cli.settle import Settle
 
 if TYPE_CHECKING:
     import duckdb
@@ -55,8 +56,9 @@ def exact_rates(families: Sequence[Family], data: Any, request: Request) -> tupl
         )
     if not families and data is None:
         raise ParameterError(
-            "no files given; or give exact success rates with --rates 0.2,0.8", name="no-files"
-        )
+            "no files given", name="no-files",
+            settles=[Settle({"--rates": "0.2,0.8"}, "gives exact success rates")],
+        )  # fmt: skip
     if not families:
         return read_rates(data, request)
     _refuse(request)

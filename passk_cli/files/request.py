@@ -18,6 +18,7 @@ from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
 from passk_cli.option import Option, split
 from passk_cli.outcomes.selection import selected
+from passk_cli.settle import Settle
 from passk_cli.text import decoded
 
 # Columns of most outputs, which a group must not share its name with.
@@ -27,6 +28,12 @@ RESERVED = frozenset(
 )
 # What a missing outcome is; with the last, it may pass or fail, and numbers are ranges.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
+# What settles where a missing outcome can be no range.
+COUNTED = (
+    Settle({"--missing": "fail"}, "counts missing outcomes as failures"),
+    Settle({"--missing": "drop"}, "leaves them out"),
+)
+SKIPPED = Settle({"--skip-bad": True}, "leaves such lines out")
 # What a missing cost is; with the last, it may be anything, and numbers are ranges.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
 # What becomes of a missing outcome or cost where attempts are written down: it stays one.
@@ -315,8 +322,9 @@ class Request:
         _ = self.template
         if self.spark_master is not None and self.engine != "spark":
             raise ParameterError(
-                "--spark-master goes with --engine spark", name="contradicting-options"
-            )
+                "--spark-master goes with the engine spark", name="contradicting-options",
+                settles=[Settle({"--engine": "spark"}), Settle({"--spark-master": None})],
+            )  # fmt: skip
         reserved = [column for column in self.by if column in RESERVED]
         if reserved:
             raise ParameterError(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.message import Settle
 from passk_cli.near import meant
+from passk_cli.settle import Blank, Settle
 from passk_cli.text import shortened
 
 
@@ -253,14 +253,15 @@ def assign(
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
             problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
-            remedy = f"name it with --field {role}=…; {_there_are(columns)}"
-            raise NoResults(place, problem, remedy, name=f"no-{role}-column")
+            raise NoResults(
+                place, problem, _there_are(columns), name=f"no-{role}-column",
+                settles=[_named(role)],
+            )  # fmt: skip
     for role, names in choices.items():
         if len(names) > 1:
             problem = f"{len(names)} columns could be the {role}: {', '.join(names)}"
-            remedy = f"choose one with --field {role}={names[0]}"
-            settles = [Settle({"fields": {role: name}}) for name in names]
-            raise DataError(place, problem, remedy, name="ambiguous-column", settles=settles)
+            settles = [Settle({"--field": {role: name}}) for name in names]
+            raise DataError(place, problem, name="ambiguous-column", settles=settles)
     by_role = {role: names[0] for role, names in choices.items() if names}
     outcome = by_role.get("outcome", "")
     lists = find(outcome, columns) is not None and is_listed(outcome, columns)
@@ -274,8 +275,8 @@ def assign(
         (part, _), *others = addends(role, column, columns)
         if role in UNITS and (others or not is_listed(part, columns)):
             problem = f"{column!r} is one {role} beside a list of outcomes"
-            remedy = f"name a list with that of each attempt with --field {role}=…"
-            raise DataError(place, problem, remedy, name="ambiguous-column")
+            listed = Settle({"--field": {role: Blank("COLUMN")}}, "names a list of each attempt's")
+            raise DataError(place, problem, name="ambiguous-column", settles=[listed])
     return Roles(shape, **by_role, of_attempts=of_attempts)
 
 
@@ -322,8 +323,8 @@ def _choices(
         if objects and not named:
             # What else is called a model may be a machine or a configuration.
             problem = f"{objects[0]!r} is an object, which names no model"
-            remedy = f"name its key with --field model={objects[0]}.KEY"
-            raise DataError(place, problem, remedy, name="no-model-column")
+            key = Settle({"--field": {"model": Blank(f"{objects[0]}.KEY")}}, "names its key")
+            raise DataError(place, problem, name="no-model-column", settles=[key])
         choices["model"] = named
     if "c" not in overrides:
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text"}]
@@ -335,9 +336,8 @@ def _choices(
             pair = {"n": choices["n"][0], "c": choices["c"][0]}
             shown = ", ".join(pair.values())
             problem = f"counts ({shown}) and outcomes ({outcomes[0]}) in one table"
-            remedy = "choose with --field outcome=… or with --field n=… --field c=…"
-            settles = [Settle({"fields": fields}) for fields in ({"outcome": outcomes[0]}, pair)]
-            raise DataError(place, problem, remedy, name="ambiguous-column", settles=settles)
+            settles = [Settle({"--field": fields}) for fields in ({"outcome": outcomes[0]}, pair)]
+            raise DataError(place, problem, name="ambiguous-column", settles=settles)
         return choices | {"outcome": [], "attempt": []}, counts
     choices |= {"n": [], "c": []}
     if columns.keys() >= _HUMAN_EVAL and set(choices["outcome"]) == {"passed", "result"}:
@@ -373,25 +373,28 @@ def _require(
             continue
         if role != "attempt":
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
-            remedy = f"name it with --field {role}=…; {_there_are(columns)}"
-            remedy += (
-                f"; --field {role}={lists[0]}{EACH}.KEY adds entries of a list" if lists else ""
-            )
-            raise DataError(place, f"no {role} column", remedy, name="no-role-column")
+            entries = [Blank(f"{column}{EACH}.KEY") for column in lists[:1]]
+            settles = [_named(role)]
+            settles += [Settle({"--field": {role: e}}, "adds entries of a list") for e in entries]
+            problem, remedy = f"no {role} column", _there_are(columns)
+            raise DataError(place, problem, remedy, name="no-role-column", settles=settles)
         times = [c for c in columns if re.search(r"time|date|created|started|finished", c.lower())]
-        name = times[0] if times else "…"
         problem = "no column with a usual name for the attempt's number or time"
-        remedy = (
-            f"name it with --field attempt={name}; passk order --order-from-lines takes the order"
-            f" of lines; {_there_are(columns)}"
-        )
+        named = _named("attempt", *times[:1])
+        in_lines = Settle({"--order-from-lines": True}, "takes the order of lines", "order")
         if shape == "lists":
             problem = "the data do not say whether lists are in the order of the attempts"
-            remedy = (
-                "if they are, use passk order --order-from-lines; else name a column that lists the"
-                f" attempts' numbers or times with --field attempt={name}; {_there_are(columns)}"
-            )
-        raise DataError(place, problem, remedy, name="unordered-attempts")
+            named = replace(named, why="names a list of the attempts' numbers or times")
+            in_lines = replace(in_lines, why="takes the order of lists")
+        raise DataError(
+            place, problem, _there_are(columns), name="unordered-attempts",
+            settles=[named, in_lines],
+        )  # fmt: skip
+
+
+def _named(role: str, column: str = Blank("COLUMN")) -> Settle:
+    """The remedy for a role without a column; column : the likeliest, if there is one."""
+    return Settle({"--field": {role: column}}, "names it")
 
 
 def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -77,6 +77,26 @@ class Chart:
         return {"image/svg+xml": self.svg, "text/plain": repr(self)}
 
 
+@dataclass(frozen=True)
+class Notice:
+    """A message beside the numbers.
+
+    name : "pooled-settings"; severity : "note" or "warning"; text : its words.
+    fields : name → value, of what the words say.
+    remedies : calls that settle it, as they can be run; alternatives where there are several.
+    """
+
+    name: str
+    severity: str
+    text: str
+    fields: Mapping[str, object]
+    remedies: list[str]
+
+    def __getitem__(self, name: str) -> Any:
+        """A part by its name, as of a dict."""
+        return getattr(self, name)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
     """Answer of a command, as a Python object.
@@ -85,7 +105,7 @@ class Findings:
         be computed is NaN, and its note says why.  Columns of `by=` that are numbers in the data
         are numbers.  With frame_as="polars", a DataFrame of polars.
     tables : the tables for people.  messages : what a reader must know beside the numbers, each
-        with a name.
+        with a name, a text, and remedies.
     signature : name → value of all that it takes to reproduce the numbers.  methods : how they were
         computed, as a paper says it.
     report : what all of these are made from.  numeric : columns whose texts are numbers.
@@ -120,9 +140,9 @@ class Findings:
         return [self._frame(table) for table in self.report.tables]
 
     @property
-    def messages(self) -> list[dict[str, object]]:
-        """Messages beside the numbers: name, severity, text and fields of each."""
-        return [message_data(message) for message in self.report.messages]
+    def messages(self) -> list[Notice]:
+        """Messages beside the numbers."""
+        return [Notice(**message_data(message)) for message in self.report.messages]
 
     @property
     def signature(self) -> dict[str, object]:

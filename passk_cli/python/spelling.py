@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.reading.proposal import OF_COLUMNS, with_value
+from passk_cli.errors import OF_COLUMNS, DataError, ParameterError, PasskError
 from passk_cli.files.request import parse_fields
-from passk_cli.message import Settle
+from passk_cli.message import Said
 from passk_cli.option import Declared, split
+from passk_cli.settle import Settle, keywords, literal, with_value
 from passk_cli.text import printable
 
 Options = Mapping[str, Declared]
@@ -45,7 +44,7 @@ class Call:
             return "df"
         if any(isinstance(each, Mapping) for each in data):
             return "rows"
-        return _literal(self.data, "data")
+        return literal(self.data, "data")
 
     def with_options(self, settle: Settle) -> str:
         """The call with the options of a remedy.
@@ -54,7 +53,10 @@ class Call:
         >>> Call("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
         'passk_cli.estimate("a.csv", by=("x", "arm"), k=5, fields={"task": "case"})'
         """
-        options = dict(self.given)
+        options, name = dict(self.given), settle.command or self.name
+        if name != self.name:
+            there = {each.field for each in command_of(name).options()}
+            options = {field: value for field, value in options.items() if field in there}
         for field, value in settle.options.items():
             before = options.get(field)
             if before is not None and field == "fields":
@@ -62,39 +64,21 @@ class Call:
             elif before is not None and isinstance(value, tuple):
                 before = split(before) if field != "threshold" else before
             options[field] = with_value(field, before, value)
-        return f"passk_cli.{self.name}({', '.join([self.source, *_keywords(options)])})"
+        data = [] if self.data is None else [self.source]
+        return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
 
-    def remedies(self, error: DataError) -> list[str]:
+    def remedies(self, error: PasskError) -> list[str]:
         """A line for each alternative that settles an error, and what it does."""
-        alone = len(error.settles) == 1
+        settles = [settle for settle in error.settles if settle.complete]
+        alone = len(settles) == 1
         lines = [
             self.with_options(each) + f"  {each.why}" * (not alone and bool(each.why))
-            for each in error.settles
+            for each in settles
         ]
-        describe = error.name in OF_COLUMNS and self.name != "describe"
-        last = [each.why for each in error.settles if alone and each.why]
+        describe = bool(lines) and error.name in OF_COLUMNS and self.name != "describe"
+        last = [each.why for each in settles if alone and each.why]
         last += [f"other columns: passk_cli.describe({self.source})"] * describe
         return [*lines, *["; ".join(last)] * bool(last)]
-
-
-def _keywords(options: Mapping[str, Any]) -> list[str]:
-    """Options as keywords; what is None is left out."""
-    return [f"{n}={_literal(value, n)}" for n, value in options.items() if value is not None]
-
-
-def _literal(value: Any, name: str) -> str:
-    """A value as Python writes it; of what has no such form the name it is given by."""
-    if isinstance(value, str | os.PathLike):
-        return json.dumps(os.fspath(value), ensure_ascii=False)
-    if isinstance(value, Mapping):
-        pairs = (f"{_literal(k, name)}: {_literal(v, name)}" for k, v in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    if isinstance(value, tuple) and len(value) == 1:
-        return _literal(value[0], name)
-    if isinstance(value, list | tuple):
-        opening, closing = "[]" if isinstance(value, list) else "()"
-        return f"{opening}{', '.join(_literal(each, name) for each in value)}{closing}"
-    return repr(value) if isinstance(value, bool | int | float | range) else name
 
 
 @contextmanager
@@ -103,19 +87,39 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
     settle it."""
     try:
         yield
-    except DataError as error:
-        problem, remedy = (in_python(text, options) for text in (error.problem, error.remedy))
-        if error.settles:
-            remedy = "; ".join(
-                f"{', '.join(_keywords(settle.options))} {settle.why}".strip()
-                for settle in error.settles
-            )
-        own = DataError(error.place, problem, remedy, name=error.name, settles=error.settles)
-        for line in call.remedies(error) if call and error.settles else ():
+    except (DataError, ParameterError) as error:
+        settles = tuple(filter(None, (named(settle, options) for settle in error.settles)))
+        own: PasskError
+        if isinstance(error, DataError):
+            problem, remedy = (in_python(text, options) for text in (error.problem, error.words))
+            own = error.but(DataError, problem=problem, remedy=remedy, settles=settles)
+        else:
+            text = in_python(error.args[0], options)
+            own = ParameterError(text, name=error.name, settles=settles)
+        for line in call.remedies(own) if call else ():
             own.add_note(f"  {printable(line)}")
         raise own from None
-    except ParameterError as error:
-        raise ParameterError(in_python(error.args[0], options), name=error.name) from None
+
+
+def in_keywords(said: Said, options: Options, call: Call) -> Said:
+    """A message with its options as Python spells them, and calls that settle it."""
+    settles = tuple(filter(None, (named(settle, options) for settle in said.settles)))
+    calls = tuple(call.with_options(settle) for settle in settles if settle.complete)
+    spelled = said.spelled(lambda text: in_python(text, options))
+    return replace(spelled, settles=settles, remedies=calls)
+
+
+def named(settle: Settle, options: Options) -> Settle | None:
+    """A remedy with its options as keywords; None where Python has not all of them.
+
+    options : those of the function, where the remedy names no other one.
+    """
+    every = command_of(settle.command).options() if settle.command else options.values()
+    fields = {flag: each.field for each in every for flag in each.option.flags.split()}
+    if not settle.options.keys() <= fields.keys():
+        return None
+    own = {fields[flag]: value for flag, value in settle.options.items()}
+    return replace(settle, options=own, why=in_python(settle.why, options))
 
 
 # What the command line alone declares → where Python has it.

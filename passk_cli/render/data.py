@@ -58,7 +58,10 @@ def message_data(message: Said) -> dict[str, Any]:
         else:
             fields[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
     text = said(message.pieces(), Style())
-    return {"name": message.name, "severity": message.severity, "text": text, "fields": fields}
+    return {
+        "name": message.name, "severity": message.severity, "text": text, "fields": fields,
+        "remedies": list(message.remedies),
+    }  # fmt: skip
 
 
 def error_text(error: PasskError, form: str) -> str:

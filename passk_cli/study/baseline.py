@@ -10,6 +10,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
+from passk_cli.settle import Blank, Settle
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
@@ -88,7 +89,8 @@ def joined(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts
         raise DataError(
             label,
             f"a baseline is one model; there are {', '.join(models)}",
-            "read it with the others, and name a model with --baseline NAME",
+            "read it with the others",
+            settles=[Settle({"--baseline": Blank("NAME")}, "names the model")],
         )
     taken = {series[0] for series in counts.series}
     name = f"{models[0]} ({label})" if models[0] in taken else models[0]

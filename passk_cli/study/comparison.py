@@ -22,6 +22,7 @@ from passk_cli.inference.intervals import (
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Cell, Estimate, ranged
+from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.rules import ALL
 from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
@@ -434,8 +435,8 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
         raise DataError(
             f"{' '.join(first.series)} against {' '.join(second.series)}",
             f"{only[0]} tasks only the first has, {only[1]} only the second",
-            "compare on the shared ones with --unpaired drop",
             name="different-tasks",
+            settles=[Settle({"--unpaired": "drop"}, "compares on the shared ones")],
         )
     reason, sides = "", (first, second)
     if first.metric.kind.ratio and not same:

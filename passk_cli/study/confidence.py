@@ -12,6 +12,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
+from passk_cli.settle import Settle
 
 if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
@@ -87,8 +88,9 @@ class Confidence:
         """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
         if self.method == "none":
             raise ParameterError(
-                "--interval none: the verdicts here rest on intervals; name another",
+                "--interval none: the verdicts here rest on intervals",
                 name="invalid-method",
+                settles=[Settle({"--interval": None})],
             )
         return self
 
@@ -106,9 +108,9 @@ class Confidence:
             fitting = [name for name in steady if self.population in METHODS[name].populations]
             raise ParameterError(
                 f"--interval {self.method}: with --missing bounds its limits may reach further for"
-                " outcomes between all failing and all passing; use one of"
-                f" {', '.join(fitting)}",
+                " outcomes between all failing and all passing",
                 name="no-bounds",
+                settles=[Settle({"--interval": name}) for name in fitting[:2]],
             )
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from passk_cli.errors import DataError
 from passk_cli.inference.flips import chances, number_law
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
+from passk_cli.settle import Settle
 from passk_cli.text import plural
 
 # A copy has fewer than this share of its outcomes changed, and agrees as one pair of runs in a
@@ -38,7 +38,10 @@ IDENTICAL_OUTCOMES = Message(
     "identical-outcomes", WARNING,
     "{copy} has the outcomes of {model} at {tasks:task}{?changed| of {every} ({changed:attempt}"
     " changed)}{?more| (and {more:more model} like that)}; each counts as a model",
-    "if it is a copy, leave it out with --exclude-model",
+    (
+        Settle({"--exclude-model": "{copies}"}, "leaves out what may be a copy"),
+        Settle({"--exclude-model": "{original}"}, "leaves out the other"),
+    ),
     "Two models passed and failed alike at the same tasks, which two runs hardly do: one of them is"
     " probably the other in another file, as a summary of it. `passk compare` and a leaderboard"
     " refuse such models unless both are named." + _BY_CHANCE)  # fmt: skip
@@ -154,7 +157,6 @@ def require_no_copies(counts: Counts, named: Collection[str]) -> None:
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.other} <= {*named}:
-            both = " ".join(f"--model {shlex.quote(name)}" for name in (copy.other, copy.name))
             where, some = "all ", ""
             if copy.changed:
                 where, some = "", f" of {copy.every} ({plural(copy.changed, 'attempt')} changed)"
@@ -162,9 +164,12 @@ def require_no_copies(counts: Counts, named: Collection[str]) -> None:
                 copy.name,
                 f"its outcomes are those of {copy.other} at {where}{plural(copy.tasks, 'task')}"
                 + some,
-                f"if it is a copy, leave it out with --exclude-model {shlex.quote(copy.name)}; if"
-                f" they are two models, name both with {both}",
                 name="duplicate-models",
+                settles=[
+                    Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
+                    Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
+                    Settle({"--model": ("*", copy.other, copy.name)}, "if they are two models"),
+                ],
             )
 
 
@@ -173,8 +178,9 @@ def identical_outcomes(counts: Counts) -> Iterator[Said]:
     if copies := copied_models(counts):
         (name, model, tasks, every, changed), more = copies[0], len(copies) - 1
         yield IDENTICAL_OUTCOMES(
-            copy=name, model=model, tasks=tasks, every=every, changed=changed, more=more
-        )
+            copy=name, model=model, tasks=tasks, every=every, changed=changed, more=more,
+            copies=tuple(copy.name for copy in copies), original="" if more else model,
+        )  # fmt: skip
 
 
 def copied_runs(copies: Iterable[Copy | None]) -> Iterator[Said]:

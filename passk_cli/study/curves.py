@@ -28,7 +28,9 @@ from passk_cli.metrics.pass_k import at_pairs, curve_blocks
 from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
+from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact, Size, across
+from passk_cli.study.metrics import predicted
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues, require_monotone
 from passk_cli.text import plural
@@ -143,7 +145,11 @@ class Grid:
             return np.array([k for k in sorted(self.ks) if k <= last] or [last])
         if self.points is None and last > _MOST_POINTS:
             raise ParameterError(
-                f"--points all: {last:,} k's are too many; name a number, or a --max-k"
+                f"--points all: {last:,} k's are too many",
+                settles=[
+                    Settle({"--points": None}, "spreads them"),
+                    Settle({"--max-k": _MOST_POINTS}, "ends there"),
+                ],
             )
         if self.points is None or last <= self.points:
             return np.arange(1, last + 1)
@@ -241,14 +247,18 @@ class Measurement:
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         if (last := min(grid.max_k or most, most)) > MOST_CURVE:
             raise ParameterError(
-                f"k up to {last:,} is too far for a curve of counts; name --max-k, at most"
-                f" {MOST_CURVE:,}"
+                f"k up to {last:,} is too far for a curve of counts",
+                settles=[Settle({"--max-k": MOST_CURVE}, "is the most")],
             )
         if grid.max_k is not None and grid.max_k > most:
             option = "-k" if grid.ks else "--max-k"
             raise ParameterError(
                 f"{option} {grid.max_k} needs {plural(grid.max_k, 'attempt')} per task;"
-                f" the most any task has is {most}; passk extrapolate predicts larger k"
+                f" the most any task has is {most}",
+                settles=[
+                    Settle({option: None}, "goes as far as there are attempts"),
+                    *predicted(self.study.counts, grid.max_k),
+                ],
             )
         order = study.best_first
         if study.bounded:

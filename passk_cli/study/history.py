@@ -16,6 +16,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints, NDArray
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.database import quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
@@ -25,6 +26,7 @@ from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.near import nearest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import series_name
+from passk_cli.settle import Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
 
@@ -36,7 +38,7 @@ KEYS = (*OF_RUN, SETTINGS)
 LEFT_OUT_TASKS = Message(
     "left-out-tasks", NOTE,
     "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
-    "--where \"run <> '{run}'\" leaves out the run with the fewest",
+    Settle({"--where": "run <> '{run}'"}, "leaves out the run with the fewest"),
     "Runs are compared on the tasks that all of them have: a task that comes or goes would look"
     " like a change of the model.",
 )  # fmt: skip
@@ -178,7 +180,7 @@ def _with_amounts(
         keeps = all(each in OF_ATTEMPTS for each in lacking)
         raise DataError(
             place, f"no {noun} in any run",
-            f"record runs with passk record --with {role}" if keeps
+            "record them with what attempts took" if keeps
             else "a history keeps passes and what attempts took; compare with a file",
             name="no-role-column",
         )  # fmt: skip
@@ -246,10 +248,18 @@ def setups(counts: Counts, last: int = 0) -> list[Setup]:
         tasks = [counts.task_codes[here] for here in cells]
         shared = reduce(np.intersect1d, tasks)
         if not len(shared):
+            # Without one run the others may have some.
+            others = [[*tasks[:i], *tasks[i + 1 :]] for i in range(len(rows))] if rows[2:] else []
+            alone = [
+                n
+                for n, rest in zip(names, others, strict=False)
+                if len(reduce(np.intersect1d, rest))
+            ]
             raise DataError(
                 "history", f"the {len(rows)} runs of {series[0]} have no task in common"
-                f" (suite {suite})", "leave runs out with --where \"run <> 'NAME'\"",
-                name="different-tasks",
+                f" (suite {suite})", name="different-tasks",
+                settles=[Settle({"--where": f"run <> {quote_text(n)}"}, "leaves out one")
+                         for n in alone[:1]],
             )  # fmt: skip
         places = np.array([here.start + np.searchsorted(t, shared)
                            for here, t in zip(cells, tasks, strict=True)])  # fmt: skip
@@ -289,6 +299,21 @@ def last_runs(argument: Any) -> tuple[str, int] | None:
     """
     match = _LAST.fullmatch(argument) if isinstance(argument, str) else None
     return None if match is None else (match["path"], int(match["runs"]))
+
+
+def without_runs(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
+    """The error of a history that does not say which runs are meant; None for what is none."""
+    if not isinstance(baseline, str):
+        return None
+    try:
+        suites = sorted({each.suite for each in setups(read_history(read, Request(), baseline))})
+    except DataError:
+        return None
+    last = "the last 5 runs"
+    return ParameterError(
+        f"--baseline {baseline}: a history, of which some runs are a baseline",
+        settles=[Settle({"--baseline": f"{baseline}:{suite}:last5"}, last) for suite in suites[:3]],
+    )
 
 
 class PastRuns(NamedTuple):
@@ -373,19 +398,21 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
     counts = read_history(read, request, path)
     suites = sorted({setup.suite for setup in setups(counts)})
     if suite not in suites and (suite or len(suites) > 1):
-        (near, *_) = nearest(suite, suites) or suites
         raise ParameterError(
-            f"--baseline {argument}: its suites are {', '.join(suites)}; name one, as in"
-            f" {path}:{near}:last{number}",
+            f"--baseline {argument}: its suites are {', '.join(suites)}",
             name="no-such-model",
+            settles=[
+                Settle({"--baseline": f"{path}:{s}:last{number}"})
+                for s in nearest(suite, suites) or suites[:3]
+            ],
         )
     wanted = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in KEYS)
     if names != request.by:
         raise ParameterError(
-            f"--baseline {argument}: its runs are split by {', '.join(names)}; add --by"
-            f" {','.join(names)}",
+            f"--baseline {argument}: its runs are split by {', '.join(names)}",
             name="other-groups",
+            settles=[Settle({"--by": names}, "splits the new run")],
         )
     stretches, pools = {}, {}
     for role in ("", *request.attempts):

@@ -14,6 +14,7 @@ from passk_cli.inference.difference import difference_law
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import ReadFacts
+from passk_cli.settle import Settle
 from passk_cli.text import plural
 
 # Level of the test of uneven losses, adjusted over all pairs of models.
@@ -45,7 +46,7 @@ UNEVEN_LOSSES = Message(
     "models lose attempts unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
     " of {second_made}, p {p}{?others|, and {others:more pair}}): a difference may come from"
     " missing outcomes",
-    "--missing bounds shows by how much",
+    Settle({"--missing": BOUNDS}, "shows by how much"),
     "One model has significantly more attempts without an outcome than another one, by the test of"
     " `passk compare` on the share lost per task, adjusted over all pairs of models. The two with"
     " the smallest p are named. What --missing makes of these attempts then favours one of the"

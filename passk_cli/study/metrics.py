@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
 from passk_cli.report.words import plural
+from passk_cli.settle import Settle
 
 if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
 
 SHORT_TASKS = ("empty", "drop")
+
+
+def predicted(counts: Counts, k: int) -> list[Settle]:
+    """The remedy for a k beyond the attempts, where there are enough to predict from."""
+    from passk_cli.inference.extrapolation import refusal
+
+    rows = [counts.rows_of(place) for place in range(len(counts.series))]
+    if any(refusal(counts.n[own], counts.c[own]) for own in rows):
+        return []
+    return [Settle({"--to": k}, f"predicts k = {k:,}", "extrapolate")]
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
@@ -77,12 +88,12 @@ class Metrics:
         most = int(counts.n.max())
         for metric in chosen:
             if metric.k > most:
-                predicted = metric.family in ("pass@", "pass^")
+                usual = metric.family in ("pass@", "pass^")
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
-                    f" the most any task has is {most}"
-                    f"{f'; passk extrapolate predicts {metric.name}' if predicted else ''}",
+                    f" the most any task has is {most}",
                     name="too-few-attempts",
+                    settles=predicted(counts, metric.k) if usual else (),
                 )
         return tuple(dict.fromkeys(chosen))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -21,6 +20,7 @@ from passk_cli.inference.stopping import (
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import numbers_of_models, series_name
+from passk_cli.settle import Settle
 from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
@@ -29,7 +29,7 @@ from passk_cli.study.values import NO_PASS, UNPRICED
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
-    "if they are one, --alias {pair} counts both as one",
+    Settle({"--alias": {"{new}": "{old}"}}, "counts both as one, if they are"),
     "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
     " are often one model in the spelling of two tools. passk keeps them apart.")  # fmt: skip
 ALIASED_MODELS = Message(
@@ -50,7 +50,8 @@ ONE_MODEL = Message(
     " as the number of an attempt. If one of them is, name it with --field model=COLUMN or"
     " --field attempt=COLUMN.")  # fmt: skip
 POOLED_RUNS = Message(
-    "pooled-runs", NOTE, "{runs:run} of {models} are pooled", "--by run keeps runs apart",
+    "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
+    Settle({"--by": ("run",)}, "keeps runs apart"),
     "Attempts of several runs of one model at the same task count as attempts of one model. That is"
     " right where the runs are repetitions of one experiment.")  # fmt: skip
 SKIPPED_FILES = Message(
@@ -88,7 +89,7 @@ POOLED_FILES = Message(
 POOLED_TEMPERATURES = Message(
     "pooled-temperatures", WARNING,
     "files of one model are pooled whose names hold different temperatures",
-    "--by temperature or --path keeps them apart",
+    Settle({"--by": ("temperature",)}, "keeps them apart"),
     "The names of files contain a temperature, and nothing else tells their attempts apart, so"
     " attempts at different temperatures count as attempts of one model.")  # fmt: skip
 MIXED_COLUMNS = Message(
@@ -115,7 +116,7 @@ NO_VALUE = Message(
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
 SHORT_TASKS = Message(
     "short-tasks", WARNING, "no value of {numbers}: {reason}",
-    "--short-tasks drop uses the tasks with n ≥ k",
+    Settle({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
     "pass@k needs k attempts at a task. Tasks with fewer are not left out silently, because they"
     " are rarely a random choice of tasks: the number stays empty unless --short-tasks drop is"
     " given.")  # fmt: skip
@@ -188,8 +189,8 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             runs.setdefault(facts.runs[model], []).append(model)
     for names in spellings.values():
         if len(names) > 1:
-            pair = shlex.quote(f"{names[1]}={names[0]}")
-            yield SIMILAR_NAMES(names=list(map(repr, names)), count=len(names), pair=pair)
+            quoted = list(map(repr, names))
+            yield SIMILAR_NAMES(names=quoted, count=len(names), new=names[1], old=names[0])
     if not any(said.name == "identical-models" for said in facts.messages):
         yield from identical_outcomes(counts)
     for file in facts.inputs:
@@ -265,12 +266,16 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
     A warning where it is why there is no value or no interval: the context says which intervals
     there are to be.  short : the facts whose lack of attempts is told.
     """
-    empty = NO_NUMBER if short_tasks == "drop" else SHORT_TASKS
+
+    def empty(fact: Fact) -> Message:
+        some = (fact.size.n_max or 0) >= (fact.k or 0)
+        return SHORT_TASKS if some and short_tasks != "drop" else NO_NUMBER
+
     # A model without a price has a message of its own.
     short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
     failed = [fact for fact in facts if fact.estimate.reason == NO_PASS]
     causes = [
-        *((fact, empty if fact.estimate.value is None else SHORT_TASKS_DROPPED,
+        *((fact, empty(fact) if fact.estimate.value is None else SHORT_TASKS_DROPPED,
            fact.estimate.reason) for fact in short),
         *((fact, NO_NUMBER, "no attempt passed, so there is only a lower limit")
           for fact in failed),

@@ -38,6 +38,7 @@ from passk_cli.metrics.order import (
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import series_name
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, attempts_of
@@ -287,7 +288,7 @@ def in_order(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
                 series_name(series),
                 f"attempts at task {counts.tasks[task]} came at the same time, some passed and some"
                 " failed",
-                "name a column that orders them with --field attempt=…",
+                settles=[Settle({"--field": {"attempt": Blank("COLUMN")}}, "orders them")],
             )
         # Attempts at the same time that end alike may stand in any order.
         passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)

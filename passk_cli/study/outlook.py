@@ -29,6 +29,7 @@ from passk_cli.inference.widths import guard_widths
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import plural, series_name
+from passk_cli.settle import Settle
 from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
 
@@ -230,7 +231,7 @@ def pilot_of(study: Study, correlation: float | None) -> Pilot:
     correlation : for a pilot of one model.
     Errors: ParameterError when several models make an assumed correlation superfluous.
     """
-    refuse_many_steps("the pilot", int(study.counts.n.max()), "thin out the attempts")
+    refuse_many_steps("the pilot", int(study.counts.n.max()))
     usable: dict[str, list[TaskValues]] = {}
     silent: dict[str, list[TaskValues]] = {}
     for values in study.values():
@@ -253,7 +254,7 @@ def pilot_of(study: Study, correlation: float | None) -> Pilot:
 def _silence(values: TaskValues) -> str:
     """Why these values say nothing about others; empty when they do."""
     if not values.there:
-        return f"{values.reason}; --short-tasks drop uses the tasks with n ≥ k"
+        return values.reason
     if len(values.values) < 2:
         return "one task does not show how tasks differ"
     if _one_cluster(values):
@@ -280,9 +281,12 @@ def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook
     if pairs := _pairs(usable):
         if correlation is not None:
             raise ParameterError(
-                "--correlation is for a pilot of one model; here it is measured:"
-                " leave it out, or choose one with --model",
+                "--correlation is for a pilot of one model; here it is measured",
                 name="contradicting-options",
+                settles=[
+                    Settle({"--correlation": None}),
+                    Settle({"--model": (widest.series[0],)}, "plans with one"),
+                ],
             )
         one, other = max(pairs, key=_spread)
         names = (one.name, other.name)
@@ -311,9 +315,8 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
     """
     groups = grouped(usable, lambda values: values.series[1:])
     refuse_many_pairs(
-        max(map(len, groups.values())), sum(math.comb(len(each), 2) for each in groups.values()),
-        "plan with some of them: --model",
-    )  # fmt: skip
+        max(map(len, groups.values())), sum(math.comb(len(each), 2) for each in groups.values())
+    )
     pairs = []
     for group in groups.values():
         for first, second in combinations(group, 2):

@@ -18,11 +18,14 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
 from passk_cli.report.words import span
+from passk_cli.settle import Settle
 from passk_cli.study.comparison import Comparison, difference_samples
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import GUARDED_T, MID_P, SIGN_FLIP, SUISSA_SHUSTER, WITHIN, T
 
 MCNEMAR = "mcnemar"
+_VALID = Settle({"--test": None}, "is the test that is valid here")
+_NEW_TASKS = Settle({"--population": "new-tasks"}, "asks about new tasks")
 
 
 class Answer(NamedTuple):
@@ -69,19 +72,21 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
             return WITHIN
         raise ParameterError(
             f"--test {test}: it asks about new tasks; for these tasks attempts are permuted within"
-            " tasks; leave --test out",
+            " tasks",
             name="invalid-method",
+            settles=[_VALID],
         )
     if test == WITHIN:
         raise ParameterError(
-            f"--test {WITHIN}: it says nothing of new tasks; add --population these-tasks",
+            f"--test {WITHIN}: it says nothing of new tasks",
             name="invalid-method",
+            settles=[Settle({"--population": THESE_TASKS}, "asks about these tasks"), _VALID],
         )
     if test == SUISSA_SHUSTER and not comparison.binary:
         raise ParameterError(
-            f"--test {test}: {comparison.why_not_binary}; leave --test out for the test that is"
-            " valid here",
+            f"--test {test}: {comparison.why_not_binary}",
             name="invalid-method",
+            settles=[_VALID],
         )
     if comparison.binary:
         return test or SUISSA_SHUSTER
@@ -93,8 +98,9 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
         f"--test {test}: attempts differ at {differ} of {len(first)} shared tasks"
         f" ({comparison.first.name} n={span(int(first.min()), int(first.max()))},"
         f" {comparison.second.name} n={span(int(second.min()), int(second.max()))}), so the values"
-        " of equal models have different laws; leave --test out",
+        " of equal models have different laws",
         name="invalid-method",
+        settles=[_VALID],
     )
 
 
@@ -104,13 +110,14 @@ def _within(comparison: Comparison, confidence: Confidence) -> Answer:
     from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 
     most = max(int(n.max()) for n in comparison.n)
-    refuse_many_steps("the test for these tasks", most, "use --population new-tasks")
+    refuse_many_steps("the test for these tasks", most, _NEW_TASKS)
     metric = comparison.first.metric
     if metric.kind.needs and not metric.kind.exchangeable:
         raise ParameterError(
             f"{metric.name} for these tasks: the test lets attempts change places, and this metric"
-            " looks at their order; use --population new-tasks, or pass@k",
+            " looks at their order",
             name="invalid-method",
+            settles=[_NEW_TASKS],
         )
     if metric.kind.needs:
         bag, other_bag = comparison.attempts

@@ -17,7 +17,9 @@ from passk_cli.inference.difference import DifferenceLaw
 from passk_cli.inference.family import OneLevel, SmallestP, laws_of
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import DrawnP
+from passk_cli.settle import Settle
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -54,7 +56,7 @@ def choose_pairs(
         sizes = [len(rivals) for rivals in cells.values()]
         refuse_many_pairs(
             max(sizes), sum(size * (size - 1) // 2 for size in sizes),
-            "compare with one model with --baseline NAME, or keep some with --model",
+            Settle({"--baseline": min(place, key=place.__getitem__)[0]}, "compares with the best"),
         )  # fmt: skip
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
@@ -65,23 +67,23 @@ def choose_pairs(
         else:
             pairs += [(rates, b) for b in base for rates in rivals if rates is not b]
     if not pairs:
-        raise ParameterError(f"nothing to compare: there is one model; {_remedy(study)}")
+        raise ParameterError(
+            "nothing to compare: there is one model; give files of several",
+            settles=[*_groups_as_models(study.counts)],
+        )
     return pairs
 
 
-def _remedy(study: Study) -> str:
-    """The way to a second model: more files, or the groups of the only one."""
-    counts = study.counts
+def _groups_as_models(counts: Counts) -> Iterator[Settle]:
+    """The way to a second model where there are groups of the only one."""
     models, *groups = map(set, zip(*counts.series, strict=True))
-    names = zip(counts.group_names, groups, strict=True)
-    group = next((name for name, values in names if len(values) > 1), None)
-    if group is None or len(models) > 1:
-        return "give files of several"
-    remedy = f"its groups are compared with --field model={group} in place of --by {group}"
+    if len(models) > 1 or [len(values) > 1 for values in groups] != [True]:
+        return
+    options: dict[str, Any] = {"--field": {"model": counts.group_names[0]}, "--by": None}
     column = next((file.roles.get("model") for file in counts.facts.inputs), None)
-    if column is None:
-        return remedy
-    return f'{remedy}, and --where "{column} = {quote_text(models.pop())}" in place of --model'
+    if column is not None:
+        options |= {"--where": f"{column} = {quote_text(models.pop())}", "--model": None}
+    yield Settle(options, "compares its groups")
 
 
 def compare_pairs(
@@ -290,8 +292,9 @@ def _tested(
     if rules.test == T and any(c.ends for c in comparisons):
         raise ParameterError(
             "--test t: with --missing bounds its p may be larger for outcomes between all failing"
-            " and all passing; leave --test out",
+            " and all passing",
             name="no-bounds",
+            settles=[Settle({"--test": None})],
         )
     answers = iter(
         run_tests([end for c in comparisons for end in c.ends or (c,)], confidence, rules.test)

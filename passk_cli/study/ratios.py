@@ -13,6 +13,7 @@ from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import FIELLER, Spending, compare_costs
+from passk_cli.settle import Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, Rules
@@ -81,6 +82,7 @@ def refuse_beside_ratios(comparisons: Sequence[Comparison], rules: Rules) -> Non
     if ratio and option:
         raise ParameterError(
             f"{option}: {ratio} is a ratio of means, which has a test of its own and no values per"
-            f" task; leave {option.split()[0]} out, or {ratio}",
+            f" task; leave out one of them",
             name="invalid-method",
+            settles=[Settle({option.split()[0]: None})],
         )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
+from passk_cli.settle import Settle
 
 TESTS = (GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN) = (
     "guarded-t", "suissa-shuster", "sign-flip", "mid-p", "t", "within-tasks"
@@ -78,8 +79,8 @@ class Rules:
         """
         if self.adjust == MAX_T:
             raise ParameterError(
-                f"--adjust {MAX_T}: it is about tests over tasks, and these permute attempts;"
-                " use --adjust holm",
+                f"--adjust {MAX_T}: it is about tests over tasks, and these permute attempts",
                 name="invalid-method",
+                settles=[Settle({"--adjust": HOLM})],
             )
         return self.adjust or HOLM

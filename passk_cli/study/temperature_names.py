@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.database import quote_text
 from passk_cli.message import NOTE, WARNING, Message
 from passk_cli.outcomes.counts import Counts
+from passk_cli.settle import Blank, Settle
 
 TEMPERATURES_FROM_NAMES = Message(
     "named-temperatures", NOTE, "temperatures are read from names: {readings}", "",
@@ -31,8 +33,7 @@ TEMPERATURE = "temperature"
 COLUMNS = (TEMPERATURE, "temp")
 _REMEDY = (
     "a name can contain it as T0.2, gpt-4@T1, gpt-4_T0.2, gpt-4-t0.2 (with a decimal point) or"
-    " gpt-4_temp0.2; name the column with {option} COLUMN, or label the files, as"
-    " gpt-4@T0.2=cold.jsonl"
+    " gpt-4_temp0.2; or label the files, as gpt-4@T0.2=cold.jsonl"
 )
 # "T1" alone or after an @ ("flan-T5" is no temperature); "t0.2" and "temp1" between separators,
 # the former not as a part of "t5.1.1".
@@ -99,15 +100,16 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
                 series[0],
                 f"no column {' or '.join(COLUMNS)}, and not exactly one temperature in this"
                 " model's name",
-                _REMEDY.format(option=option),
+                _REMEDY,
                 name="no-temperature",
+                settles=[Settle({option: Blank("COLUMN")}, "names the column")],
             )
         readings.append((series, said, value))
     if column != TEMPERATURE and TEMPERATURE in counts.group_names:
         raise ParameterError(
-            f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'};"
-            f" choose one with --temperature",
+            f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'}",
             name="reserved-column",
+            settles=[Settle({"--temperature": TEMPERATURE, "--by": None})],
         )
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     # As text as well: 0.2 of a label and of a column are the same number.
@@ -153,7 +155,8 @@ def _number(column: str, text: str) -> float:
         raise DataError(
             f"column {column}",
             f"a temperature is {text_or_empty}; expected a number of at least 0",
-            "correct it, or leave its rows out with --where",
+            "correct it",
             name="no-temperature",
+            settles=[Settle({"--where": f"{column} <> {quote_text(text)}"}, "leaves its rows out")],
         )
     return value + 0.0

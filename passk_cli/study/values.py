@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.attempts.spending import WITHOUT_AMOUNTS
+from passk_cli.files.request import COUNTED
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample
@@ -24,6 +26,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import plural, series_name, span
+from passk_cli.settle import Settle
 from passk_cli.study.confidence import Confidence
 
 Ints = NDArray[np.int64]
@@ -35,6 +38,7 @@ NOWHERE: Ints = np.empty(0, dtype=np.int64)
 # Why a model has no cost: no price is not a price of 0.
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
+_JACKKNIFE = Settle({"--interval": "jackknife"}, "has an interval")
 
 
 @dataclass(frozen=True)
@@ -180,8 +184,12 @@ class TaskValues:
             if scores.min() < low or scores.max() > high:
                 raise ParameterError(
                     f"--bounds {low:g},{high:g}: scores of {self.name} go from {scores.min():g} to"
-                    f" {scores.max():g}; widen the bounds, or leave rows out with --where"
-                )
+                    f" {scores.max():g}",
+                    settles=[Settle(
+                        {"--bounds": f"{min(low, scores.min()):g},{max(high, scores.max()):g}"},
+                        "holds them all",
+                    )],
+                )  # fmt: skip
         repeated = fixed and confidence.method == "percentile"
         return Sample(
             self.values, low=low, high=high,
@@ -205,12 +213,11 @@ class TaskValues:
         """
         if self.attempts is not None:
             raise ParameterError(
-                f"{self.metric.name} for these tasks cannot be resampled; --interval jackknife can",
+                f"{self.metric.name} for these tasks cannot be resampled",
                 name="invalid-method",
+                settles=[_JACKKNIFE],
             )
-        refuse_many_steps(
-            "percentile for these tasks", int(self.n.max()), "--interval jackknife can"
-        )
+        refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE)
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         draws = confidence.resamples, confidence.seed
@@ -251,8 +258,9 @@ def values_of(
             if np.isnan(attempts[role].value).any():
                 raise ParameterError(
                     "--missing-cost bounds: where an amount is not known, a mean has no highest"
-                    " value; use --missing-cost drop or mean",
+                    " value",
                     name="no-bounds",
+                    settles=WITHOUT_AMOUNTS,
                 )
         clusters = cluster_codes(counts, tasks)
         # What is not known of some attempts leaves others and their passes as they are.
@@ -322,14 +330,16 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
         if metric.kind.needs:
             raise ParameterError(
                 f"--missing bounds: {metric.name} needs the {metric.kind.needs} of each attempt,"
-                " and that of a missing one is not known; use --missing fail or drop",
+                " and that of a missing one is not known",
                 name="no-bounds",
+                settles=COUNTED,
             )
         if not metric.kind.monotone:
             raise ParameterError(
                 f"--missing bounds: {metric.name} may be largest with some missing outcomes passing"
                 " and others failing; use metrics that rise with every pass, as pass@k and pass^k",
                 name="no-bounds",
+                settles=COUNTED,
             )
 
 

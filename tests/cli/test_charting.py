@@ -68,7 +68,7 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
         (["--chart", "nowhere/x.png"], "nowhere: no such folder for the output; make it first"),
         (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is named for two outputs"),
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
-        (["--panel", "temperature"], "--panel: no chart is drawn; add --chart FILE"),
+        (["--panel", "temperature"], "--panel: no chart is drawn\n"),
         (["--chart", "-", "--chart-size", "3in"], "3in: a terminal has columns and rows; write 80"),
         (["--stacked", "-o", "a.csv"], "--stacked: no output is LaTeX; add -f latex"),
         (["--chart", "-", "-f", "csv"], "--chart - would stand in the csv on stdout; write"),

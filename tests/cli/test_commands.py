@@ -305,7 +305,7 @@ def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, tmp_path:
     [
         ("estimate --population these-tasks --interval percentile", "--interval jackknife can"),
         ("bootstrap --population these-tasks", "2,000,000 attempts at a task"),
-        ("compare --population these-tasks -k 1", "use --population new-tasks"),
+        ("compare --population these-tasks -k 1", "--population new-tasks"),
         ("compare -k 1 --crossings", "--crossings: 2,000,000 attempts at a task are too many"),
         ("curve", "k up to 2,000,000 is too far for a curve of counts; name --max-k"),
         ("extrapolate", "at most 100,000; thin out the attempts"),

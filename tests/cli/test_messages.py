@@ -123,7 +123,7 @@ def test_warnings_and_errors_have_names_in_python(mixed: Path) -> None:
     assert isinstance(warning, passk_cli.PasskWarning)
     assert (warning.name, str(warning)) == (
         "pooled-settings",
-        POOLED.replace("--field model=mode", 'fields="model=mode"')
+        POOLED.replace("--field model=mode", 'fields={"model": "mode"}')
         .replace("--by mode", 'by="mode"')
         .replace("--pool mode", 'pool="mode"'),
     )  # fmt: skip

@@ -45,9 +45,9 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
     [
         (["--gamma", "2", "x.jsonl"], "--gamma is for the toy model"),
         (["--toy", "normal"], "no family 'normal'; there are gaussian, exponential, power-law"),
-        (["--toy", "gaussian", "--temperature", "t"], "leave out --temperature"),
-        (["--toy", "gaussian", "--seed", "3"], "leave out --seed"),
-        (["--toy", "gaussian", "--fit", "--spread", "2"], "leave out -k and --spread"),
+        (["--toy", "gaussian", "--temperature", "t"], "reads no data"),
+        (["--toy", "gaussian", "--seed", "3"], "draws nothing"),
+        (["--toy", "gaussian", "--fit", "--spread", "2"], "--fit uses the k and spreads"),
         (["--toy", "gaussian", "--spread", "wide"], "write numbers, as 4,16"),
         (["--toy", "gaussian", "--spread", "0"], "it must lie above 0 and up to 16384"),
         (["--toy", "gaussian", "-k", "0"], "k must be a whole number, at least 1"),
@@ -58,7 +58,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         (["--toy", "power-law", "--gamma", "3"], "has one from 1 to 3.4"),
         (["--toy", "power-law", "--fit", "--gamma", "19"], "too few for a fit"),
         ([CRUX, "--interval", "none"], "the verdicts here rest on intervals"),
-        ([CRUX, "--temperature", "sample", "--by", "temperature"], "choose one with --temperature"),
+        ([CRUX, "--temperature", "sample", "--by", "temperature"], "--temperature temperature"),
     ],
 )
 def test_usage(passk: Passk, options: list[object], message: str) -> None:

@@ -296,7 +296,7 @@ def test_a_test_that_needs_equal_attempts_is_refused(
     done = passk("compare", unequal, "-m", "pass@10", "--test", test)
     assert done.code == 2
     assert f"--test {test}: attempts differ at 50 of 50 shared tasks" in done.err
-    assert "have different laws; leave --test out" in done.err
+    assert "have different laws\n" in done.err
 
 
 def test_p_and_interval_agree(passk: Passk, write: Write) -> None:
@@ -353,7 +353,7 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     refused = passk(*these, "--test", "sign-flip")
     assert (refused.code, "it asks about new tasks" in refused.err) == (2, True)
     refused = passk(*these[:4], "--test", "within-tasks")
-    assert (refused.code, "add --population these-tasks" in refused.err) == (2, True)
+    assert (refused.code, "--population these-tasks  asks" in refused.err) == (2, True)
 
 
 def test_these_tasks_permute_answers_and_scores(passk: Passk, write: Write) -> None:
@@ -428,7 +428,7 @@ def test_signs_are_about_new_tasks(passk: Passk) -> None:
     base = ["compare", *FILES[:3], "-m", "pass@1"]
     these = [*base, "--population", "these-tasks"]
     refused = passk(*these, "--adjust", "max-t")
-    assert (refused.code, "permute attempts; use --adjust holm" in refused.err) == (2, True)
+    assert (refused.code, "--adjust holm\n" in refused.err) == (2, True)
     assert "Holm over 3 tests" in passk(*these).out
     assert "max-T over 3 tests" in passk(*base, "--test", "t").out
 

@@ -279,7 +279,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
     [
         (["a.csv", "-o", "b.txt"], "--output out.csv, b.txt: it takes one value; give it once"),
         (["a.csv", "--with", "nothing"], "--with nothing: no such column; there are task, att"),
-        (["a.csv", "--with", "answer"], "a.csv: no answer column; name it with --field answer=…"),
+        (["a.csv", "--with", "answer"], "a.csv: no answer column; the columns are"),
         (["a.csv", "--by", "attempt"], "--by attempt: the output has a column of that name"),
         (["a.csv", "--by", "c", "--counts"], "--by c: the output has a column of that name"),
         (["a.csv", "--with", "n", "--counts"], "--with is for attempts, and --counts adds them up"),
@@ -291,7 +291,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
             "--missing bounds: choose one of keep, error, fail, drop",
         ),
         (["a.csv", "--threshold", "0,1"], "an attempt passes or not: give one --threshold"),
-        (["counts.csv"], "counts.csv: holds counts; add --counts"),
+        (["counts.csv"], "counts.csv: holds counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
         (["twice.csv"], "twice.csv:3: attempt 1 of model 'twice' at task 'a' is duplicated"),
         (
@@ -370,7 +370,7 @@ def test_counts_have_no_attempts(tmp_path: Path) -> None:
     counts = passk_cli.read(SAMPLES / "tau_airline.csv")
     with pytest.raises(passk_cli.ParameterError, match="attempts are added up; add counts=True"):
         passk_cli.convert(counts, output=tmp_path / "a.csv")
-    with pytest.raises(passk_cli.ParameterError, match="name it with output=FILE"):
+    with pytest.raises(passk_cli.ParameterError, match="output=FILE names it"):
         passk_cli.convert(counts)
     findings = passk_cli.convert(counts, output=tmp_path / "a.csv", counts=True)
     assert findings.frame["attempts"].tolist() == [200]

@@ -540,7 +540,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "nothing to plan from; give the FILE of a pilot, or --mean and --spread"),
+        ([], "nothing to plan from; give the FILE of a pilot"),
         (["--mean", "0.6"], "nothing to plan from"),
         ([TAU, "--mean", "0.6"], "--mean and --spread are for planning without a pilot"),
         (["--mean", "0.6", "--spread", "0.5"], "from 0 to 0.4899, where all are 0 or 1"),
@@ -548,7 +548,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: it must be at most 1"),
         (
             [CRUX, "--by", "temperature", "--correlation", "0.5"],
-            "leave it out, or choose one with --model",
+            "here it is measured",
         ),
         ([*ASSUMED[1:], "--tasks", "1"], "whole numbers from 2"),
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),

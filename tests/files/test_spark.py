@@ -334,7 +334,7 @@ def test_names_and_memory_are_refused(master: str, passk: Passk, tmp_path: Path)
     assert "Spark passes over names that begin with _" in done.err
     import passk_cli
 
-    with pytest.raises(passk_cli.DataError, match="leave engine="):
+    with pytest.raises(passk_cli.DataError, match="engine="):
         passk_cli.estimate(_rows(), engine="spark")
 
 

@@ -16,5 +16,5 @@ def test_holm_unless_asked_for_another(asked: str | None, used: str) -> None:
 
 
 def test_max_t_flips_signs() -> None:
-    with pytest.raises(ParameterError, match="use --adjust holm"):
+    with pytest.raises(ParameterError, match="--adjust holm"):
         Rules(adjust="max-t").without_flips()

@@ -19,6 +19,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import numbers_of_models, plural, series_name
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.distribution import (
     Distribution,
     applicable,
@@ -33,7 +34,7 @@ from passk_cli.study.study import Study
 
 WITHOUT_BOUNDS = Message(
     "methods-without-bounds", NOTE, "{metrics} without {methods}, which need the range of scores",
-    "add --bounds LOW,HIGH",
+    Settle({"--bounds": Blank("LOW,HIGH")}, "says it"),
     "Guard intervals need the lowest and highest possible value. Of a score without a known range"
     " only the other methods give limits; BCa stands in for the guards.")  # fmt: skip
 PARTICULAR = Message(
@@ -238,8 +239,7 @@ class Bootstrap(Question, BootstrapOptions):
 
     unbounded: ClassVar[str] = (
         "it resamples one number, and here are two, with all missing outcomes failing and"
-        " with all passing; passk estimate has the interval of both, --interval names its"
-        " method"
+        " with all passing; passk estimate has the interval of both"
     )
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
@@ -247,9 +247,9 @@ class Bootstrap(Question, BootstrapOptions):
         metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
-                f"-m {ratio}: a ratio of means has no values per task to resample; passk estimate"
-                " has its interval",
+                f"-m {ratio}: a ratio of means has no values per task to resample",
                 name="unknown-metric",
+                settles=[Settle({}, "has its interval", "estimate")],
             )
         return metrics
 

@@ -44,6 +44,7 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, series_name, span
+from passk_cli.settle import Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
@@ -758,12 +759,10 @@ class Compare(Question, CompareOptions):
     )  # fmt: skip
 
     unbounded_options: ClassVar[Mapping[str, str]] = {
-        "--change": "a change may be largest with some missing outcomes passing and others failing;"
-        " use --missing fail or drop",
-        "--crossings": "curves are ranges, which cross at no one k; leave --crossings out",
-        "--band": "curves are ranges, and no band holds for what lies between their ends; use"
-        " --missing fail or drop",
-        "--flips": "a task may flip with each missing outcome; use --missing fail or drop",
+        "--change": "a change may be largest with some missing outcomes passing and others failing",
+        "--crossings": "curves are ranges, which cross at no one k",
+        "--band": "curves are ranges, and no band holds for what lies between their ends",
+        "--flips": "a task may flip with each missing outcome",
     }
 
     def request(self, options: SharedOptions) -> Request:
@@ -816,8 +815,8 @@ class Compare(Question, CompareOptions):
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
         if self.crossings and not crossings:
             raise ParameterError(
-                "--crossings needs two models with shared tasks and a metric of k, as pass@k; name"
-                " one with -m"
+                "--crossings needs two models with shared tasks and a metric of k, as pass@k",
+                settles=[Settle({"-m": ("pass@1",)}, "is one"), Settle({"--crossings": None})],
             )
         bands = find_bands(comparisons, study) if self.band else []
         ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))

@@ -14,12 +14,13 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.written import Written, of_models
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import export_form, write_columns
-from passk_cli.files.request import KEEP, Conversion
+from passk_cli.files.request import COUNTED, KEEP, Conversion
 from passk_cli.files.roles import HOLDS_COUNTS, UNITS
 from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import plural
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.section import view
 from passk_cli.study.study import Study
 
@@ -27,6 +28,7 @@ from passk_cli.study.study import Study
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _OF_COUNTS = ("model", "task", "n", "c")
 _OF_REPORT = ("tasks", "attempts", "passed")
+_COUNTS = (Settle({"--counts": True}, "adds them up"),)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ class Convert(Question, ConvertOptions):
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data that was read, when the table is written."""
         if self.output is None:
-            raise ParameterError("no file to write: name it with --output FILE", name="bad-output")
+            raise ParameterError(
+                "no file to write", name="bad-output",
+                settles=[Settle({"--output": Blank("FILE")}, "names it")],
+            )  # fmt: skip
         _require_free(options.request.by, _OF_REPORT)
         path = Path(self.output)
         _require_outside(options.source, path)
@@ -62,24 +67,23 @@ class Convert(Question, ConvertOptions):
                 f"--format {form} is of attempts, and --counts adds them up; give one": (
                     form == "every-eval-ever"
                 ),
-                f"--missing {KEEP} is for attempts: counts have no place for a missing outcome;"
-                " count it with --missing fail, or leave it out with --missing drop": (
+                f"--missing {KEEP} is for attempts: counts have no place for a missing outcome": (
                     self.missing == KEEP
                 ),
             }
+            settles = COUNTED if self.missing == KEEP else (Settle({"--counts": None}),)
         else:
             contradictions = {
-                "--resume keeps counts; add --counts": self.resume,
-                "these are counts, in which attempts are added up; add --counts": (
+                "--resume keeps counts": self.resume,
+                "these are counts, in which attempts are added up": (
                     isinstance(options.source, Counts)
                 ),
-                "an attempt passes or not: give one --threshold, or --counts": (
-                    len(request.threshold) > 1
-                ),
+                "an attempt passes or not, at one threshold": len(request.threshold) > 1,
             }
+            settles = _COUNTS
         for words, there in contradictions.items():
             if there:
-                raise ParameterError(words, name="contradicting-options")
+                raise ParameterError(words, name="contradicting-options", settles=settles)
         if self.counts:
             _require_free(request.by, _OF_COUNTS)
             resume = f"{path}.resume" if self.resume else None
@@ -99,8 +103,10 @@ class Convert(Question, ConvertOptions):
             except DataError as error:
                 if error.problem != HOLDS_COUNTS:
                     raise
-                problem = f"{error.place}: {error.problem}; add --counts"
-                raise ParameterError(problem, name="contradicting-options") from None
+                problem = f"{error.place}: {error.problem}"
+                raise ParameterError(
+                    problem, name="contradicting-options", settles=_COUNTS
+                ) from None
 
     def report(self, study: Study) -> Report:
         """How many attempts there are of whom."""

@@ -294,9 +294,7 @@ def rivalries(study: Study, every: Sequence[Outlay]) -> list[Rivalry]:
     priced = [outlay for outlay in every if not outlay.unpriced]
     groups = grouped(priced, lambda outlay: outlay.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
-    refuse_many_pairs(
-        max(sizes), sum(size * (size - 1) // 2 for size in sizes), "keep some with --model"
-    )
+    refuse_many_pairs(max(sizes), sum(size * (size - 1) // 2 for size in sizes))
     return [rivalry for rivals in groups.values() for rivalry in _rivalries(study, rivals)]
 
 

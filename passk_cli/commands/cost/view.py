@@ -31,6 +31,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, p_relation, series_name
+from passk_cli.settle import Settle
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import UNDECIDED
@@ -417,12 +418,16 @@ class CostQuestion(Question, CostOptions):
         except DataError as error:
             if error.problem != f"no {self.of} column" or options.once:
                 raise
-            inputs = read(replace(self.request(options), attempts=())).facts.inputs
+            try:
+                inputs = read(replace(self.request(options), attempts=())).facts.inputs
+            except DataError:
+                # Whatever else is wrong, it comes after this.
+                raise error from None
             there = [name for name in AMOUNTS if any(name in each.offered for each in inputs)]
             if not there:
                 raise
-            remedy = f"it has {listed(there)}; use --of {there[0]}"
-            raise DataError(error.place, error.problem, remedy, name=error.name) from None
+            amounts = [Settle({"--of": name}) for name in there]
+            raise error.but(DataError, remedy=f"it has {listed(there)}", settles=amounts) from None
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         """pass@1."""

@@ -14,7 +14,7 @@ from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family, exact_rates, parse_rates
-from passk_cli.files.request import Request
+from passk_cli.files.request import COUNTED, Request
 from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
@@ -25,6 +25,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name, span
+from passk_cli.settle import Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.curves import (
     AT,
@@ -71,7 +72,7 @@ CURVE_ENDS = Message(
 SHORT_CURVE = Message(
     "short-curve", NOTE,
     "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
-    " {most}", "--short-tasks drop goes on with those",
+    " {most}", Settle({"--short-tasks": "drop"}, "goes on with those"),
     "A curve goes as far as every task has attempts, so that each of its points is about the same"
     " tasks. With --short-tasks drop it goes on with the tasks that have more, and then a point may"
     " be about fewer tasks than the point before it.")  # fmt: skip
@@ -83,7 +84,7 @@ CHANGING_TASKS = Message(
     " due to the tasks and not to k. Column tasks of --full and csv has their number.")  # fmt: skip
 NO_GAINS = Message(
     "gains-without-range", NOTE, "gains of pass@k are left out: outcomes are missing",
-    "--missing fail or drop gives them",
+    tuple(replace(settle, why="gives them") for settle in COUNTED),
     "With --missing bounds every number is a range, from all missing outcomes failing to all"
     " passing. A gain of pass@k need not lie between its values at these two ends: it may be"
     " largest with some of them passing and others failing.")  # fmt: skip
@@ -544,8 +545,7 @@ class Curve(Question, CurveOptions):
     of_metrics: ClassVar[bool] = False
 
     unbounded_options: ClassVar[Mapping[str, str]] = {
-        option: f"{quantity} does not lie between its values at all failing and at all passing;"
-        f" leave {option} out, or use --missing fail or drop"
+        option: f"{quantity} does not lie between its values at all failing and at all passing"
         for option, quantity in (
             ("--delta", "how uneven tasks are"),
             (f"--band {SIMULTANEOUS}", "the level of a band"),
@@ -582,14 +582,16 @@ class Curve(Question, CurveOptions):
             return None
         if self.further:
             raise ParameterError(
-                "-m: exact rates say nothing of what attempts are; leave it out",
+                "-m: exact rates say nothing of what attempts are",
                 name="contradicting-options",
+                settles=[Settle({"-m": None})],
             )
         if self.band != POINTWISE or options.metrics.short_tasks != "empty":
             option = "--band" if self.band != POINTWISE else "--short-tasks"
             raise ParameterError(
                 f"{option} is for outcomes; exact rates have no sampling error",
                 name="contradicting-options",
+                settles=[Settle({option: None})],
             )
         return self.of_rates(families)
 
@@ -615,23 +617,23 @@ class Curve(Question, CurveOptions):
         if self.k and (self.max_k is not None or "--points" in changed(self)):
             other = "--points" if self.max_k is None else "--max-k"
             raise ParameterError(
-                f"-k names every k; leave {other} out", name="contradicting-options"
+                "-k names every k", name="contradicting-options", settles=[Settle({other: None})]
             )
         method, population = options.confidence.method, options.confidence.population
-        refusal = ""
+        refusal = without = ""
         if method == "none":
-            refusal = "needs an interval; leave --interval none out"
+            refusal, without = "needs an interval", "--interval"
         elif population == THESE_TASKS and method == "percentile":
-            refusal = (
-                "for these tasks is made of hull or jackknife intervals, not percentile; leave"
-                " --interval out"
-            )
+            refusal = "for these tasks is made of hull or jackknife intervals, not percentile"
+            without = "--interval"
         elif options.metrics.short_tasks == "drop":
-            refusal = "needs the same tasks at every k; leave --short-tasks drop out"
+            refusal, without = "needs the same tasks at every k", "--short-tasks"
         elif self.further:
-            refusal = "is for pass@k and pass^k; leave -m out"
+            refusal, without = "is for pass@k and pass^k", "-m"
         if refusal and self.band == SIMULTANEOUS:
-            raise ParameterError(f"--band simultaneous {refusal}", name="invalid-method")
+            settles = [Settle({without: None}), Settle({"--band": None})]
+            problem = f"--band simultaneous {refusal}"
+            raise ParameterError(problem, name="invalid-method", settles=settles)
 
     def report(self, study: Study) -> Report:
         """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""

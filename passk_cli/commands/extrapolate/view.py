@@ -40,6 +40,7 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import span
+from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
@@ -68,7 +69,8 @@ CONTRADICTED_LAW = Message(
     " interval holds both. Of several models, the message has the largest misfit.")  # fmt: skip
 UNTESTED_LAW = Message(
     "untested-law", WARNING,
-    "--fit ex-gaussian of pass^k: its intervals hold too seldom", "--fit weighed is better",
+    "--fit ex-gaussian of pass^k: its intervals hold too seldom",
+    Settle({"--fit": "weighed"}, "is better"),
     "The priors of the ex-Gaussian model are from published data sets. These show how rare passes"
     " are, not how rare failures are, so they do not fit pass^k.")  # fmt: skip
 SINGLE_LAW = Message(
@@ -419,7 +421,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         that are too many.
         """
         most, confidence = int(study.counts.n.max()), study.confidence
-        refuse_many_steps("extrapolation", most, "thin out the attempts")
+        refuse_many_steps("extrapolation", most)
         families = [curve.removesuffix("k") for curve in self.metrics]
         every = [rates for family in families for rates in study.values([Metric(family, 1)])]
         attempts = max(largest_known(rates.n) for rates in every)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -23,6 +24,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, checked, declared, filled
+from passk_cli.settle import Blank
 from passk_cli.study.history import last_runs
 from passk_cli.study.rules import PASS
 from passk_cli.toml import read_toml
@@ -128,15 +130,47 @@ class SuiteEntry:
     first: bool
     refused: Callable[[ParameterError], ParameterError] = field(repr=False)
 
+    def without_baseline(self) -> SuiteEntry:
+        """The entry on its first night."""
+        given = {field: value for field, value in self.given.items() if field != "baseline"}
+        return replace(self, given=given, first=True)
+
     @contextmanager
-    def placed(self) -> Iterator[None]:
-        """Errors of the block say which suite of which file they are about."""
+    def placed(self, given: Collection[str] = ()) -> Iterator[None]:
+        """Errors of the block say which suite of which file they are about.
+
+        given : options of the command line, whose errors are no file's.
+        """
         try:
             yield
         except DataError:
             raise
         except ParameterError as error:
+            if str(error.args[0]).partition(" ")[0].rstrip(":") in given:
+                raise
             raise self.refused(error) from None
+
+
+def with_keys(error: ParameterError) -> str:
+    """The words of an error, and its remedies, with keys of a file instead of options.
+
+    >>> suites = ParameterError("--adjust bh: judged at one level", settles=[
+    ...     Settle({"--adjust": "holm"}), Settle({"--min": {"pass@1": 0.8}, "--test": None})])
+    >>> with_keys(suites)
+    'adjust bh: judged at one level; adjust = "holm"; min = { "pass@1" = 0.8 }, without test'
+    """
+    words = [re.sub(r"(?<![\w-])--([a-z])", r"\1", str(error.args[0]))]
+    for settle in error.settles:
+        keys = {flag.lstrip("-"): value for flag, value in settle.options.items()}
+        parts = (f"without {k}" if v is None else f"{k} = {_toml(v)}" for k, v in keys.items())
+        words.append(f"{', '.join(parts)} {settle.why}".strip())
+    return "; ".join(words)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{json.dumps(k)} = {_toml(v)}' for k, v in value.items())} }}"
+    return str(value) if isinstance(value, Blank) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -286,7 +320,7 @@ class _RuleFile:
 
     def _refused(self, error: ParameterError, name: str, table: str, at: int) -> ParameterError:
         """An error of a suite's question, with keys instead of options."""
-        text = re.sub(r"(?<![\w-])--([a-z])", r"\1", str(error.args[0]))
+        text = with_keys(error)
         key = re.match(r"[a-z-]+", text)
         words = f"{table} {name}: {text}"
         return ParameterError(
@@ -353,7 +387,7 @@ class _RuleFile:
                 if value not in ([], {}, ""):
                     checked(each, value)
             except ParameterError as error:
-                text = re.sub(r"(?<![\w-])--([a-z])", r"\1", str(error.args[0]))
+                text = with_keys(error)
                 shown = text if path == "" or text.startswith(path) else f"{path}{text}"
                 raise self.refusal(shown, key, where, at) from None
         return dict(table)

@@ -17,6 +17,7 @@ from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
 from passk_cli.report.model import QUANTITIES, Column, Estimate, Sentence
 from passk_cli.report.words import first_few, p_relation, plural, series_name
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.rules import (
     ADJUSTED,
     BONFERRONI,
@@ -94,14 +95,20 @@ def parse_limits(
             raise ParameterError(f"{option} {text}: write METRIC=X with X from 0")
         if metric.unit == "share" and not 0.0 <= number <= 1.0:
             raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
-        if (metric.sign < 0) != amounts or (part and metric.unit == "score"):
-            other = "more of it is better; --max-drop is for it" if amounts else (
-                f"less of it is better; --max-increase {metric.name}=10% with a --baseline fails"
-                " when it rises significantly more"
-            )  # fmt: skip
-            if metric.unit == "score" and part:
-                other = "a score may be negative; give a difference, without %"
-            raise ParameterError(f"{option} {metric.name}: {other}", name="unknown-metric")
+        if metric.unit == "score" and part:
+            raise ParameterError(
+                f"{option} {metric.name}: a score may be negative; give a difference, without %",
+                name="unknown-metric",
+            )
+        if (metric.sign < 0) != amounts:
+            other = "--max-drop" if amounts else "--max-increase"
+            what = "more of it is better" if amounts else "less of it is better"
+            limit = Blank(f"{metric.name}=X")
+            raise ParameterError(
+                f"{option} {metric.name}: {what}",
+                name="unknown-metric",
+                settles=[Settle({other: limit, option: None}, "limits it")],
+            )
         if metric in limits:
             raise ParameterError(
                 f"{option} {metric.name} is given twice", name="contradicting-options"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 from passk_cli.activity import steps
-from passk_cli.commands.gate import GateOptions
+from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.alarms import POWER, Catch, Rehearsed
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import OF, Counted, Judgement, at_both_ends
@@ -28,7 +27,7 @@ from passk_cli.commands.gate.suites import Asked, Suites, judged_suites
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
@@ -50,13 +49,14 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.words import first_few, plural, series_name, sized
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.copies import copied_runs
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import Side, find_flips
-from passk_cli.study.history import last_runs, past_of
+from passk_cli.study.history import last_runs, past_of, without_runs
 from passk_cli.study.losses import uneven_notes
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import (
@@ -113,7 +113,7 @@ TASKS_NOT_RUN = Message(
     " attempt often crashed, so that what remains looks better than it is.")  # fmt: skip
 RENAMED_MODEL = Message(
     "renamed-model", WARNING, "{old} has no attempts, and {new} has its tasks and rates",
-    "if it is the same model, --alias {pair} counts both as one",
+    Settle({"--alias": {"{old}": "{new}"}}, "counts both as one, if they are"),
     "A model of the baseline is not in the new run, and another model has nine tenths of its tasks"
     " or more and passes them as often as chance within tasks allows. Where a model was renamed,"
     " --alias (aliases in a file of rules) says so, of baselines and histories as well.",
@@ -383,7 +383,7 @@ class RuleTable(Section[Judgement]):
                 yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
         yield from copied_runs(trial.copies)
         for old, new in sides.renamed:
-            yield RENAMED_MODEL(old=old, new=new, pair=shlex.quote(f"{old}={new}"))
+            yield RENAMED_MODEL(old=old, new=new)
         compares = any(rule.compares for rule in self.rules)
         covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
         for series, coverage in covered.items():
@@ -1014,6 +1014,7 @@ class Gate(Question, GateOptions):
                 raise ParameterError(
                     f"{option} is about files that a file of rules names; leave the others out",
                     name="contradicting-options",
+                    settles=[Settle({option: None}, "is about these")],
                 )
         if source is not None:
             question.require_rules()
@@ -1027,14 +1028,20 @@ class Gate(Question, GateOptions):
         book = read_rulebook(question.rules, question.tier)
         if book is None:
             raise ParameterError(
-                f"no files given, and no {FILE}; name files, or rules with --rules FILE",
+                f"no files given, and no {FILE}; name files",
                 name="no-files",
+                settles=[Settle({"--rules": Blank("FILE")}, "names rules")],
             )
         over = {field: value for field, value in given.items() if _is_given(value)}
         book = replace(book, on_undecided=over.get("on_undecided", book.on_undecided))
-        asked = []
+        asked, first = [], over.get("baseline") == RECORD
+        if first:
+            del over["baseline"]
+        flags = [each.option.name for each in COMMAND.options() if each.field in over]
         for entry in book.entries:
-            with entry.placed():
+            if first:
+                entry = entry.without_baseline()
+            with entry.placed(flags):
                 own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
                 gate, shared = super().ask(own, entry.given["runs"], needed=True)
                 held = [t.task for t in entry.suite.out if t.task in gate.must_pass]
@@ -1045,9 +1052,9 @@ class Gate(Question, GateOptions):
                     )
                 if shared.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
-                        f"--adjust {shared.rules.adjust}: suites are judged at one level together;"
-                        " use max-t or holm",
+                        f"--adjust {shared.rules.adjust}: suites are judged at one level together",
                         name="invalid-method",
+                        settles=[Settle({"--adjust": name}) for name in (MAX_T, HOLM)],
                     )
                 gate.require_rules(first=entry.first, averaged=book.average is not None)
                 later = []
@@ -1128,7 +1135,10 @@ class Gate(Question, GateOptions):
             counts = read(request.keeping(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
-            baseline = read(request.of_all_models(), runs.baseline)
+            try:
+                baseline = read(request.of_all_models(), runs.baseline)
+            except DataError as error:
+                raise without_runs(read, runs.baseline) or error from None
         # The baseline says what has to be shown: a new run cut short must not ask for less.
         shown = baseline if past is None else past.latest
         metrics = options.metrics.of(counts if shown is None else shown)
@@ -1170,8 +1180,9 @@ class Gate(Question, GateOptions):
         lines = self.lines_of(trial)
         if not lines:
             raise ParameterError(
-                "no rule was checked: the new run and the baseline share no group; see --by",
+                "no rule was checked: the new run and the baseline share no group",
                 name="nothing-to-compare",
+                settles=[Settle({"--by": None}, "compares them as a whole")],
             )
         section = RuleTable(
             trial.study, [line for _, line in lines], trial, rules, self.on_undecided
@@ -1219,23 +1230,33 @@ class Gate(Question, GateOptions):
         ruled = declared or not all(isinstance(rule, automatic) for rule in self.chosen)
         if not ruled and not averaged:
             raise ParameterError(
-                "no rule to check; give --max-drop pass@1=0.02, --min pass@10=0.80,"
-                " --max-increase cost=10%"
-                " or --no-regression",
+                "no rule to check",
                 name="no-rule",
+                settles=[
+                    Settle({"--min": {"pass@1": 0.8}}, "asks for a pass rate"),
+                    Settle({"--no-regression": True}, "compares with the baseline")
+                    if self.baseline is not None
+                    else Settle(
+                        {"--no-regression": True, "--baseline": Blank("FILE")},
+                        "compares with another run",
+                    ),
+                ],
             )
         compares = any(rule.compares for rule in self.chosen)
-        contradictions = {
-            "--min-by says how --min is judged; there is no --min": self.min_by != BY_INTERVAL
-            and not self.minimum,
-            "--max-false-alarms is about a rehearsal; add --rehearse": self.max_false_alarms
-            is not None and not self.rehearse,
-            "--must-pass-rate is about --must-pass; name its tasks": self.must_pass_rate != 1.0
-            and not self.must_pass,
-            "--max-drop, --max-increase and --no-regression need a --baseline FILE or NAME"
-            + (f' (or "{RECORD}" on a first night)' if first is not None else ""): compares
-            and self.baseline is None and not self.rehearse and not first,
-        }  # fmt: skip
-        for words, there in contradictions.items():
+        first_night = f' (or "{RECORD}" on a first night)' if first is not None else ""
+        contradictions = (
+            (self.min_by != BY_INTERVAL and not self.minimum,
+             "--min-by says how --min is judged; there is no --min", {"--min-by": None}, ""),
+            (self.max_false_alarms is not None and not self.rehearse,
+             "--max-false-alarms is about a rehearsal", {"--rehearse": True}, "makes one"),
+            (self.must_pass_rate != 1.0 and not self.must_pass,
+             "--must-pass-rate is about --must-pass", {"--must-pass": Blank("TASKS")},
+             "names them"),
+            (compares and self.baseline is None and not self.rehearse and not first,
+             f"--max-drop, --max-increase and --no-regression need a baseline{first_night}",
+             {"--baseline": Blank("NAME")}, "names a file or a model"),
+        )  # fmt: skip
+        for there, words, options, why in contradictions:
             if there:
-                raise ParameterError(words, name="contradicting-options")
+                settles = [Settle(options, why)]
+                raise ParameterError(words, name="contradicting-options", settles=settles)

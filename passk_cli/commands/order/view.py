@@ -19,6 +19,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import first_few, plural, span
+from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.order import (
     AGREEING,
@@ -103,7 +104,7 @@ TREND_OF_THESE_TASKS = Message(
 MOVED_ATTEMPTS = Message(
     "moved-attempts", WARNING,
     "{attempts:attempt} without an outcome left out: later attempts at the task move up",
-    "--missing fail keeps their places",
+    Settle({"--missing": "fail"}, "keeps their places"),
     "Attempt 1 of the tables may then be the second that was made.")  # fmt: skip
 UNEQUAL_ATTEMPTS = Message(
     "unequal-attempts", NOTE,

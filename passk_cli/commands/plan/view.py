@@ -23,6 +23,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, listed, plural, series_name, span
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.aims import PILOT, Aims
 from passk_cli.study.designs import Choice, Designs, goals
 from passk_cli.study.fact import Fact
@@ -96,7 +97,8 @@ ROUGH = Message(
     meaning="Predicted powers rest on a normal approximation. In simulations they were off below"
     " 50 tasks, and where a mean is within 0.1 of 0 or 1.")  # fmt: skip
 PILOT_MODELS = Message(
-    "pilot-models", NOTE, "intervals are for {model}, which varies most", "--model chooses others",
+    "pilot-models", NOTE, "intervals are for {model}, which varies most",
+    Settle({"--model": Blank("NAME")}, "chooses others"),
     "Of a pilot of several models, intervals are planned for the model whose values vary most, and"
     " differences for the pair whose differences vary most, metric by metric: other models and"
     " pairs need no more tasks.")  # fmt: skip
@@ -108,7 +110,10 @@ PILOT_COST = Message(
     " budget by the mean costs more about every second time.")  # fmt: skip
 MONEY_BUDGET = Message(
     "money-budget", NOTE, "--budget {number} is dollars, as the pilot's attempts have costs",
-    "--budget {number}attempts is attempts",
+    (
+        Settle({"--budget": "{number}usd"}, "says so"),
+        Settle({"--budget": "{number}attempts"}, "is attempts"),
+    ),
     "A budget without a unit is dollars where an attempt has a cost, in the pilot's files or by"
     " --cost-per-attempt; elsewhere it is attempts. '$200', 200usd and 200attempts say which.",
 )  # fmt: skip
@@ -118,7 +123,7 @@ SMALL_BUDGET = Message(
 )  # fmt: skip
 NEW_TASKS_FIRST = Message(
     "more-tasks-first", NOTE, "at k = 1 a new task narrows intervals more than another attempt",
-    "--max-tasks limits the tasks",
+    Settle({"--max-tasks": Blank("N")}, "limits the tasks"),
     "Where tasks are unlimited, one attempt at each of as many tasks as the budget allows is best"
     " at k = 1. With --max-tasks the rest of the budget goes to further attempts.")  # fmt: skip
 
@@ -466,19 +471,25 @@ class Plan(Question, PlanOptions):
                 raise ParameterError(
                     "--mean and --spread are for planning without a pilot",
                     name="contradicting-options",
+                    settles=[Settle({"--mean": None, "--spread": None})],
                 )
             return None
         if self.mean is None or self.spread is None:
             raise ParameterError(
-                "nothing to plan from; give the FILE of a pilot, or --mean and --spread, as"
-                " --mean 0.6 --spread 0.3",
+                "nothing to plan from; give the FILE of a pilot",
                 name="no-pilot",
+                settles=[
+                    Settle(
+                        {"--mean": self.mean or 0.6, "--spread": self.spread or 0.3},
+                        "says what there would be",
+                    ),
+                ],
             )
         if self.in_money and self.cost_per_attempt is None:
             raise ParameterError(
-                f"--budget '{self.budget}': without a pilot nothing says what an attempt costs; add"
-                " --cost-per-attempt X",
+                f"--budget '{self.budget}': without a pilot nothing says what an attempt costs",
                 name="no-pilot",
+                settles=[Settle({"--cost-per-attempt": Blank("X")}, "does")],
             )
         for option, given in (
             ("--max-tasks", self.max_tasks), ("--cost-per-attempt", self.cost_per_attempt)
@@ -521,13 +532,14 @@ class Plan(Question, PlanOptions):
         offered = any("cost" in each.offered for each in pilot.counts.facts.inputs)
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):
-            remedy = f"{refusal.remedy}; or write --budget {self.budget}attempts"
-            raise DataError(refusal.place, refusal.problem, remedy, name=refusal.name)
+            raise refusal.but(DataError, settles=[*refusal.settles, self._in_attempts])
         if self.unsettled and options.once and offered:
             raise ParameterError(
-                f"--budget {self.budget}: the pilot has costs, and a pipe is read once; write"
-                f" {self.budget}usd or {self.budget}attempts"
-            )
+                f"--budget {self.budget}: the pilot has costs, and a pipe is read once",
+                settles=[
+                    Settle({"--budget": f"{self.budget}usd"}, "is dollars"), self._in_attempts
+                ],
+            )  # fmt: skip
         ks = sorted({metric.k for metric in pilot.metrics})
         if options.metrics.k or options.metrics.metrics or len(ks) < 3:
             return pilot
@@ -567,9 +579,14 @@ class Plan(Question, PlanOptions):
         """The error of a plan of dollars for a model whose attempts have no cost, or not all."""
         asked = f"--budget {self.budget}" if self.budget else "--cost-per-attempt pilot"
         why = "lack their cost" if cost.value else "cost 0, as where a model has no price"
-        attempts = f", or write --budget {self.budget}attempts" * self.unsettled
-        remedy = f"--cost-per-attempt X gives one{attempts}"
-        return ParameterError(f"{asked}: attempts of {model} {why}; {remedy}", name="no-price")
+        settles = [Settle({"--cost-per-attempt": Blank("X")}, "gives one")]
+        settles += [self._in_attempts] * self.unsettled
+        problem = f"{asked}: attempts of {model} {why}"
+        return ParameterError(problem, name="no-price", settles=settles)
+
+    @property
+    def _in_attempts(self) -> Settle:
+        return Settle({"--budget": f"{self.budget}attempts"}, "is attempts")
 
 
 def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:

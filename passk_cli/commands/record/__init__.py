@@ -53,10 +53,7 @@ class RecordOptions:
     # fmt: on
 
 
-_KEPT = (
-    "a history keeps a missing cost as missing, and --missing-cost of passk trend says what becomes"
-    " of it"
-)
+_KEPT = "a history keeps a missing cost as missing, and passk trend asks what becomes of it"
 COMMAND = Command(
     RecordOptions, (Request,), without=("missing_cost",),
     lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _KEPT),

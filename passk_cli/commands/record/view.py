@@ -22,6 +22,7 @@ from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report, Sentence
 from passk_cli.report.words import listed, plural, series_name
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_between
 from passk_cli.study.history import read_history, setups
 from passk_cli.study.section import view
@@ -101,12 +102,16 @@ class Record(Question, RecordOptions):
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data, after the options were checked."""
         if self.to is None or self.at is None:
-            lacking = "--to FILE" if self.to is None else "--at REV"
-            raise ParameterError(f"no history without {lacking}; name it", name="bad-output")
+            lacking = {} if self.to else {"--to": Blank("FILE")}
+            lacking |= {} if self.at else {"--at": Blank("REV")}
+            settles = [Settle(lacking, "says which")]
+            problem = "no history without a file and a revision"
+            raise ParameterError(problem, name="bad-output", settles=settles)
         if options.request.price and "cost" not in self.columns:
             raise ParameterError(
-                "--price: it is for costs, and none are kept; add --with cost",
+                "--price: it is for costs, and none are kept",
                 name="contradicting-options",
+                settles=[Settle({"--with": ("cost",)}, "keeps them"), Settle({"--price": None})],
             )
         for name in options.request.by:
             if name.lower() in RESERVED:
@@ -160,8 +165,8 @@ class Record(Question, RecordOptions):
         counts = study.counts
         if counts.facts.not_understood or len(counts.facts.thresholds) > 1:
             raise DataError(
-                "record", "a history holds passes and failures", "give one --threshold X",
-                name="bad-outcome",
+                "record", "a history holds passes and failures", name="bad-outcome",
+                settles=[Settle({"--threshold": Blank("X")}, "judges scores")],
             )  # fmt: skip
         to, revision = str(self.to), str(self.at)
         at = self.date or parse_date(datetime.now(UTC).isoformat())

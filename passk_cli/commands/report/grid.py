@@ -14,6 +14,7 @@ from passk_cli.near import meant
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import TaskGrid
 from passk_cli.report.words import natural
+from passk_cli.settle import Settle
 from passk_cli.study.flips import strips_of
 
 # Longer strips than these, in all, are shown as passes of attempts: they would be most of a page.
@@ -68,7 +69,8 @@ def _first_attempt(counts: Counts) -> int:
             return int(first)
     raise ParameterError(
         "--link: {attempt} needs attempts that are numbered in the data, from the same first number"
-        " and without holes; leave it out"
+        " and without holes",
+        settles=[Settle({"--link": None})],
     )
 
 

@@ -49,8 +49,7 @@ class Page(Study):
         def read(request: Request, source: Any = None) -> Counts:
             for column in request.by:
                 if column not in counts.group_names and column not in self.counts.group_names:
-                    problem, remedy = f"no column {column!r}", "name another with --by"
-                    raise DataError("Counts", problem, remedy, name="no-such-column")
+                    raise DataError("Counts", f"no column {column!r}", name="no-such-column")
             return counts
 
         question = command_of(command).question if isinstance(command, str) else command

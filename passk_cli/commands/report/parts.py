@@ -119,7 +119,7 @@ def without_costs(page: Page, counts: Counts) -> str:
         return ""
     inputs = counts.facts.inputs
     offered = bool(inputs) and all("cost" in file.offered for file in inputs)
-    return "costs were not asked for; add -m cost" if offered else "the data holds no costs"
+    return "costs were not asked for, as the metric cost" if offered else "the data holds no costs"
 
 
 def rival(page: Page, counts: Counts) -> str | None:
@@ -205,7 +205,7 @@ FLIPS = Part(
     drawn=False,
     fewest=2,
     lacks=lambda page, counts: (
-        "" if rival(page, counts) else "they are against one model; name it with --baseline"
+        "" if rival(page, counts) else "they are against one model, a baseline"
     ),
 )
 SUSPECTS = Part(

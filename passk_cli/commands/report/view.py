@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from passk_cli.commands.command import command_of
@@ -38,6 +36,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.copies import require_no_copies
 from passk_cli.study.extremes import groups_named
 from passk_cli.study.section import VERSION
@@ -47,7 +46,6 @@ from passk_cli.study.temperature_names import COLUMNS
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
 _RANKS = "rank: possible places"
-_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 
 
 class OnePage(Question, ReportOptions):
@@ -60,9 +58,9 @@ class OnePage(Question, ReportOptions):
         request = super().request(options)
         if self.link and self.board:
             raise ParameterError(
-                "--link: a leaderboard alone has no tasks that lead to transcripts; leave --link or"
-                " --board out",
+                "--link: a leaderboard alone has no tasks that lead to transcripts",
                 name="contradicting-options",
+                settles=[Settle({"--link": None}), Settle({"--board": None})],
             )
         if self.link:
             check_link(self.link, request.by)
@@ -97,7 +95,12 @@ class OnePage(Question, ReportOptions):
         if not isinstance(page, Page):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
-        refuse_many("models on a page", len(models), MOST_ON_PAGE, "name some with --model")
+        refuse_many(
+            "models on a page",
+            len(models),
+            MOST_ON_PAGE,
+            Settle({"--model": Blank("NAME")}, "names some"),
+        )
         if self.baseline is not None and self.baseline not in models:
             raise ParameterError(
                 f"--baseline {self.baseline}: no such model; {meant(self.baseline, models)}",
@@ -159,8 +162,7 @@ class OnePage(Question, ReportOptions):
             panel = part.panel(page, own, name)
             if panel is None:
                 continue
-            named = partial(_own_options, command=part.command)
-            messages = tuple(said.spelled(named) for said in panel.report.messages)
+            messages = tuple(_of_part(said, part.command) for said in panel.report.messages)
             panel = replace(panel, report=replace(panel.report, messages=messages))
             if part is DIFFERENCES:
                 answer, places = panel.report.answer, places_of(panel.report)
@@ -227,20 +229,16 @@ def _method(estimates: Report, compared: Report | None) -> str:
     return " · ".join((*kept, VERSION))
 
 
-def _own_options(text: str, command: str) -> str:
-    """The text of another command's message; it says which options are not those of the page.
-
-    >>> _own_options("--max-tasks limits it", "plan")
-    '--max-tasks limits it (--max-tasks: an option of passk plan)'
-    """
+def _of_part(said: Said, command: str) -> Said:
+    """A message of another command, whose remedies that the page has no option for are its own."""
     own = {
         flag for _, option, *_ in command_of("report").options() for flag in option.flags.split()
     }
-    foreign = [name for name in dict.fromkeys(_OPTION.findall(text)) if name not in own]
-    if not foreign:
-        return text
-    noun = "options" if len(foreign) > 1 else "an option"
-    return f"{text} ({' and '.join(foreign)}: {noun} of passk {command})"
+    settles = (
+        each if each.options.keys() <= own else replace(each, command=command)
+        for each in said.settles
+    )
+    return replace(said, settles=tuple(settles))
 
 
 def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:

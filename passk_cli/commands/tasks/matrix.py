@@ -19,6 +19,7 @@ from passk_cli.limits import MOST_EMPTY, refuse_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import natural
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import strips_of
 from passk_cli.study.study import Study
@@ -120,7 +121,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     refuse_many(
         f"{largest:,} models at {tasks_in_all:,} tasks: pairs of a model and a task",
         largest * tasks_in_all, max(MOST_EMPTY, 4 * len(counts.n)),
-        "name some models with --model",
+        Settle({"--model": Blank("NAME")}, "names some models"),
     )  # fmt: skip
     rates = []
     for group in by_group.values():

@@ -20,6 +20,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name
+from passk_cli.settle import Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
@@ -64,7 +65,7 @@ MODELS_LACK_TASKS = Message(
 RANK_FLIP = Message(
     "rank-flip", NOTE,
     "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
-    " of models also {more:reverses|reverse}}", "--full has all pairs",
+    " of models also {more:reverses|reverse}}", Settle({"--full": True}, "has all pairs"),
     "Which of two models is better depends on k and the temperature.")  # fmt: skip
 
 _FIRST = (
@@ -73,6 +74,7 @@ _FIRST = (
 )
 # Groups beside the temperature, which is the first.
 _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
+_TOY = Settle({"--toy": "gaussian"}, "is the toy model")
 
 
 class BestTemperature(NamedTuple):
@@ -408,23 +410,22 @@ class Temperature(Question, TemperatureOptions):
         for group in (options.request, options.rules, options.confidence, options.metrics):
             needless += changed(group)
         own = [name for name in given if name not in ("-k", "--temperature")]
-        refusal = ""
+        refusal, settle = "", _TOY
         if not self.toy:
-            refusal = f"{own[0]} is for the toy model; add --toy gaussian" if own else ""
+            refusal = f"{own[0]} is for the toy model" if own else ""
+            settle = Settle(dict.fromkeys(own)) if options.data else _TOY
         elif needless:
-            refusal = (
-                f"--toy reads no data, needs no resamples, has pass@k only; leave out {needless[0]}"
-            )
+            refusal = "the toy model reads no data, draws nothing and has pass@k only"
+            settle = Settle({name: None for name in needless if name.startswith("-")})
         elif self.gamma is not None and "power-law" not in self.toy:
-            refusal = "--gamma is for --toy power-law; leave it out"
+            refusal, settle = "--gamma is for --toy power-law", Settle({"--gamma": None})
         elif self.fit and (self.spread or self.k):
-            refusal = "--fit uses the k and spreads of the article; leave out -k and --spread"
+            refusal = "--fit uses the k and spreads of the article"
+            settle = Settle({"-k": None, "--spread": None})
         if refusal:
-            raise ParameterError(refusal, name="contradicting-options")
+            raise ParameterError(refusal, name="contradicting-options", settles=[settle])
         if not self.toy and not options.data:
-            raise ParameterError(
-                "no FILE; give result files, or --toy gaussian for the toy model", name="no-files"
-            )
+            raise ParameterError("no FILE; give result files", name="no-files", settles=[_TOY])
         if not self.toy:
             return None
         gamma = toy.DEFAULT_GAMMA if self.gamma is None else self.gamma

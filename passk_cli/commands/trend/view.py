@@ -32,6 +32,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import DrawnP, p_relation, plural, series_name, span
+from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import (
     KEYS,
@@ -106,8 +107,11 @@ EFFECT_OF_PASSES = Message(
 )  # fmt: skip
 CHANGES_OF_PARTS = Message(
     "changes-of-parts", NOTE,
-    "changes of {metric} are not sought; those of its parts are: passk trend -m {amount}, and passk"
-    " trend for pass@1", "",
+    "changes of {metric} are not sought; those of its parts are",
+    (
+        Settle({"-m": "{amount}"}, "seeks the amount's"),
+        Settle({"-m": "pass@1"}, "seeks the pass rate's"),
+    ),
     "A ratio of means moves with the amount or with the pass rate: a change is sought in each, with"
     " its own rate of false alarms.",
 )  # fmt: skip
@@ -497,8 +501,11 @@ class Trend(Question, TrendOptions):
         if confidence.level not in _LEVELS:
             raise ParameterError(
                 f"--level {confidence.level:g}: the rate of false changes is set for 0.9, 0.95 and"
-                " 0.99; choose one of these",
+                " 0.99",
                 name="invalid-method",
+                settles=[
+                    Settle({"--level": min(_LEVELS, key=lambda own: abs(own - confidence.level))})
+                ],
             )
         metric = parse(self.metrics)
         attempts = (metric.kind.needs,) if metric.kind.needs else ()

@@ -21,6 +21,7 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import models_kept
 from passk_cli.files.request import Request, fits
+from passk_cli.settle import Settle
 from passk_cli.toml import read_toml
 
 # What prices are of, and the role of each.
@@ -82,19 +83,21 @@ def _price(place: str, table: Any) -> Price:
 def require_all(request: Request, models: Sequence[str]) -> None:
     """ParameterError for models without a price, and for prices that nothing asks for."""
     prices = request.price
-    if "cost" not in request.attempts:
-        raise ParameterError(
-            "--price computes costs, and nothing here asks for them; add --metric cost, or leave it"
-            " out",
-            name="contradicting-options",
-        )
     without = [m for m in dict.fromkeys(models) if not any(fits(m, pattern) for pattern in prices)]
+    if "cost" not in request.attempts:
+        asked = Settle({"--metric": ("cost",)}, "asks for them")
+        raise ParameterError(
+            "--price is for costs, and nothing here asks for them",
+            name="contradicting-options",
+            settles=[Settle({"--price": None}), *[asked] * (not without)],
+        )
     if without:
         more = f" and {len(without) - 1} more" if len(without) > 1 else ""
         raise ParameterError(
-            f"--price: no price for {without[0]}{more}; there are prices for {', '.join(prices)}."
-            " Add a table with its name or a pattern, or leave it out with --exclude-model",
+            f"--price: no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
             name="no-price",
+            settles=[Settle({"--exclude-model": tuple(without)}, "leaves out what has none")]
+            * (len(without) < len({*models})),
         )
 
 

@@ -21,12 +21,13 @@ from passk_cli.files.attempts.solutions import (
     solution_sql,
     unparsed,
 )
-from passk_cli.files.database import hold_the_right
+from passk_cli.files.database import hold_the_right, quote_name
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES
 from passk_cli.files.sources.source import fetched
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering
+from passk_cli.settle import Blank, Settle
 
 if TYPE_CHECKING:
     import duckdb
@@ -149,24 +150,27 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     column = None if role == "line" else statement.batches[0].roles.column(role)
     place = statement.batches[0].sources[0].name
 
-    def refuse(wrong: NDArray[np.bool_], problem: str, remedy: str) -> None:
+    def refuse(wrong: NDArray[np.bool_], problem: str, remedy: str, *settles: Settle) -> None:
         if wrong.any():
             series, task = counts.cells[cell[int(wrong.argmax())]]
             problem += f": {int(count[wrong].sum()):,}, first of {' '.join(series)} at task {task}"
-            raise DataError(place, problem, remedy, name="missing-value")
+            raise DataError(place, problem, remedy, name="missing-value", settles=settles)
 
+    finite = Settle({"--where": f"isfinite({quote_name(column or '')})"}, "leaves them out")
     if values is _amount:
         value = np.where(empty, np.nan, value)
-        no_number = f"values of {column!r} that are no number", "write 1234.5 or $0.12"
         if role == "cost" and statement.request.price:
-            remedy = "if it does not count them, add them: --field tokens_in=INPUT+CACHED"
-            no_number = "attempts with more cached tokens than input", remedy
-        for wrong, problem, remedy in (
-            (value == -np.inf, *no_number),
-            (value < 0, f"{role} below 0", "a credit is no attempt's: correct it, or leave it out"),
-            (value == np.inf, f"infinite {role}", "leave them out with --where"),
-        ):
-            refuse(wrong, problem, remedy)
+            more = "attempts with more cached tokens than input"
+            parts = {"tokens_in": Blank("INPUT+CACHED")}
+            added = Settle({"--field": parts}, "adds them where the input does not count them")
+            refuse(value == -np.inf, more, "", added)
+        refuse(
+            value == -np.inf, f"values of {column!r} that are no number", "write 1234.5 or $0.12"
+        )
+        refuse(
+            value < 0, f"{role} below 0", "a credit is no attempt's: correct it, or leave it out"
+        )
+        refuse(value == np.inf, f"infinite {role}", "", finite)
         return Attempts.of_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":
@@ -174,13 +178,16 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         lost = empty & (np.ma.getdata(rows["judged"]) == 0)
         lowest = statement.request.lowest or 0.0
         below = lost.any() & (value < lowest) & ~empty
-        remedy = "say the lowest possible score with --bounds LOW,HIGH, or use --missing drop"
-        refuse(below, f"a failure would score {lowest:g}, and there are scores below that", remedy)
+        refuse(
+            below, f"a failure would score {lowest:g}, and there are scores below that", "",
+            Settle({"--bounds": Blank("LOW,HIGH")}, "says the lowest possible score"),
+            Settle({"--missing": "drop"}, "leaves attempts without an outcome out"),
+        )  # fmt: skip
         value, empty = np.where(lost, lowest, value), empty & ~lost
     if values is _number:
         remedy = f"every attempt with an outcome needs its {role}"
         refuse(empty, f"attempts without a {role} in {column!r}", remedy)
-        refuse(~np.isfinite(value), f"{role}s that are infinite", "leave them out with --where")
+        refuse(~np.isfinite(value), f"{role}s that are infinite", "", finite)
     elif role in ("attempt", "line"):
         remedy = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
         refuse(empty, f"attempts whose {column!r} says nothing about their order", remedy)

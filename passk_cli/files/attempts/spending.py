@@ -23,6 +23,7 @@ from passk_cli.files.roles import EACH, PASS_WORDS, UNITS, addends, spelled
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
+from passk_cli.settle import Blank, Settle
 from passk_cli.text import first_few, plural
 
 NOUNS = {
@@ -77,10 +78,14 @@ MISSING_COSTS_BOUNDED = Message(
 MISSING_COSTS_KEPT = Message(
     "missing-costs-kept", NOTE,
     "{attempts:attempt} without a {noun} {attempts:is|are} recorded as such: {models}",
-    "--missing-cost of passk trend says what becomes of them",
+    "passk trend asks what becomes of them",
     _NEVER_0 + " A history keeps them as missing, and their outcomes as those of others, so that"
     " all of its runs are read with one --missing-cost.",
 )  # fmt: skip
+WITHOUT_AMOUNTS = (
+    Settle({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
+    Settle({"--missing-cost": "drop"}, "takes means over those that have one"),
+)
 _SAYING = {
     KEEP: MISSING_COSTS_KEPT,
     "drop": MISSING_COSTS_DROPPED,
@@ -91,7 +96,7 @@ UNPRICED_MODELS = Message(
     "unpriced-models", WARNING,
     "every attempt of {models:and} costs 0, as where a model has no price: a cost of 0 is no"
     " result",
-    "--price computes costs from tokens",
+    Settle({"--price": Blank("FILE")}, "computes costs from tokens"),
     "A harness that has no price for a model often writes 0, and a model that runs on one's own"
     " machine has a cost that no file knows. A cost per solved task of 0 is then no result, and"
     " costs of other models cannot be compared with it.",
@@ -115,7 +120,10 @@ REPEATED_PRICES = Message(
     "repeated-prices", WARNING,
     "a cache gave the answer of {attempts:attempt}, with the price of the first call again:"
     " {models}",
-    "{remedy}",
+    (
+        Settle({"--field": {"cost": "{billed}"}}, "counts them as 0"),
+        Settle({"--where": "{condition}"}, "leaves them out"),
+    ),
     "A cached answer is a copy of an earlier one: it was not paid again, though its price is"
     " written again, and it is no independent attempt at the task. Run evaluations with repeated"
     " attempts without a cache.",
@@ -123,13 +131,13 @@ REPEATED_PRICES = Message(
 LEFT_OUT_COSTS = Message(
     "left-out-costs", WARNING,
     "attempts that were run again are left out with what they took: {models}",
-    "--duplicates keep counts them",
+    Settle({"--duplicates": "keep"}, "counts them"),
     "Of an attempt that comes more than once one run counts, as --duplicates says. What the other"
     " runs took was spent all the same and is in no number here.",
 )  # fmt: skip
 OTHER_COSTS = Message(
     "other-costs", NOTE, "{role} is {column}; not counted: {others:and}",
-    "--field {role}={all} adds {count:it|them}",
+    Settle({"--field": {"{role}": "{all}"}}, "adds what is not counted"),
     "A simulated user or a judge that is a model costs as well. It is a component of its own, which"
     " counts where it is asked for: the cost of the evaluation is more than that of the model.",
 )  # fmt: skip
@@ -198,7 +206,7 @@ def settled(counts: Counts, query: AttemptQuery) -> Counts:
         c = np.bincount(attempts.cell, attempts.passed * lost, cells).astype(np.int64)
         models, made = _shares(counts, role, n, c, query), int(counts.n.sum())
         if policy == "error" or (policy == "drop" and lost.all()):
-            raise _refused(role, models, int(n.sum()), query)
+            raise _refused(role, models, n, counts, query)
         if policy in ("drop", "mean"):
             own = attempts.where(~lost) if policy == "drop" else _with_means(attempts, counts, role)
             counts = replace(counts, attempts={**counts.attempts, role: own})
@@ -209,22 +217,25 @@ def settled(counts: Counts, query: AttemptQuery) -> Counts:
     return counts.saying(*said, *remarks)
 
 
-def _refused(role: str, models: Sequence[str], lost: int, query: AttemptQuery) -> DataError:
+def _refused(
+    role: str, models: Sequence[str], lost: Ints, counts: Counts, query: AttemptQuery
+) -> DataError:
     """Error at the first attempt without an amount.
 
-    models : those that lack some, in words.  lost : how many attempts do.
+    models : those that lack some, in words.  lost : how many attempts of each cell do.
     """
     request = query.statement.request
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
-    problem = f"no {noun} ({plural(lost, 'attempt')} in all: {first_few(models)})"
-    remedy = (
-        "a missing amount is not 0: leave it a gap with --missing-cost drop, take the mean"
-        " of the task's others with --missing-cost mean; passk cost gives ranges with bounds"
-    )
-    if request.missing_cost == "drop":
-        remedy = "no attempt has one; is it the right column?"
+    problem = f"no {noun} ({plural(int(lost.sum()), 'attempt')} in all: {first_few(models)})"
+    remedy, settles = "no attempt has one; is it the right column?", list[Settle]()
+    known = lost < counts.n
+    if known.any():
+        remedy = "a missing amount is not 0"
+        mean = Settle({"--missing-cost": "mean"}, "takes the mean of the task's others")
+        # Where a task has none that is known, there is no mean.
+        settles = [*[mean] * bool(known[lost > 0].all()), *WITHOUT_AMOUNTS]
     (row,) = first_rows(query.con, query.statement, lacking(role, request))
-    return DataError(row.place, problem, remedy, name="missing-cost")
+    return DataError(row.place, problem, remedy, name="missing-cost", settles=settles)
 
 
 def _shares(counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery) -> list[str]:
@@ -277,8 +288,9 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
         series, task = counts.cells[int(empty.argmax())]
         more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
         problem = f"no attempt of {' '.join(series)} at task {task} has a {NOUNS[role]}{more}"
-        remedy = "there is no mean to take: use --missing-cost drop"
-        raise DataError("--missing-cost mean", problem, remedy, name="missing-cost")
+        raise DataError(
+            "--missing-cost mean", problem, name="missing-cost", settles=WITHOUT_AMOUNTS
+        )
     mean = total / np.maximum(known, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
     # Of equal values there is one row.
@@ -356,12 +368,12 @@ def _cached(counts: Counts, query: AttemptQuery) -> Iterator[Said]:
     names, model_of_cell = _models(counts)
     made = dict(zip(names, np.bincount(model_of_cell, counts.n).astype(int).tolist(), strict=True))
     if rows:
-        billed = "billed_cost" in query.columns
-        remedy = "--field cost=billed_cost counts them as 0" if billed else ""
+        billed = "billed_cost" if "billed_cost" in query.columns else ""
         yield REPEATED_PRICES(
             attempts=sum(times for _, times, _ in rows),
             models=[_Share(made[m], times, passed).words(m) for m, times, passed in rows],
-            remedy=remedy or f'leave them out with --where "NOT {cached}"',
+            billed=billed,
+            condition="" if billed else f"NOT {cached}",
         )
 
 

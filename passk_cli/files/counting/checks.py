@@ -24,6 +24,7 @@ from passk_cli.files.sources.source import (
     open_bytes,
 )
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.settle import Settle
 from passk_cli.text import shortened
 
 IDENTICAL_MODELS = Message(
@@ -50,7 +51,10 @@ MIXED_TASKS = Message(
 SEVERAL_SCORES = Message(
     "several-scores", NOTE,
     "{columns} could be the score; score repeats {outcome}",
-    "--field score={first} takes one, --with {joined} keeps all",
+    (
+        Settle({"--field": {"score": "{first}"}}, "takes one"),
+        Settle({"--with": "{joined}"}, "keeps all"),
+    ),
     "A table of attempts has one column for a score. Several columns of the file could be it, and"
     " passk does not choose: score is the outcome as a number. Name the column, or keep the columns"
     " under their own names.",
@@ -87,8 +91,11 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
     )
     for copy, source in _equal(unnumbered):
         problem = f"byte for byte the same as {source.name}, and attempts have no number that would"
-        remedy = "leave one out; if both are runs, count both with --duplicates keep"
-        return DataError(copy.name, f"{problem} tell repeats", remedy, name="duplicate-files")
+        keep = Settle({"--duplicates": "keep"}, "counts both, if both are runs")
+        return DataError(
+            copy.name, f"{problem} tell repeats", "leave one out", name="duplicate-files",
+            settles=[keep],
+        )  # fmt: skip
     return None
 
 

@@ -17,13 +17,12 @@ from passk_cli.files.export import os_error
 from passk_cli.files.reading.condition import CONDITION
 from passk_cli.files.reading.layout import Batch, json_path
 from passk_cli.files.reading.records import (
-    SKIP,
     Record,
     first_fault,
     mixed_ends,
     record_at,
 )
-from passk_cli.files.request import Request
+from passk_cli.files.request import BOUNDS, SKIPPED, Request
 from passk_cli.files.roles import EACH, ENDED_WORDS, find
 from passk_cli.files.sources.source import (
     QUOTE,
@@ -33,18 +32,19 @@ from passk_cli.files.sources.source import (
     text_kind,
 )
 from passk_cli.limits import MORE_MEMORY
-from passk_cli.message import Settle
 from passk_cli.outcomes.counts import TOO_MANY
+from passk_cli.settle import Blank, Settle
 from passk_cli.text import plural, shortened
 
 if TYPE_CHECKING:
     import duckdb
 
-REPEAT_REMEDY = (
-    "for a copy or a resumed run, --duplicates first or last; for a further attempt, --duplicates"
-    " keep"
+_OF_REPEATS = (
+    Settle({"--duplicates": "first"}, "counts the first, as of a copy"),
+    Settle({"--duplicates": "last"}, "counts the last, as of a resumed run"),
+    Settle({"--duplicates": "keep"}, "counts each as an attempt of its own"),
 )
-_OF_TWO_FILES = "; for files of different models, label=path"
+_OF_TWO_FILES = "name files of different models as label=path"
 # Records whose fields are named where none has the one asked for.
 _LOOKED_AT = 1000
 # What DuckDB says first when an expression, not a file, is wrong.
@@ -182,14 +182,14 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
         return DataError(row.place, problem, _COUNTS, name="bad-counts")
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
-    remedy = (
-        "a score needs --threshold X (it passes when ≥ X); best@k, worst@k and mean need none"
-        if number
-        else "expected a number or true/false"
-        if statement.request.unjudged
-        else "expected true/false, 0/1 or a score with --threshold"
-    )
-    return DataError(row.place, f'"{roles.outcome}" is {value}', remedy, name="bad-outcome")
+    problem = f'"{roles.outcome}" is {value}'
+    remedy, settles = "expected a number or true/false", list[Settle]()
+    if not statement.request.unjudged:
+        remedy = "expected true/false, 0/1 or a score"
+        settles = [Settle({"--threshold": Blank("X")}, "says from where on a score passes")]
+    if number:
+        remedy = "best@k, worst@k and mean need no threshold"
+    return DataError(row.place, problem, remedy, name="bad-outcome", settles=settles)
 
 
 def missing_value(con: duckdb.DuckDBPyConnection, statement: Statement, total: int) -> DataError:
@@ -199,14 +199,11 @@ def missing_value(con: duckdb.DuckDBPyConnection, statement: Statement, total: i
     """
     (row,) = first_rows(con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"])
     request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.values
-    remedy = "leave the attempt out with --missing drop"
+    settles = [Settle({"--missing": "drop"}, "leaves such attempts out")]
     if not request.unjudged:
-        both = ", or get the range of both with --missing bounds"
-        both = both if request.ends and not request.attempts else ""
-        remedy = (
-            "benchmarks differ in what that means: count it as a failure with --missing fail,"
-            f"{'' if both else ' or'} leave the attempt out with --missing drop{both}"
-        )
+        settles.insert(0, Settle({"--missing": "fail"}, "counts them as failures"))
+        if request.ends and not request.attempts:
+            settles.append(Settle({"--missing": BOUNDS}, "gives the range of both"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
     absent = f'"{column}" is {json.dumps(outcome)}, which is no outcome' if ended else ""
     problem, reason = absent or f'"{column}" has no value', ""
@@ -215,7 +212,7 @@ def missing_value(con: duckdb.DuckDBPyConnection, statement: Statement, total: i
         # A format's outcomes stand in no column of that name.
         problem = "no outcome" if column == "outcome" else problem
     problem += f"{reason} ({plural(total, 'attempt')} in all)"
-    return DataError(row.place, problem, remedy, name="missing-outcome")
+    return DataError(row.place, problem, name="missing-outcome", settles=settles)
 
 
 def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError | None:
@@ -254,14 +251,13 @@ def no_name(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> 
         remedy = f"drop such rows with .dropna(subset={[column]!r})"
         return DataError(row.place, f"{column!r} has no value", remedy, name="missing-name")
     text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
-    remedy, settles = f"a summary line? {SKIP}", []
+    remedy, settle = "is it a summary line?", SKIPPED
     if role == "model":
         named = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
-        remedy = f"others have one: leave these out with --where '{named}'"
-        remedy += ", or name all of the file's records with label=path"
-        settles = [Settle({"where": named}, "leaves out attempts without a model")]
+        remedy = "others have one; label=path names all of the file's records"
+        settle = Settle({"--where": named}, "leaves these out")
     problem = f"no {role} in {shortened(text)}"
-    return DataError(row.place, problem, remedy, name="missing-name", settles=settles)
+    return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
 
 
 def repeated_attempt(
@@ -278,13 +274,13 @@ def repeated_attempt(
     subject = f"attempt {attempt} of model {model!r} at task {task!r}"
     if all(batch.roles.shape == "counts" for batch in statement.batches):
         subject = f"task {task!r} of model {model!r}"
-    remedy, before = REPEAT_REMEDY, ""
+    remedy = before = ""
     for other in others:
         before = f", first seen at {first.place}"
-        remedy += _OF_TWO_FILES if other.source is not first.source else ""
+        remedy = _OF_TWO_FILES if other.source is not first.source else ""
     place = (others or [first])[0].place
     problem = f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})"
-    return DataError(place, problem, remedy, name="duplicate-attempts")
+    return DataError(place, problem, remedy, name="duplicate-attempts", settles=_OF_REPEATS)
 
 
 def _not_a_list(con: duckdb.DuckDBPyConnection, source: Source, batch: Batch) -> DataError | None:

@@ -30,6 +30,7 @@ from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
+from passk_cli.settle import Settle
 from passk_cli.text import Category
 
 
@@ -74,9 +75,9 @@ def decide(
         # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
         refusing = statement.having(request=replace(request, missing="error"))
         _refuse(con, refusing, tally, tolerant=False)
-        remedy = "is --where too narrow?" if request.where else "is the file complete?"
+        remedy = "is the condition too narrow?" if request.where else "is the file complete?"
         if request.only_tasks or request.exclude_tasks:
-            remedy = "do --only-task and --exclude-task leave one?"
+            remedy = "do the tasks that are chosen or left out leave one?"
         raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
     orders = dict(chain.from_iterable(batch.layout.orders.items() for batch in batches))
     columns = [cells[column][attempted].filled for column in ("name", *groups)]
@@ -192,22 +193,24 @@ def _refuse(
 def _require_one_model(
     batches: Sequence[Batch], cells: Mapping[str, Any], request: Request
 ) -> None:
-    """A label names one model; over a file of several it would merge them."""
+    """A label names one model; over a file of several it would merge them, unless that is asked."""
     labels = {
-        request.called(s.label): s
-        for b in batches for s in b.sources if s.label and b.roles.model
+        request.called(s.label): (s, b.roles.model)
+        for b in batches for s in b.sources
+        if s.label and b.roles.model and b.roles.model not in request.pool
     }  # fmt: skip
-    for label, source in labels.items():
+    for label, (source, column) in labels.items():
         if label not in cells["name"].names:
             continue
         rows = cells["name"].codes == cells["name"].names.index(label)
         ends = (cells[column][rows].present for column in ("model_low", "model_high"))
         models = {name for end in ends for name in end if name}
         if len(models) > 1:
-            several = f"holds several models ({', '.join(sorted(models)[:4])})"
-            problem = f"{several}; the label {label!r} names one"
-            remedy = "leave the label out, or keep one model with --where"
-            raise DataError(source.name, problem, remedy, name="pooled-models")
+            problem = f"holds several models ({', '.join(sorted(models)[:4])}); a label names one"
+            raise DataError(
+                source.name, problem, "leave the label out", name="pooled-models",
+                settles=[Settle({"--pool": (column,)}, f"counts them as one, {label}")],
+            )  # fmt: skip
 
 
 def _losses(cells: Mapping[str, Any], groups: Sequence[str]) -> Losses:

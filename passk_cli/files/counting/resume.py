@@ -29,6 +29,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.sources.ledger import Ledger
 from passk_cli.files.sources.source import Source, object_bytes
 from passk_cli.message import NOTE, Message, Said
+from passk_cli.settle import Settle
 
 UNCHANGED_FILES = Message(
     "unchanged-files", NOTE, "{unread} of {files:file} unchanged and not read", "",
@@ -37,7 +38,7 @@ UNCHANGED_FILES = Message(
 )  # fmt: skip
 NOT_KEPT = Message(
     "files-not-kept", NOTE, "{files:file} read again on every run",
-    "--resume keeps counts of tables only: JSON lines, arrays of JSON, CSV, Parquet",
+    "counts of tables only are kept: JSON lines, arrays of JSON, CSV, Parquet",
     "Files of harnesses' own formats are read in whole by every run; convert them once with `passk"
     " convert` if that takes long.",
 )  # fmt: skip
@@ -205,10 +206,11 @@ def require_files(sources: Sequence[Source], request: Request) -> None:
     problem = ""
     once = next((source.name for source in sources if not source.origin), None)
     if request.engine != "duckdb":
-        problem = f"--resume: --engine {request.engine} keeps no counts; leave one out"
+        problem = f"--resume: --engine {request.engine} keeps no counts"
     elif once is not None:
         problem = f"--resume: {once} cannot be read again by a later run; write it to a file"
     elif not sources:
-        problem = "--resume is for files, and this is data in memory; leave it out"
+        problem = "--resume is for files, and this is data in memory"
     if problem:
-        raise ParameterError(problem, name="contradicting-options")
+        settles = [Settle({"--resume": None})]
+        raise ParameterError(problem, name="contradicting-options", settles=settles)

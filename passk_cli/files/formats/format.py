@@ -15,6 +15,7 @@ from typing import Any
 
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import AS_IT_IS, connect, parquet_keys, quote_name
+from passk_cli.files.request import SKIPPED
 from passk_cli.files.sources import documents
 from passk_cli.files.sources.archive import Archive
 from passk_cli.files.sources.source import (
@@ -29,6 +30,7 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.near import meant
+from passk_cli.settle import Settle
 from passk_cli.text import shortened
 
 INCOMPLETE_RUN = Message(
@@ -132,7 +134,7 @@ class File:
         """
         wanted = wanted or Wanted()
         for number, text in lines(self.source):
-            record, problem, remedy = None, "", "skip such lines with --skip-bad"
+            record, problem, remedy = None, "", ""
             try:
                 record = json.loads(text, object_pairs_hook=unique)
             except KeyTwice as error:
@@ -145,8 +147,10 @@ class File:
                 wanted.skipped += 1
             else:
                 line = shortened(text.decode(errors="replace").strip())
+                settles = [] if problem else [SKIPPED]
                 problem = problem or f"not a JSON record: {line}"
-                raise BadRecord(f"{self.source.name}:{number}", problem, remedy)
+                place = f"{self.source.name}:{number}"
+                raise BadRecord(place, problem, remedy, settles=settles)
 
     def rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         """Values of these columns, or of fields in columns, of each row of a Parquet file.
@@ -483,6 +487,6 @@ def one_of(place: str, chosen: str | None, outcomes: Sequence[str]) -> str:
         raise DataError(place, problem, meant(chosen, outcomes), name="no-such-outcome")
     if len(outcomes) > 1:
         problem = f"{len(outcomes)} outcomes: {names}"
-        remedy = f"choose one with --outcome {outcomes[0]}"
-        raise DataError(place, problem, remedy, name="several-outcomes")
+        settles = [Settle({"--outcome": name}) for name in outcomes[:3]]
+        raise DataError(place, problem, name="several-outcomes", settles=settles)
     return outcomes[0]

@@ -20,8 +20,9 @@ from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.formats.format import Contents, File, Format, Record, Wanted, look
 from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
 from passk_cli.files.sources.source import PACKED
-from passk_cli.message import WARNING, Message, Settle
+from passk_cli.message import WARNING, Message
 from passk_cli.near import meant
+from passk_cli.settle import Settle
 from passk_cli.text import shortened
 
 UNJUDGED_IDS = Message(
@@ -60,6 +61,7 @@ ITSELF = "."
 # A key of a document that names a column: {task}.
 _NAMED = re.compile(r"\{(\w+)\}")
 _NO_LIST = "no list of records"
+_OTHERWISE = Settle({"--from": None}, "finds out what it is")
 
 
 @dataclass(frozen=True)
@@ -275,19 +277,17 @@ def _one_list(file: File) -> Contents:
     if len(lists) > 1:
         _refuse_several(file, [entry.key for entry in lists])
     if not lists:
-        raise _unsuited(file, _NO_LIST, "leave --from out")
+        raise _unsuited(file, _NO_LIST, "", _OTHERWISE)
     return _inside(file, (lists[0].key,), later=True)
 
 
 def _refuse_several(file: File, keys: Sequence[str]) -> None:
     shown = " and ".join(shortened(key) if key != ITSELF else "the document itself" for key in keys)
-    problem, remedy = f"records in several places: {shown}", shortened(keys[-1])
     raise DataError(
         file.source.name,
-        problem,
-        f"choose with --records {remedy}",
+        f"records in several places: {shown}",
         name="ambiguous-records",
-        settles=[Settle({"records": key}) for key in keys],
+        settles=[Settle({"--records": key}, "reads these") for key in keys],
     )
 
 
@@ -342,7 +342,7 @@ def _ids(file: File) -> Contents:
     document = file.document()
     pair = _pair(_entries(file))
     if pair is None:
-        raise _unsuited(file, "no list of ids that passed", "leave --from out")
+        raise _unsuited(file, "no list of ids that passed", "", _OTHERWISE)
     passed, failed = pair
     outcomes: dict[object, bool | None] = {}
     for key in (passed, failed):
@@ -379,8 +379,8 @@ ID_LISTS = Format(
 # --- one record per file ---
 
 
-def _unsuited(file: File, problem: str, remedy: str) -> DataError:
-    return DataError(file.source.name, problem, remedy, name="unknown-format")
+def _unsuited(file: File, problem: str, remedy: str, *settles: Settle) -> DataError:
+    return DataError(file.source.name, problem, remedy, name="unknown-format", settles=settles)
 
 
 def _is_record(file: File) -> bool:

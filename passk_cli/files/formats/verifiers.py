@@ -27,10 +27,11 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.files.formats.format import number as finite
 from passk_cli.message import WARNING, Message
+from passk_cli.settle import Blank, Settle
 
 ASSUMED_THRESHOLD = Message(
     "assumed-threshold", WARNING, "a reward of {bar} or more passes",
-    "--threshold X sets another one",
+    Settle({"--threshold": Blank("X")}, "sets another one"),
     "Rewards between 0 and 1 are no outcomes. Without --threshold the run's own threshold decides,"
     " or 1 where it has none.",
 )  # fmt: skip

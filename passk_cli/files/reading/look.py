@@ -61,6 +61,7 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.limits import MOST_COLUMNS
 from passk_cli.message import WARNING, Message, Said
+from passk_cli.settle import Settle
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ class Unread(NoResults):
 
     def __init__(self, error: NoResults, outcome: str | None) -> None:
         self.outcome = outcome
-        super().__init__(error.place, error.problem, error.remedy, name=error.name)
+        super().__init__(
+            error.place, error.problem, error.words, name=error.name, settles=error.settles
+        )
 
 
 @dataclass
@@ -217,7 +220,7 @@ def look(
         errors: list[NoResults] = [*unread, *attempts.refused, *attempts.foreign]
         first, *others = errors
         more = f" (and {len(others)} more files that hold no results)" if others else ""
-        raise DataError(first.place, f"{first.problem}{more}", first.remedy, name=first.name)
+        raise first.but(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
     # Documents of an attempt each are no model each.
     alone = {s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label}
@@ -249,6 +252,7 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
             raise ParameterError(
                 "--outcome and --field outcome=… are the same; give one",
                 name="contradicting-options",
+                settles=[Settle({"--outcome": None})],
             )
         fields["outcome"] = request.outcome
     if request.threshold and "score" in fields and "outcome" not in fields:
@@ -311,7 +315,7 @@ def _require_read(
         every = len(names) + sum(len(batch.sources) for batch in batches)
         several = f": {first_few(names)}" if len(names) > 1 else ""
         problem = f"{first.problem} ({len(names):,} of {every:,} files{several})"
-        raise DataError(first.place, problem, first.remedy, name=first.name)
+        raise first.but(DataError, problem=problem)
     for role, column in request.fields.items() if batches else ():
         if all(role not in without_absent({role: column}, b.layout.kinds) for b in batches):
             assign(batches[0].sources[0].name, batches[0].layout.kinds, {role: column})
@@ -396,8 +400,7 @@ def _frames(
             roles = roles_of(request, name, layout.kinds)
             require_inside(source, request, layout.kinds, roles)
         except NoResults as error:
-            remedy = error.remedy + unnamed_index(frame)
-            raise NoResults(error.place, error.problem, remedy, name=error.name) from None
+            raise error.but(NoResults, remedy=error.words + unnamed_index(frame)) from None
         batches.append(Batch(layout, roles, (source,)))
         if roles.model is None or model is not None:
             names[source.path] = UNNAMED if model is None else model
@@ -420,8 +423,8 @@ def sniff(
     if not start.strip():
         raise NoResults(source.name, "the file is empty", expected)
     if forced == "parquet":
-        problem, remedy = "not a Parquet file", "leave --from out"
-        raise DataError(source.name, problem, remedy, name="unknown-format")
+        settles = [Settle({"--from": None}, "finds out what it is")]
+        raise DataError(source.name, "not a Parquet file", name="unknown-format", settles=settles)
     refuse_binary(source.name, start)
     try:
         text = start.decode()
@@ -454,7 +457,7 @@ def sniff(
 
 def unshared(source: Source, what: str) -> NoResults:
     """Error for a file at an address that is no table."""
-    remedy = "write its attempts as JSON lines, or copy it here and leave --engine spark out"
+    remedy = "write its attempts as JSON lines, or copy it here and read it here"
     problem = f"{what}; a cluster reads JSON lines, CSV and Parquet"
     return NoResults(source.name, problem, remedy, name="not-on-spark")
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.reading.doubts.grounds import leaf, words
 from passk_cli.files.reading.doubts.settings import NAMES
-from passk_cli.files.reading.proposal import added, in_words, merged
 from passk_cli.files.reading.structures import (
     NUMBERED,
     ROLE_WORDS,
@@ -40,7 +39,8 @@ from passk_cli.files.roles import (
     spelled,
 )
 from passk_cli.files.sources.arguments import comes_once
-from passk_cli.message import Settle
+from passk_cli.option import declared
+from passk_cli.settle import Blank, Settle, with_value
 from passk_cli.text import first_few, plural
 
 if TYPE_CHECKING:
@@ -127,11 +127,11 @@ class RankedReading:
         return self.structure.columns[self.roles.get("outcome", self.roles.get("c", ""))]
 
     def options(self, request: Request) -> dict[str, Any]:
-        """The options that a request lacks for this reading, as fields of a request."""
+        """The options that a request lacks for this reading."""
         options: dict[str, Any] = {}
         if self.structure.keys:
-            options = {"records": ".".join(self.structure.keys)}
-            options |= {"format": None} if request.format else {}
+            options = {"--records": ".".join(self.structure.keys)}
+            options |= {"--from": None} if request.format else {}
         fields = {}
         for role, path in self.roles.items():
             known = candidates(role, self.structure.usual) == [path]
@@ -141,9 +141,9 @@ class RankedReading:
             if request.fields.get(role, "" if not known else path) != path:
                 fields[role] = path
         if request.outcome is not None and "outcome" in fields:
-            options["outcome"] = None
-        options |= {"by": self.by} if self.by else {}
-        return options | ({"fields": fields} if fields else {})
+            options["--outcome"] = None
+        options |= {"--by": self.by} if self.by else {}
+        return options | ({"--field": fields} if fields else {})
 
 
 def readings(
@@ -469,10 +469,10 @@ def proposed(
     if error.name not in _ASKED:
         small = sum(os.path.getsize(source.path) for source in sources) <= _TRIED_BYTES
         whole = _completed(error.settles, request, read) if small else error.settles
-        return error if whole == error.settles else error.settled(whole, in_words(whole))
+        return error if whole == error.settles else error.but(type(error), settles=whole)
     asked = {**request.fields, **({"outcome": request.outcome} if request.outcome else {})}
     wrong = [role for role in asked if f"{role}={asked[role]}" in error.problem]
-    offered = {role for settle in error.settles for role in settle.options.get("fields", {})}
+    offered = {role for settle in error.settles for role in settle.options.get("--field", {})}
     structures: list[Structure] = []
     # Of what attempts took or said no reading knows.
     if (wrong or error.name != "no-such-column") and not offered - {*ROLE_WORDS, "n", "c"}:
@@ -497,16 +497,18 @@ def proposed(
     ranked = [r for r in readings(structures, request, wrong) if _suits(r, error, request)]
     settles, question = _settled(ranked, request, read, 0.6 * len(sources))
     if error.name == "ambiguous-records" or not (settles or question):
-        known = [settle.options.get("records") for settle in settles]
-        unknown = [s for s in error.settles if s.options.get("records", "") not in known]
+        known = [settle.options.get("--records") for settle in settles]
+        unknown = [s for s in error.settles if s.options.get("--records", "") not in known]
         settles += _readable(unknown, request, read)
     if error.name == "no-outcome-column" and not settles:
         question = question or next(map(_agreement, structures), "")
-    remedy = (in_words(settles) if settles else question) or error.remedy
+    remedy = question or error.words * (not settles)
+    settles = settles or [each for each in error.settles if _open(each)]
     nested = any("." in path and s.size == ROWS for s in structures[:1] for path in s.columns)
-    if not settles and not question and nested:
-        remedy = f"{remedy}; nested fields were looked for in the first {ROWS:,} records"
-    return type(error)(error.place, error.problem, remedy, name=error.name, settles=settles)
+    if not any(settle.complete for settle in settles) and not question and nested:
+        sought = f"nested fields were looked for in the first {ROWS:,} records"
+        remedy = "; ".join(filter(None, [remedy, sought]))
+    return error.but(type(error), remedy=remedy, settles=settles)
 
 
 def _agreement(structure: Structure) -> str:
@@ -546,7 +548,7 @@ def _settled(
                 either = _readable(_either(reading, own), request, read)
                 if len(either) == 2:
                     return either, ""
-                return [], _asked(reading, _answerable(reading, own, request, read))
+                return _asked(reading, _answerable(reading, own, request, read))
             continue
         settle, counts = _tried(Settle(own), request, read) if own else (Settle(own), None)
         if counts is None or any(_same(counts, other) for other in known):
@@ -556,17 +558,17 @@ def _settled(
             continue
         missing, outcome = counts.facts.missing, reading.outcome.path
         if missing > _MISSING * int(counts.n.sum()):
-            shown = in_words([Settle({k: v for k, v in settle.options.items() if k != "missing"})])
-            return settles, (
-                f"{plural(missing, 'value')} of {outcome} are missing: what does that mean? read it"
-                f" with {shown} --missing fail, drop or bounds"
+            whys = {"fail": "counts them as failures", "drop": "leaves them out"}
+            ways = [Settle({**settle.options, "--missing": way}, why) for way, why in whys.items()]
+            return [*settles, *ways], (
+                f"{plural(missing, 'value')} of {outcome} are missing: what does that mean?"
             )
         best = best if settles else reading.score
         why = f"reads {_size(counts)}" + f", outcome {outcome}" * (outcome != "outcome")
         why += f": does true pass? {reading.outcome.tally}" * (reading.question == "name")
-        if "missing" in settle.options:
+        if "--missing" in settle.options:
             fails = f"{why}; {plural(missing, 'missing outcome')} fail"
-            dropped = Settle({**settle.options, "missing": "drop"}, "leaves these out")
+            dropped = Settle({**settle.options, "--missing": "drop"}, "leaves these out")
             return [replace(settle, why=fails), dropped], ""
         settles.append(replace(settle, why=why))
         known.append(counts)
@@ -582,9 +584,9 @@ def _answerable(
     """The options with what else has to be settled once the question is answered, whatever by."""
     column = reading.outcome
     texts = Counter(value for value in column.flat if isinstance(value, str) and value.strip())
-    answer: dict[str, Any] = {"passes": (max(texts, key=texts.__getitem__, default=""),)}
+    answer: dict[str, Any] = {"--passes": (max(texts, key=texts.__getitem__, default=""),)}
     if reading.question == "threshold":
-        answer = {"threshold": (max(column.numbers, default=1.0),)}
+        answer = {"--threshold": (max(column.numbers, default=1.0),)}
     settle, counts = _tried(Settle({**options, **answer}), request, read)
     whole = {name: value for name, value in settle.options.items() if name not in answer}
     return options if counts is None else whole
@@ -594,16 +596,24 @@ def _completed(
     settles: Sequence[Settle], request: Request, read: Callable[[Request], Counts]
 ) -> tuple[Settle, ...]:
     """Remedies with what else has to be settled after them; those that lead to no number go."""
-    tried = [(settle, *_tried(settle, request, read)) for settle in settles]
-    whole = [replace(own, why=settle.why) for settle, own, counts in tried if counts is not None]
+    whole = []
+    for settle in settles:
+        # What is left to people, or to another command, is not tried.
+        own, counts = (settle, True) if _open(settle) else _tried(settle, request, read)
+        whole += [replace(own, why=settle.why)] if counts is not None else []
     return tuple(whole or settles)
+
+
+def _open(settle: Settle) -> bool:
+    return bool(settle.command) or not settle.complete
 
 
 def _readable(
     settles: Sequence[Settle], request: Request, read: Callable[[Request], Counts]
 ) -> list[Settle]:
     """The remedies that an error brings along, as far as they read."""
-    tried = [(each, *_tried(each, request, read)) for each in settles[:_TRIED]]
+    own = [each for each in settles if not _open(each)]
+    tried = [(each, *_tried(each, request, read)) for each in own[:_TRIED]]
     return [
         replace(settle, why=f"{each.why + ': ' if each.why else ''}reads {_size(counts)}")
         for each, settle, counts in tried
@@ -621,9 +631,9 @@ def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
         one, count = len(unknown) == 1, sum(map(values.__getitem__, unknown))
         why = f"if {first_few(unknown)} ({count:,} of {values.total():,}) "
         return [
-            Settle({**options, "fails": (*unknown,)}, why + ("fails" if one else "fail")),
+            Settle({**options, "--fails": (*unknown,)}, why + ("fails" if one else "fail")),
             Settle(
-                {**options, "passes": (*passing, *unknown)}, why + ("passes" if one else "pass")
+                {**options, "--passes": (*passing, *unknown)}, why + ("passes" if one else "pass")
             ),
         ]
     if reading.question in ("threshold", "parts") or len(values) != 2:
@@ -632,8 +642,8 @@ def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
     whys = (
         f"if {value} passes, {values[value]:,} of {values.total():,}" for value in (first, second)
     )
-    usual = {} if reading.question == "polarity" else {"passes": (first,)}
-    other = {"passes": (second,), "fails": (first,)} if not usual else {"passes": (second,)}
+    usual = {} if reading.question == "polarity" else {"--passes": (first,)}
+    other = {"--passes": (second,), **({} if usual else {"--fails": (first,)})}
     return [
         Settle({**options, **more}, why) for more, why in zip((usual, other), whys, strict=True)
     ]
@@ -649,6 +659,18 @@ def _distinct(ranked: Sequence[RankedReading], request: Request) -> Iterator[Ran
             yield reading
 
 
+def _added(request: Request, settle: Settle) -> Request:
+    """The request with the options of a remedy; None takes an option away.
+
+    >>> _added(Request(by=("x",)), Settle({"--by": ("y",), "--field": {"task": "case"}})).by
+    ('x', 'y')
+    """
+    fields = {each.option.name: field for field, each in declared(Request).items()}
+    own = {fields[flag]: value for flag, value in settle.options.items()}
+    values = {name: with_value(name, getattr(request, name), value) for name, value in own.items()}
+    return replace(request, **values)
+
+
 def _tried(
     settle: Settle,
     request: Request,
@@ -660,23 +682,23 @@ def _tried(
     What is pooled, or kept apart, by one column is so by the others.
     """
     try:
-        asked = replace(added(request, settle), conversion=None, resume=None)
+        asked = replace(_added(request, settle), conversion=None, resume=None)
         return settle, read(asked)
     except PasskError as error:
-        kind = next((name for name in ("pool", "by") if name in settle.options), "")
+        kind = next((name for name in ("--pool", "--by") if name in settle.options), "")
         ways = [each for each in error.settles if kind and kind in each.options]
         ways += [each for each in error.settles if each not in ways]
-        if error.name == "missing-outcome" and "missing" not in settle.options:
-            ways = [Settle({"missing": "fail"})]
-        elif error.name == "duplicate-attempts" and kind == "pool":
-            ways = [Settle({"duplicates": "keep"})]
+        if error.name == "missing-outcome" and "--missing" not in settle.options:
+            ways = [Settle({"--missing": "fail"})]
+        elif error.name == "duplicate-attempts" and kind == "--pool":
+            ways = [Settle({"--duplicates": "keep"})]
     if not ways or rounds == 1:
         return settle, None
     # Where the first leads to no number the last may: pooling on purpose.
-    first = _tried(merged(settle, ways[0]), request, read, rounds - 1)
+    first = _tried(settle.merged(ways[0]), request, read, rounds - 1)
     if first[1] is not None or len(ways) == 1 or rounds < _ROUNDS:
         return first
-    last = _tried(merged(settle, ways[-1]), request, read, rounds - 1)
+    last = _tried(settle.merged(ways[-1]), request, read, rounds - 1)
     return first if last[1] is None else last
 
 
@@ -700,17 +722,21 @@ def _size(counts: Counts) -> str:
     return size
 
 
-def _asked(reading: RankedReading, options: Mapping[str, Any]) -> str:
-    """The question that only people can answer, with the outcome's values and the options."""
+def _asked(reading: RankedReading, options: Mapping[str, Any]) -> tuple[list[Settle], str]:
+    """The question that only people can answer, with the outcome's values, and the options."""
     column, name = reading.outcome, reading.outcome.path
-    shown = f"{in_words([Settle(options)])} ".lstrip()
     if reading.question == "parts":
         parts, _, last = name.rpartition(".")
-        return f"which {last} of {parts} make an attempt pass: all, a share, one? write a column"
+        return (
+            [],
+            f"which {last} of {parts} make an attempt pass: all, a share, one? write a column",
+        )
     if reading.question == "threshold":
         scores = (f"{min(column.numbers):g} to {max(column.numbers):g}") if column.numbers else ""
-        return f"from what value does {name} pass ({scores})? read it with {shown}--threshold X"
-    return f"{name}: which words pass? {column.tally}; read it with {shown}--passes WORD"
+        read = Settle({**options, "--threshold": Blank("X")}, "reads it")
+        return [read], f"from what value does {name} pass ({scores})?"
+    read = Settle({**options, "--passes": Blank("WORD")}, "reads it")
+    return [read], f"{name}: which words pass? {column.tally}"
 
 
 def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:

@@ -14,6 +14,7 @@ import duckdb
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, connect, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.request import SKIPPED
 from passk_cli.files.sources.source import (
     OBJECTS,
     KeyTwice,
@@ -31,7 +32,6 @@ from passk_cli.files.sources.source import (
 from passk_cli.text import shortened
 
 Record = Mapping[str, Any]
-SKIP = "skip such lines with --skip-bad"
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -86,7 +86,8 @@ def _record(
         names = [name for name, _ in layout.columns]
         if len(written) == len(names):
             return dict(zip(names, written, strict=True))
-        return BadRecord(place, f"{len(written)} fields; the header has {len(names)}", SKIP)
+        problem = f"{len(written)} fields; the header has {len(names)}"
+        return BadRecord(place, problem, settles=[SKIPPED])
     if written.startswith(_MARK) and not place.endswith(":1"):
         problem = "a mark of byte order, as where files were joined"
         remedy = "give these files one by one, or take the mark out"
@@ -105,7 +106,7 @@ def _record(
     except RecursionError:
         problem = "nested too deeply"
     text = shortened(written.decode(errors="replace").strip())
-    return BadRecord(place, f"{problem} in {text}", SKIP)
+    return BadRecord(place, f"{problem} in {text}", settles=[SKIPPED])
 
 
 def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:

@@ -57,6 +57,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
 from passk_cli.files.sources.source import Source, kind_of, kind_of_type, line_of
+from passk_cli.settle import Settle
 from passk_cli.text import plural, shortened
 
 # Attempts of a model's runs go on: the first number of the next run.
@@ -209,8 +210,10 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
         one_of(judged[0], request.outcome, every)
     if len(set(chosen.values())) > 1 and request.outcome is None:
         problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
-        remedy = f"read each file's only one with --outcome {ONLY}, or choose one with --outcome"
-        raise DataError(judged[0], problem, f"{remedy} {every[0]}", name="several-outcomes")
+        each_one = Settle({"--outcome": ONLY}, "reads each file's only one")
+        others = [Settle({"--outcome": name}) for name in [*every][:2]]
+        settles = [each_one, *others]
+        raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
     return {**chosen, **dict.fromkeys(unjudged, "")}
 
 
@@ -439,8 +442,9 @@ class _Sheets:
                 roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
             except NoResults as error:
                 for source in sheet.sources:
-                    again = NoResults(source.name, error.problem, error.remedy, name=error.name)
-                    self._result.unread.append(Unread(again, None))
+                    self._result.unread.append(
+                        Unread(error.but(NoResults, place=source.name), None)
+                    )
             else:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
         return batches

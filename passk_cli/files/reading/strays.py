@@ -12,6 +12,7 @@ from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
+from passk_cli.settle import Settle
 from passk_cli.text import first_few
 
 # Names of files that sum up the others.
@@ -76,11 +77,12 @@ def summary_file(batches: Sequence[Batch], cells: Mapping[str, Any]) -> DataErro
                 problem = f"by its name a summary of the other files ({first_few(sorted(others))})"
             else:
                 continue
-            remedy = f"leave it out with --exclude-model {shlex.quote(source.stem)}"
+            remedy = ""
             if not source.named:
                 pattern = os.path.join(os.path.dirname(source.name), "*")
-                remedy += f"; if it is a model, name the files by a pattern: {shlex.quote(pattern)}"
-            return DataError(source.name, problem, remedy, name="summary-file")
+                remedy = f"if it is a model, name the files by a pattern: {shlex.quote(pattern)}"
+            without = Settle({"--exclude-model": (source.stem,)}, "leaves it out")
+            return DataError(source.name, problem, remedy, name="summary-file", settles=[without])
     return None
 
 

@@ -22,20 +22,22 @@ from passk_cli.files.formats.format import File, Format, Wanted, look
 from passk_cli.files.reading.doubts.grounds import words
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
-from passk_cli.files.reading.proposal import in_words
 from passk_cli.files.reading.records import records
 from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import EACH, ROLES, Roles, candidates, judge, spelled
 from passk_cli.files.sources.memory import register
 from passk_cli.files.sources.source import Source, parsed
-from passk_cli.message import WARNING, Message, Said, Settle
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.settle import Settle
 
 ALWAYS_SUCCESS = Message(
     "always-success", WARNING,
     "{column} is true in all {attempts:attempt}, while {field} averages {mean}{?first| in the first"
     " {first:record}}",
-    "{column} may only say that the run ended; --field outcome={field} reads the"
-    " other{?score|, with --threshold X}",
+    (
+        Settle({"--field": {"outcome": "{field}"}, "--threshold": "{full}"}, "reads the best ones"),
+        Settle({"--field": {"outcome": "{other}"}}, "reads the other"),
+    ),
     "Many agents write success: true when they end without an error, whatever an evaluation says of"
     " their work. Where such a column is true everywhere and a score or rate beside it is not, the"
     " score is more likely the outcome, and pass@k of the column is 1 for no reason.",
@@ -438,14 +440,13 @@ def records_within(batch: Batch) -> DataError | None:
         if each.keys and each.size > 1 and not each.named and column in each.usual:
             key = ".".join(each.keys)
             choices = (
-                Settle({"records": key}, "reads these"),
-                Settle({"records": "."}, "reads the document itself"),
+                Settle({"--records": key}, "reads these"),
+                Settle({"--records": "."}, "reads the document itself"),
             )
             problem = f"one attempt by its own {column}, and its {key} are {each.size:,} records"
             return DataError(
-                source.name, f"{problem} with {column}", f"choose with {in_words(choices)}",
-                name="ambiguous-records", settles=choices,
-            )  # fmt: skip
+                source.name, f"{problem} with {column}", name="ambiguous-records", settles=choices
+            )
     return None
 
 
@@ -469,8 +470,9 @@ def ended(batch: Batch, attempts: int) -> Said | None:
             if min(shares) >= 0 and max(shares) <= 1 and mean < 1:
                 return ALWAYS_SUCCESS(
                     column=column, attempts=attempts, field=path, mean=f"{mean:.3f}",
+                    other=path * all(share in (0, 1) for share in shares),
                     first=each.size if each.size < attempts else 0,
-                    score=any(share not in (0, 1) for share in shares),
+                    full=max(shares) if any(share not in (0, 1) for share in shares) else "",
                 )  # fmt: skip
         return None
     return None

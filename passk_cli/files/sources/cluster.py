@@ -25,7 +25,7 @@ from passk_cli.files.sources.arguments import (
     opening_of,
     split_label,
 )
-from passk_cli.files.sources.session import PATTERN, NotOnSpark, explained, session
+from passk_cli.files.sources.session import HERE, PATTERN, NotOnSpark, explained, session
 from passk_cli.files.sources.source import HEAD_BYTES, SUFFIXES, Shared, Source, packing_by
 from passk_cli.text import name_of
 
@@ -127,9 +127,9 @@ def _at(spark: Any, address: str, label: str | None, place: int) -> list[Source]
     """The files that one address means, without their beginnings."""
     name = name_of(address)
     if not remote.is_shared(address):
-        s3 = f"write s3a{name[2:]}, or " if remote.scheme_of(address) == "s3" else ""
+        s3 = f"write s3a{name[2:]}" if remote.scheme_of(address) == "s3" else ""
         problem = "fetched to this machine, which a cluster does not share"
-        raise NotOnSpark(name, problem, f"{s3}leave --engine spark out")
+        raise NotOnSpark(name, problem, s3)
     pattern = any(sign in address for sign in PATTERN)
     files = sorted(_listed(spark, [address], name), key=lambda file: file.uri)
     itself = len(files) == 1 and path_of(files[0].uri) == _path(address)
@@ -326,7 +326,6 @@ def path_of(uri: str) -> str:
 
 def require_readable(sources: Sequence[Source]) -> None:
     """DataError for files that Spark would pass over, or unpack in another way."""
-    alone = "or leave --engine spark out"
     for source in sources:
         if source.shared is not None:
             continue
@@ -337,8 +336,8 @@ def require_readable(sources: Sequence[Source]) -> None:
         suffix = _SUFFIX.get(packing)
         if suffix is None:
             problem = f"Spark reads no {packing} here"
-            raise NotOnSpark(source.name, problem, f"pack it as .gz, {alone}")
+            raise NotOnSpark(source.name, problem, "pack it as .gz", settles=[HERE])
         if not file.endswith(suffix) or (not suffix and file.endswith(PACKED)):
             packed = f"is packed with {packing}" if suffix else "is not packed"
             problem = f"it {packed}, which Spark reads off the name"
-            raise NotOnSpark(source.name, problem, f"rename it, {alone}")
+            raise NotOnSpark(source.name, problem, "rename it", settles=[HERE])

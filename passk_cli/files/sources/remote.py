@@ -19,6 +19,7 @@ from passk_cli.activity import doing
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.source import PACKED, SUFFIXES
+from passk_cli.settle import Settle
 from passk_cli.text import name_of
 from passk_cli.version import __version__
 
@@ -88,8 +89,11 @@ def unread(address: str) -> DataError:
     """Error for an address that only a cluster reads, where none is asked."""
     scheme, name = scheme_of(address), name_of(address)
     here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
-    remedy = f"add it, or {here.get(scheme, 'copy the file here')}"
-    return NotFetched(name, f"only --engine spark reads {scheme}://", remedy)
+    spark = Settle({"--engine": "spark"}, "counts on a cluster")
+    return NotFetched(
+        name, f"only a cluster reads {scheme}://", here.get(scheme, "copy the file here"),
+        settles=[spark],
+    )  # fmt: skip
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote, scheme_of
 from passk_cli.files.sources.source import QUOTE, Source
+from passk_cli.settle import Settle
 from passk_cli.text import name_of
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
@@ -47,6 +48,9 @@ _CUT_OFF = ("EOFException", "ZipException", "incorrect data check", "invalid blo
 _JAVA = r"^(?:Caused by)?[: ]*\(?(?:[a-z]+\.)+\w+(?:Exception|Error)[:)] *"
 # What makes an address a pattern to Hadoop.
 PATTERN = "*?[{"
+
+
+HERE = Settle({"--engine": None}, "reads it here")
 
 
 class NotOnSpark(DataError):
@@ -209,7 +213,7 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
     lines = [line for line in lines if not any(sign in line for sign in _WRAPPED)]
     reason = re.sub(r"\s+", " ", lines[0] if lines else "no reason given")
     reason = re.sub(_JAVA, "", reason)[:200]
-    remedy = (
-        "copy the file here, and leave --engine spark out" if far else "leave --engine spark out"
-    )
-    return DataError(place, f"Spark ends with an error ({reason})", remedy, name="spark-failed")
+    problem = f"Spark ends with an error ({reason})"
+    if far:
+        return DataError(place, problem, "copy the file here and read it here", name="spark-failed")
+    return DataError(place, problem, name="spark-failed", settles=[HERE])

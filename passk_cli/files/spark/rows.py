@@ -18,8 +18,8 @@ from passk_cli.files.counting.checks import require_even_rows
 from passk_cli.files.counting.statement import LateColumn
 from passk_cli.files.database import FILE_COLUMN
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.records import SKIP, first_fault, mixed_ends
-from passk_cli.files.request import Request
+from passk_cli.files.reading.records import first_fault, mixed_ends
+from passk_cli.files.request import SKIPPED, Request
 from passk_cli.files.roles import SLACK
 from passk_cli.files.sources.cluster import READ, paths_by
 from passk_cli.files.sources.source import QUOTE, csv_rows, lines
@@ -280,7 +280,7 @@ def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bo
         place = next(s for s in read.batch.sources if s.path == path_of(min(faults["bad"])))
         if place.partial:
             problem = f"{number:,} line{'s' * (number != 1)} that cannot be read as JSON records"
-            raise BadRecord(place.name, problem, SKIP)
+            raise BadRecord(place.name, problem, settles=[SKIPPED])
         raise duckdb.InvalidInputException(
             f"Spark cannot read {number:,} record{'s' * (number != 1)} that others may"
         )

@@ -25,7 +25,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.roles import EACH, UNITS, addends, find
 from passk_cli.files.sources.arguments import ROWS
 from passk_cli.files.sources.cluster import given, paths_by, require_readable, uri_of
-from passk_cli.files.sources.session import NotOnSpark, explained, session
+from passk_cli.files.sources.session import HERE, NotOnSpark, explained, session
 from passk_cli.files.spark.rows import (
     DOUBTS,
     FAULT,
@@ -42,6 +42,7 @@ from passk_cli.files.spark.rows import (
     require_sound,
     text,
 )  # fmt: skip
+from passk_cli.settle import Blank, Settle
 
 # What is counted of each group.
 _COUNTED = (WEIGHT, NUMBERED, FINGERPRINT)
@@ -105,8 +106,9 @@ class SparkStatement(GroupedStatement):
         if keep is not None:
             raise ParameterError(
                 f"--duplicates {keep}: attempts are repeated, and rows on a cluster have no order;"
-                " leave the repeated ones out of the files, or --engine spark",
+                " leave the repeated ones out of the files",
                 name="contradicting-options",
+                settles=[HERE],
             )
         return super().rows(None)
 
@@ -204,7 +206,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             require_sound(groups, read, self.request, self.spark)
         if groups.num_rows > MOST_GROUPS:
             problem = f"over {MOST_GROUPS:,} different rows would have to leave the cluster"
-            remedy = "name fewer columns in --where and --by"
+            remedy = "name fewer columns in conditions and groups"
             raise NotOnSpark(batch.sources[0].name, problem, remedy)
         layout = self._kept(f"gathered_{place}_{len(self.carried)}", groups, read)
         if not layout.typed:
@@ -258,8 +260,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         request, roles, layout = self.request, batch.roles, batch.layout
         if layout.joined:
             problem = f"{next(iter(layout.joined))!r} joins columns, which a cluster does not"
-            remedy = "write one column, or leave --engine spark out"
-            raise NotOnSpark(batch.sources[0].name, problem, remedy)
+            raise NotOnSpark(batch.sources[0].name, problem, "write one column", settles=[HERE])
         self._types(batch)
         of_roles = roles.columns()
         uses = [*of_roles.values(), *request.by, *self.where, *filter(None, [request.cluster])]
@@ -288,8 +289,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         """A column of the file and the keys inside it; DataError for keys Spark cannot name."""
         base, keys = find(column, batch.layout.kinds) or (column, [])
         if any(sign in key for key in keys for sign in "'[]\\"):
-            remedy = "rename the key, or leave --engine spark out"
-            raise NotOnSpark(batch.sources[0].name, f"Spark finds no {column!r}", remedy)
+            place, problem = batch.sources[0].name, f"Spark finds no {column!r}"
+            raise NotOnSpark(place, problem, "rename the key", settles=[HERE])
         return base, tuple(keys)
 
     def _kept(self, table: str, groups: Any, read: Rows) -> Layout:
@@ -355,8 +356,8 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
                 continue
             if example is not None and (part.listed or not kinds <= {"number"}):
                 problem = f'"{part.name}" holds {example}, a number or a text to Spark'
-                remedy = "write numbers without exponents, or leave --engine spark out"
-                raise NotOnSpark(read.batch.sources[0].name, problem, remedy)
+                place, remedy = read.batch.sources[0].name, "write numbers without exponents"
+                raise NotOnSpark(place, problem, remedy, settles=[HERE])
             if not part.listed:
                 number = f"CAST(CAST({column} AS DOUBLE) AS VARCHAR)"
                 self.con.execute(
@@ -374,7 +375,7 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
         if in_memory or kind == "json":
             what = "data in memory" if in_memory else "one JSON document"
             problem = f"{what}, which a cluster does not share"
-            raise NotOnSpark(first, problem, "leave --engine spark out")
+            raise NotOnSpark(first, problem, settles=[HERE])
         if kind == "csv" and request.skip_bad:
             raise ParameterError(
                 "--skip-bad: Spark keeps no account of rows of CSV; correct them",
@@ -387,18 +388,19 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
             listed = EACH in column or "list" in batch.layout.kinds_of(column)
             if role in UNITS and (listed or len(parts) > 1):
                 problem = f"{column!r} adds amounts, which a cluster does not"
-                remedy = "write one column, or leave --engine spark out"
-                raise NotOnSpark(batch.sources[0].name, problem, remedy)
-    problem = remedy = ""
+                place = batch.sources[0].name
+                raise NotOnSpark(place, problem, "write one column", settles=[HERE])
+    problem, settles = "", list[Settle]()
     if request.conversion is not None:
         problem = "--engine spark: rows stay on the cluster"
-        remedy = "write counts with passk convert --counts"
+        settles = [Settle({"--counts": True}, "writes counts")]
     elif "line" in request.attempts:
         problem = "--order-from-lines: lines on a cluster have no order"
-        remedy = "name the attempt's number with --field attempt=…"
+        number = {"attempt": Blank("COLUMN")}
+        settles = [Settle({"--field": number, "--order-from-lines": None}, "names their numbers")]
     elif "solution" in request.attempts and (request.normalise != "none" or request.similarity):
         option = "--similarity" if request.similarity else f"--normalise {request.normalise}"
         problem = f"{option}: solutions are texts, which stay on the cluster"
-        remedy = "compare them with --normalise none, or leave --engine spark out"
+        settles = [Settle({"--normalise": None, "--similarity": None}, "compares texts"), HERE]
     if problem:
-        raise ParameterError(f"{problem}; {remedy}", name="contradicting-options")
+        raise ParameterError(problem, name="contradicting-options", settles=settles)

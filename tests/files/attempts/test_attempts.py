@@ -192,7 +192,7 @@ def test_shards_and_row_order_do_not_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "attempts", "message"),
     [
-        ([{"task": "t", "passed": 1}], "answer", 'name it with fields="answer=…"'),
+        ([{"task": "t", "passed": 1}], "answer", 'fields={"answer": COLUMN} names it'),
         ([{"task": "t", "passed": 1}], "attempt", "no column with a usual name for the attempt"),
         ([{"task": "t", "n": 3, "c": 1}], "score", "scores need a row (or a list entry) per"),
         (

@@ -292,14 +292,14 @@ def test_what_cannot_be_resumed_is_refused(passk: Passk, tmp_path: Path, folder:
         done = passk("convert", *words, "--resume", stdin=stdin)
         assert (done.code, done.out, done.said) == (2, "", f"{message}\n")
 
-    refused("--resume keeps counts; add --counts", folder, "-o", target)
-    refused("--resume goes with a file; name it with --output FILE", folder, "--counts")
+    refused("--resume keeps counts\n", folder, "-o", target)
+    refused("--resume goes with a file; --output FILE names it", folder, "--counts")
     refused(
         "--resume: <stdin> cannot be read again by a later run; write it to a file",
         "-", "--counts", "-o", target, stdin=LISTS.encode(),
     )  # fmt: skip
     refused(
-        "--resume: --engine spark keeps no counts; leave one out",
+        "--resume: --engine spark keeps no counts\n",
         folder, "--counts", "-o", target, "--engine", "spark",
     )  # fmt: skip
     place = tmp_path / "x.csv.resume"

@@ -40,7 +40,7 @@ def test_helm_offers_what_may_be_an_outcome(passk: Passk) -> None:
     assert done.code == 3
     assert "outcomes: exact_match, " in done.err
     assert "num_prompt_tokens" not in done.err
-    assert "choose one with --outcome exact_match" in done.err
+    assert "--outcome exact_match\n" in done.err
 
 
 def test_helm_perturbed_instances_are_no_attempts(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_every_eval_ever_several_results_of_a_sample_are_outcomes(tmp_path: Path
     other = [line.replace('"exact_match"', '"f1"').replace("true", "false") for line in lines]
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(lines + other))
-    with pytest.raises(DataError, match="2 outcomes: exact_match, f1; choose one with outcome"):
+    with pytest.raises(DataError, match="2 outcomes: exact_match, f1; outcome="):
         read(path)
     assert cells(path, outcome="exact_match") == cells(EVERY)
 

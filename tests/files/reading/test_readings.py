@@ -13,9 +13,8 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, read
-from passk_cli.files.reading.proposal import added, merged
 from passk_cli.files.request import Request
-from passk_cli.message import Settle
+from passk_cli.settle import Settle
 from tests.conftest import Passk, only
 from tests.files.reading.shapes import (
     ATTEMPTS,
@@ -314,7 +313,7 @@ def test_what_stands_beside_a_list_can_be_named(write: Any) -> None:
 
 
 SETTLED = DataError("f", "arms would be pooled", "", name="pooled-settings",
-                    settles=(Settle({"by": ("arm",)}, "keeps them apart"),))  # fmt: skip
+                    settles=(Settle({"--by": ("arm",)}, "keeps them apart"),))  # fmt: skip
 
 
 def test_what_a_doubt_asks_is_part_of_the_proposal(passk: Passk, write: Any) -> None:
@@ -346,26 +345,25 @@ def test_what_a_trial_asks_again_and_again_is_not_proposed(write: Any) -> None:
 
 
 def test_remedies_add_up() -> None:
-    both = merged(Settle({"by": ("x",), "where": "a > 1"}), Settle({"by": ("y",), "where": "b"}))
-    assert both.options == {"by": ("x", "y"), "where": "(a > 1) AND (b)"}
-    request = added(Request(outcome="o", by=("z",)), Settle({"outcome": None, "by": ("x",)}))
-    assert (request.outcome, request.by) == (None, ("z", "x"))
+    first, second = ({"--by": (name,), "--where": name} for name in "xy")
+    both = Settle(first).merged(Settle(second))
+    assert both.options == {"--by": ("x", "y"), "--where": "(x) AND (y)"}
 
 
 # Documents of which nobody but their author knows what they mean, and what is asked.
 ASKED = {
     "a score": (
         [{"task": i, "judge": {"score": i / 8}} for i in range(9)],
-        "from what value does judge.score pass (0 to 1)? read it with --field outcome=judge.score"
-        " --threshold X",
+        "from what value does judge.score pass (0 to 1)?; --field outcome=judge.score"
+        " --threshold X reads it",
     ),
     "words": (
         [
             {"test_case": f"c{i % 5}", "verdict": ("held", "gave_in", "left")[i % 3]}
             for i in range(10)
         ],
-        "verdict: which words pass? 4 held, 3 gave_in, 3 left; read it with --field task=test_case"
-        " --field outcome=verdict --passes WORD",
+        "verdict: which words pass? 4 held, 3 gave_in, 3 left; --field task=test_case"
+        " --field outcome=verdict --passes WORD reads it",
     ),
     "parts of an attempt": (
         [

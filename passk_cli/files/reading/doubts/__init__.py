@@ -12,7 +12,6 @@ from passk_cli.errors import DataError
 from passk_cli.files.reading.doubts import rows, settings, tasks
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import APART, number
-from passk_cli.files.reading.proposal import in_words
 from passk_cli.message import Said
 
 # Tasks that are enough for a test, of files larger than a sample.
@@ -41,12 +40,10 @@ def findings(grounds: Grounds) -> Iterator[Finding]:
 
 def asked(finding: Finding, place: str) -> DataError:
     """The error that asks what a doubt is about, of a file."""
-    said = replace(finding.message(**finding.fields), remedy="")
-    remedy = in_words(finding.settles)
-    return DataError(place, said.text, remedy, name=said.name, settles=finding.settles)
+    said = finding.message(**finding.fields)
+    return DataError(place, said.text, name=said.name, settles=finding.settles)
 
 
 def warned(finding: Finding) -> Said:
     """The warning that says a doubt."""
-    said = finding.message(**finding.fields, remedy=in_words(finding.settles))
-    return replace(said, settles=finding.settles, remedy=said.remedy * bool(finding.settles))
+    return replace(finding.message(**finding.fields), settles=finding.settles)

@@ -20,7 +20,8 @@ from passk_cli.files.roles import (
     candidates,
     spelled,
 )
-from passk_cli.message import Message, Settle
+from passk_cli.message import Message
+from passk_cli.settle import Settle
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import joined_codes
 from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, SHORT, spelled
-from passk_cli.message import WARNING, Message, Settle
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
 
 _ATTEMPT = re.compile(
     r"(?:(?:attempt|run|trial|sample|seed|epoch|try|rep)[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I
@@ -40,41 +41,41 @@ _SUMMARIES = {
 
 WEIGHTED_ROWS = Message(
     "weighted-rows", WARNING,
-    "{column} is not read and says how many attempts a row stands for ({values})", "{remedy}",
+    "{column} is not read and says how many attempts a row stands for ({values})", "",
     "A row per task and outcome, with the number of attempts that ended so, counts as one attempt"
     " unless it is written as counts: n attempts and c passes of a task, or a row per attempt.",
 )  # fmt: skip
 RATES_OF_SEVERAL = Message(
     "rates-of-several", WARNING,
     "{outcome} is the share of {column} attempts ({values}), and would count as one attempt",
-    "{remedy}",
+    "",
     "A row sums up several attempts at its task: a rate, and how many there were. Its counts are"
     " meant: n, and c = rate × n. Write c as a column, or give the attempts themselves.",
 )  # fmt: skip
 PARTIAL_SCORES = Message(
     "partial-scores", WARNING,
-    "{outcome} is a score out of {column} ({values}): 1 is no pass", "{remedy}",
+    "{outcome} is a score out of {column} ({values}): 1 is no pass", "",
     "A row has a score and the highest score there is. A score of 1 passes only where the highest"
     " one is 1.",
 )  # fmt: skip
 SUMMARY_ROWS = Message(
-    "summary-rows", WARNING, "the task {names:and} sums up others", "{remedy}",
+    "summary-rows", WARNING, "the task {names:and} sums up others", "",
     "A row called total, overall, average or the like is no attempt at a task.",
 )  # fmt: skip
 HEADER_ROWS = Message(
-    "header-rows", WARNING, "a header stands among the rows, as task {name}", "{remedy}",
+    "header-rows", WARNING, "a header stands among the rows, as task {name}", "",
     "Tables that were put together have their headers among the rows, sometimes in another case or"
     " with other names. Read as a row, a header would be a task.",
 )  # fmt: skip
 REPEATED_RECORDS = Message(
     "repeated-records", WARNING,
-    "{rows:record} {rows:comes|come} again, equal in every column, {column} included", "{remedy}",
+    "{rows:record} {rows:comes|come} again, equal in every column, {column} included", "",
     "Records repeat as a whole, also in columns whose values do not repeat by chance, such as a"
     " text, a time or an id. A run was probably uploaded or appended twice.",
 )  # fmt: skip
 SIMILAR_ATTEMPTS = Message(
     "similar-attempts", WARNING,
-    "the attempts {names:and} of a task are one number, written differently", "{remedy}",
+    "the attempts {names:and} of a task are one number, written differently", "",
     "Numbers of attempts are compared as numbers: 0, 0.0, 000 and attempt_0 are one. A task has the"
     " same number in two spellings, so that an attempt may be there twice.",
 )  # fmt: skip
@@ -123,7 +124,7 @@ def rates(grounds: Grounds) -> Iterator[Finding]:
         elif most and grounds.request.bar is None:
             highest = float(np.nanmax(numbers))
             only = bool(np.nanmin(numbers) == highest)
-            full = Settle({"threshold": (highest,)}, "counts full scores as passes")
+            full = Settle({"--threshold": (highest,)}, "counts full scores as passes")
             yield Finding(PARTIAL_SCORES, True, shown, (full,) * only)
 
 
@@ -133,7 +134,7 @@ def summaries(grounds: Grounds) -> Iterator[Finding]:
     task = grounds.column("task")
     if names and 0 < len(names) <= 3 and len(grounds.tasks) > 2 * len(names):
         texts = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
-        without = Settle({"where": f"{column_sql(task)} NOT IN ({texts})"}, "leaves them out")
+        without = Settle({"--where": f"{column_sql(task)} NOT IN ({texts})"}, "leaves them out")
         yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (without,))
 
 
@@ -144,7 +145,7 @@ def headers(grounds: Grounds) -> Iterator[Finding]:
     for name in grounds.tasks:
         plain = spelled(name.strip().removeprefix("\ufeff").strip())
         if plain in usual | {spelled(task)} and _is_header(grounds, name):
-            where = Settle({"where": f"{column_sql(task)} <> '{name}'"}, "leaves it out")
+            where = Settle({"--where": f"{column_sql(task)} <> '{name}'"}, "leaves it out")
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (where,))
             return
 
@@ -196,9 +197,9 @@ def repeated(grounds: Grounds) -> Iterator[Finding]:
         long = survey.kind(name).longest > 4 or bool(words(name) & {"id"})
         if column.share == 1 and unique and own and long:
             key = Settle(
-                {"fields": {"attempt": name}, "duplicates": "first"}, "counts each record once"
+                {"--field": {"attempt": name}, "--duplicates": "first"}, "counts each record once"
             )
-            keep = Settle({"duplicates": "keep"}, "counts them as attempts of their own")
+            keep = Settle({"--duplicates": "keep"}, "counts them as attempts of their own")
             shown = {"rows": again, "column": quote(name)}
             yield Finding(REPEATED_RECORDS, True, shown, (key, keep))
             return
@@ -269,7 +270,7 @@ def verdicts(grounds: Grounds) -> Iterator[Finding]:
         column = survey.columns[name]
         if re.sub(r"[._ -]?[0-9]+$", "", name) == stem and name != outcome and stem:
             if np.any(column.codes >= 0) and _differ(grounds, name, outcome):
-                settles = tuple(Settle({"outcome": each}) for each in (outcome, name))
+                settles = tuple(Settle({"--outcome": each}) for each in (outcome, name))
                 yield Finding(TWO_VERDICTS, True, {"names": [outcome, name]}, settles)
         elif leaf(name).startswith("expected") and survey.kind(outcome).name == "text":
             own, other = ({text.lower() for text in survey.texts(c, 50)} for c in (outcome, name))
@@ -277,7 +278,7 @@ def verdicts(grounds: Grounds) -> Iterator[Finding]:
             if other and other <= known and own & other:
                 yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name})
         elif words(name) & {"first", "initial"} and _is_verdict(grounds, name, outcome):
-            settles = tuple(Settle({"outcome": each}) for each in (name, outcome))
+            settles = tuple(Settle({"--outcome": each}) for each in (name, outcome))
             yield Finding(TWO_VERDICTS, True, {"names": [outcome, name]}, settles)
 
 
@@ -301,14 +302,14 @@ def _differ(grounds: Grounds, one: str, other: str) -> bool:
 
 TWO_VERDICTS = Message(
     "two-verdicts", WARNING, "{names:and} are two verdicts on an attempt, which differ",
-    "{remedy}",
+    "",
     "Two columns could be the outcome, and they differ: verdicts of two scorers, the first try"
     " beside the last one, or one column that was joined twice. Which is meant is not guessed.",
 )  # fmt: skip
 EXPECTED_VERDICTS = Message(
     "expected-verdicts", WARNING,
     "{outcome} is a verdict that {column} expects: an attempt passes where they agree",
-    "{remedy}",
+    "",
     "The subject of the evaluation gives verdicts itself, and the data say which were expected. An"
     " attempt passes where the two agree. Write a column that says so.",
 )  # fmt: skip

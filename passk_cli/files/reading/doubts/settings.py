@@ -16,7 +16,8 @@ from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
 from passk_cli.files.roles import ROLES, SETTINGS, SHORT, candidates
-from passk_cli.message import WARNING, Message, Settle
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
 
 # Names that mean a setting, besides those that every reading looks for.
 NAMES = {
@@ -68,7 +69,7 @@ _CORRELATED = 0.2
 POOLED_SETTINGS = Message(
     "pooled-settings", WARNING,
     "attempts at one task differ in {column} ({values})",
-    "{remedy}",
+    "",
     "Attempts of one model at one task were made under different settings, such as prompts or"
     " temperatures. The numbers are those of the mixture, and pass@k of a mixture is not that of"
     " any setting. Where a column's values are shared out over the tasks as only a plan does, passk"
@@ -77,7 +78,7 @@ POOLED_SETTINGS = Message(
 UNREAD_NUMBER = Message(
     "unread-column", WARNING,
     "{column} is not read and tells the attempts at each task apart ({values})",
-    "{remedy}",
+    "",
     "A column has each of its values once at each task, nearly as often as the task has attempts."
     " It may number the attempts, be a setting or a part of the task. Where it numbers attempts,"
     " repeated ones are found by it.",
@@ -85,26 +86,26 @@ UNREAD_NUMBER = Message(
 RESTARTING_TASKS = Message(
     "restarting-tasks", WARNING,
     "tasks are numbered from the start again under each {column} ({values}), and would be one",
-    "{remedy}",
+    "",
     "The names of tasks repeat in every part of the data, as where each subject numbers its own"
     " questions. Read by that name alone, different tasks would count as one.",
 )  # fmt: skip
 SEVERAL_VERDICTS = Message(
     "several-verdicts", WARNING,
-    "each attempt is there once for each {column} ({values})", "{remedy}",
+    "each attempt is there once for each {column} ({values})", "",
     "A row is one verdict on an attempt, and several scorers or criteria judged each attempt. Read"
     " as they are, verdicts would count as attempts.",
 )  # fmt: skip
 FLAGGED_ROWS = Message(
     "flagged-rows", WARNING,
-    "{column} tells rows of one task apart that hardly all count ({values})", "{remedy}",
+    "{column} tells rows of one task apart that hardly all count ({values})", "",
     "A column says which rows hold, as where a retry supersedes a failed attempt and both are"
     " there. Counting both mixes them; leaving out those that were replaced may select by outcome.",
 )  # fmt: skip
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
     "{values} hold attempts of one model at the same tasks, evenly: they would be pooled",
-    "{remedy}",
+    "",
     "Several files hold attempts of one model at the same tasks, and their names are no numbers of"
     " runs. They may be arms of an experiment, or files of a benchmark's parts whose tasks have the"
     " same names.",
@@ -274,24 +275,24 @@ def _finding(
     name, task, model = column.name, grounds.column("task"), grounds.column("model")
     values = sorted(survey.texts(name), key=_natural)
     shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
-    apart = Settle({"by": (name,)}, "keeps them apart")
-    models = Settle({"fields": {"model": f"{model},{name}" if model else name}}, "as models")
-    tasks = Settle({"fields": {"task": f"{name},{task}"}}, "as parts of the tasks")
-    pool = Settle({"pool": (name,)}, "pools them on purpose")
+    apart = Settle({"--by": (name,)}, "keeps them apart")
+    models = Settle({"--field": {"model": f"{model},{name}" if model else name}}, "as models")
+    tasks = Settle({"--field": {"task": f"{name},{task}"}}, "as parts of the tasks")
+    pool = Settle({"--pool": (name,)}, "pools them on purpose")
     if leaf(name) in _SCORERS and not _answers_differ(grounds, name):
-        chosen = Settle({"where": f"{column_sql(name)} = '{values[0]}'"}, "reads one of them")
+        chosen = Settle({"--where": f"{column_sql(name)} = '{values[0]}'"}, "reads one of them")
         return Finding(SEVERAL_VERDICTS, not likely, shown, (chosen, apart, pool))
     if leaf(name) in _FLAGS:
         kept = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
         if leaf(name) not in ("final", "is_final", "latest", "is_latest"):
             kept = next((v for v in values if v != kept), kept)
-        chosen = Settle({"where": f"{column_sql(name)} = '{kept}'"}, f"reads those with {kept}")
+        chosen = Settle({"--where": f"{column_sql(name)} = '{kept}'"}, f"reads those with {kept}")
         return Finding(FLAGGED_ROWS, not likely, shown, (chosen, pool))
     if _restarts(survey, column, grounds):
         return Finding(RESTARTING_TASKS, not likely, shown, (tasks, apart, pool))
     attempt = not any(batch.roles.attempt for batch in grounds.batches)
     if own.once > _ONCE and attempt and not _named(grounds, name):
-        numbers = Settle({"fields": {"attempt": name}}, "numbers the attempts")
+        numbers = Settle({"--field": {"attempt": name}}, "numbers the attempts")
         if grounds.survey.kind(name).name == "number" or _numbered(survey, column):
             return Finding(UNREAD_NUMBER, not likely, shown, (numbers, apart, tasks, pool))
         return Finding(POOLED_SETTINGS, not likely, shown, (apart, models, numbers, pool))
@@ -392,8 +393,8 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
         True,
         {"values": survey.files},
         (
-            Settle({"path": path, "by": ("arm",)}, "keeps them apart"),
-            Settle({"pool": ("file",)}, "pools them as runs"),
+            Settle({"--path": path, "--by": ("arm",)}, "keeps them apart"),
+            Settle({"--pool": ("file",)}, "pools them as runs"),
         ),
     )
 

@@ -12,7 +12,8 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
 from passk_cli.files.reading.survey import Survey, joined_codes
-from passk_cli.message import WARNING, Message, Settle
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
 from passk_cli.text import shortened
 
 # Names of what a task says, which differs from task to task alone; and of what may be said anew.
@@ -36,13 +37,13 @@ _POWER = re.compile(r"[0-9](\.[0-9]+)?[eE]\+?[0-9]{1,3}")
 COARSE_TASKS = Message(
     "coarse-tasks", WARNING,
     "{tasks:row} of one {task} have different {column} ({values}): it names no single task",
-    "{remedy}",
+    "",
     "Attempts at one task answer the same question. Where a column that states the question, or its"
     " expected answer, differs among the rows of a task, or each row has an id of its own and there"
     " are few tasks with many rows, what is read as the task is a category, a subject or a suite.",
 )  # fmt: skip
 SIMILAR_TASKS = Message(
-    "similar-tasks", WARNING, "{names:and} are read as different tasks", "{remedy}",
+    "similar-tasks", WARNING, "{names:and} are read as different tasks", "",
     "Names of tasks differ only in case, blanks, a leading ./, or as 1 and 1.0. They are often one"
     " task in the spelling of two tools, and its attempts lie under two names. Where two files have"
     " the two spellings and no other task in common, passk asks before it counts.",
@@ -55,7 +56,7 @@ FILES_AS_MODELS = Message(
     " files without a task in common are rather the parts of a benchmark, each in its own file.",
 )  # fmt: skip
 ROUNDED_IDS = Message(
-    "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "{remedy}",
+    "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "",
     "A spreadsheet wrote a long id as 1.23E+11: its digits are lost, and several tasks may have one"
     " name. Export the table again with the column as text.",
 )  # fmt: skip
@@ -126,10 +127,10 @@ def _coarse(grounds: Grounds, name: str, rows: Sequence[int], *, certain: bool) 
         for other in grounds.unread
         if leaf(other) in _IDS and _names(survey, other, name)
     ]  # fmt: skip
-    settles = [Settle({"fields": {"task": f"{task},{other}"}}) for other in [*fine[:1], name]]
+    settles = [Settle({"--field": {"task": f"{task},{other}"}}) for other in [*fine[:1], name]]
     settles = settles if fine else settles[-1:]
     if survey.columns[name].distinct > 1.5 * survey.columns[task].distinct and not fine:
-        settles.append(Settle({"fields": {"task": name}}, f"if it is the same under each {task}"))
+        settles.append(Settle({"--field": {"task": name}}, f"if it is the same under each {task}"))
     shown = {"tasks": len(rows), "task": task, "column": quote(name), "values": texts}
     return Finding(COARSE_TASKS, certain, shown, tuple(settles))
 

@@ -1,0 +1,150 @@
+"""A remedy as a value: what is added to a call to settle what a message or an error says."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from shlex import quote
+from typing import Any
+
+
+class Blank(str):
+    """A value that only the reader knows, by what stands for it: "COLUMN", "LOW,HIGH"."""
+
+
+@dataclass(frozen=True)
+class Settle:
+    """Options that settle what a message or an error asks, added to the call that brought it up.
+
+    options : option → what it is given: {"--field": {"task": "case"}, "--by": ("effort",)}.  A
+        mapping adds its keys, a tuple its values, True is a flag; None takes the option away, and
+        anything else takes the place of what was given.  An option stands as it is written: "--by"
+        on a command line, "by" in Python.
+    why : what that does, as "keeps them apart".
+    command : the one that has these options, where it is another one.
+
+    >>> str(Settle({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True}, "reads all"))
+    '--field task=case --field model=llm --skip-bad reads all'
+    >>> str(Settle({"by": ("x", "y"), "test": None, "bounds": Blank("LOW,HIGH")}))
+    'by=("x", "y"), bounds=(LOW, HIGH), without test='
+    >>> str(Settle({"--order-from-lines": True}, "takes the order of lines", "order"))
+    'passk order --order-from-lines takes the order of lines'
+    """
+
+    options: Mapping[str, Any]
+    why: str = ""
+    command: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether it can be run as it is: nothing in it is left to the reader."""
+        values = (value for values in self.options.values() for value in _each(values))
+        return not any(isinstance(value, Blank) for value in values)
+
+    def words(self) -> Iterator[tuple[str, ...]]:
+        """Its options as words of a command line, an option each."""
+        for flag, value in self.options.items():
+            if isinstance(value, Mapping):
+                yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
+            elif isinstance(value, tuple):
+                yield from ((flag, _like(v, str(v))) for v in value)
+            elif value is True:
+                yield (flag,)
+            elif value is not None:
+                yield flag, _like(value, str(value))
+
+    def __str__(self) -> str:
+        """What is added, and what that does, on one line."""
+        gone = [name for name, value in self.options.items() if value is None]
+        if all(name.startswith("-") for name in self.options):
+            parts = [" ".join(map(_word, each)) for each in self.words()]
+            parts += [f"without {name}" for name in gone]
+            what = " ".join([*["passk " + self.command] * bool(self.command), *parts])
+        else:
+            parts = [*keywords(self.options), *(f"without {name}=" for name in gone)]
+            what = ", ".join(parts)
+            what = f"passk_cli.{self.command}({what or '…'})" if self.command else what
+        return f"{what} {self.why}".strip()
+
+    def merged(self, other: Settle) -> Settle:
+        """Both remedies: keys and values add up, of other options the second counts.
+
+        >>> first = Settle({"--by": ("x",)})
+        >>> first.merged(Settle({"--by": ("y",), "--field": {"task": "case"}})).options
+        {'--by': ('x', 'y'), '--field': {'task': 'case'}}
+        """
+        options = dict(self.options)
+        for name, value in other.options.items():
+            options[name] = with_value(name, options.get(name), value)
+        return replace(other, options=options)
+
+    def formatted(self, fields: Mapping[str, Any]) -> Settle | None:
+        """The remedy of a template with these fields; None where one that it needs is empty.
+
+        >>> apart = Settle({"--by": ("{setting}",)}, "keeps {n} apart")
+        >>> apart.formatted({"setting": "arm", "n": 2})
+        Settle(options={'--by': ('arm',)}, why='keeps 2 apart', command='')
+        """
+        options = {name: _formatted(value, fields) for name, value in self.options.items()}
+        if "" in [v for value in options.values() for v in _each(value)] or () in options.values():
+            return None
+        return replace(self, options=options, why=self.why.format_map(fields))
+
+
+def with_value(name: str, before: Any, value: Any) -> Any:
+    """The value of an option after another was added to it."""
+    if isinstance(value, Mapping):
+        return {**(before or {}), **value}
+    if isinstance(value, tuple) and name.lstrip("-") != "threshold":
+        return tuple(dict.fromkeys((*(before or ()), *value)))
+    both = before and name.lstrip("-") == "where"
+    return f"({before}) AND ({value})" if both else value
+
+
+def keywords(options: Mapping[str, Any]) -> list[str]:
+    """Options as keywords of Python; what is None is left out."""
+    return [f"{n}={literal(value, n)}" for n, value in options.items() if value is not None]
+
+
+def literal(value: Any, name: str) -> str:
+    """A value as Python writes it; of what has no such form the name it is given by."""
+    if isinstance(value, Blank) and value.isupper():
+        return f"({value.replace(',', ', ')})" if "," in value else str(value)
+    if isinstance(value, str | os.PathLike):
+        return json.dumps(os.fspath(value), ensure_ascii=False)
+    if isinstance(value, Mapping):
+        pairs = (f"{literal(k, name)}: {literal(v, name)}" for k, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, tuple) and len(value) == 1:
+        return literal(value[0], name)
+    if isinstance(value, list | tuple):
+        opening, closing = "[]" if isinstance(value, list) else "()"
+        return f"{opening}{', '.join(literal(each, name) for each in value)}{closing}"
+    return repr(value) if isinstance(value, bool | int | float | range) else name
+
+
+def _each(value: Any) -> list[Any]:
+    values = value.values() if isinstance(value, Mapping) else value
+    return list(values) if isinstance(value, Mapping | tuple) else [value]
+
+
+def _like(value: Any, text: str) -> str:
+    return Blank(text) if isinstance(value, Blank) else text
+
+
+def _word(word: str) -> str:
+    return word if isinstance(word, Blank) else quote(word)
+
+
+def _formatted(value: Any, fields: Mapping[str, Any]) -> Any:
+    if isinstance(value, Mapping):
+        return {key.format_map(fields): _formatted(v, fields) for key, v in value.items()}
+    if isinstance(value, tuple):
+        texts = [_formatted(inner, fields) for inner in value]
+        return tuple(t for text in texts for t in (text if isinstance(text, tuple) else [text]))
+    if not isinstance(value, str) or isinstance(value, Blank):
+        return value
+    names = fields.get(value[1:-1]) if value[:1] + value[-1:] == "{}" else None
+    return tuple(names) if isinstance(names, list | tuple) else value.format_map(fields)

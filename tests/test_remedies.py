@@ -1,0 +1,328 @@
+"""Every remedy is run as it is printed, at both doors: it is accepted, and what it settles is gone.
+
+A case is a command line; FILE stands for one of the small files below.  Of each error and message
+that it brings up, each remedy is typed on the command line and called in Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import passk_cli
+from passk_cli.cli.output import edge_sections
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.catalogue import messages
+from passk_cli.commands.command import command_of
+from passk_cli.errors import PasskError, PasskWarning
+from tests.commands.test_every_command import spelled_in_python
+from tests.conftest import Passk, long
+
+PACKAGE = Path(passk_cli.__file__).parent
+Rows = list[dict[str, Any]]
+
+
+def _rows(models: str, tasks: int, attempts: int, **more: Callable[[int, int, int], Any]) -> Rows:
+    """Attempts that pass and fail by their numbers; more : column → value of (model, task, j)."""
+    return [
+        {"model": model, "task": f"t{i:02}", "passed": (2 * i + 3 * j + m * (i + j)) % 5 > 1 + m,
+         **{name: value(m, i, j) for name, value in more.items()}}
+        for m, model in enumerate(models) for i in range(tasks) for j in range(attempts)
+    ]  # fmt: skip
+
+
+def _number(m: int, i: int, j: int) -> int:
+    return j + 1
+
+
+def _without(rows: Rows, column: str, lost: Callable[[int], bool]) -> Rows:
+    return [{**row, column: None} if lost(at) else row for at, row in enumerate(rows)]
+
+
+def _cost(m: int, i: int, j: int) -> float:
+    return 0.01 * (1 + m) * (1 + (i + j) % 4)
+
+
+_PLAIN = _rows("ab", 12, 4, attempt=_number)
+_COSTS = _rows("ab", 12, 4, attempt=_number, cost=_cost)
+FILES: Mapping[str, Rows] = {
+    "plain": _PLAIN,
+    "one-model": _rows("a", 12, 4, attempt=_number),
+    "one-attempt": _rows("ab", 12, 1),
+    "short": [row for at, row in enumerate(_PLAIN) if at % 4 < 2 or at % 3],
+    "missing": _without(_PLAIN, "passed", lambda at: at % 9 == 0),
+    "uneven": _without(_PLAIN, "passed", lambda at: at < 48 and at % 3 == 0),
+    "costs": _COSTS,
+    "lost-costs": _without(_COSTS, "cost", lambda at: at % 7 == 0),
+    "lost-tasks": _without(_COSTS, "cost", lambda at: at // 4 == 3),
+    "repeated": [*_PLAIN, *_PLAIN[:5]],
+    "scores": [{**row, "passed": (0.2, 0.7)[row["passed"]] + 0.01 * at}
+               for at, row in enumerate(_PLAIN[:40])],
+    "case": [{"case_id": row["task"], "ok": row["passed"]} for row in _PLAIN[:48]],
+    "prompts": _rows("a", 12, 8, prompt=lambda m, i, j: "pq"[j % 2]),
+    "modes": _rows("a", 12, 8, mode=lambda m, i, j: "pq"[j // 4 if i % 3 else j % 2]),
+    "runs": _rows("a", 12, 8, run=lambda m, i, j: "pq"[j % 2], attempt=lambda m, i, j: j // 2),
+    "times": _rows("a", 12, 4, started_at=lambda m, i, j: f"2026-01-01T00:{i:02}:{j:02}"),
+    "two-outcomes": [{**row, "resolved": at % 3 == 0} for at, row in enumerate(_PLAIN)],
+    "copy": [*_rows("a", 24, 4, attempt=_number), *({**row, "model": name}
+             for name in ("b", "c[1]") for row in _rows("a", 24, 4, attempt=_number)
+             if name == "b" or row["task"] != "t00")],
+    "spellings": [{**row, "model": {"a": "org/alpha", "b": "org__alpha"}[row["model"]]}
+                  for row in _PLAIN],
+    "objects": [{**row, "model": {"id": row["model"], "size": 7}} for row in _PLAIN],
+    "nested": [{"task": row["task"], "verdict": {"ok": row["passed"]}} for row in _PLAIN[:48]],
+    "answers": _rows("ab", 12, 4, reply=lambda m, i, j: "xyz"[(i + j) % 3]),
+    "tokens": _rows("ab", 12, 4, attempt=_number, input_tokens=lambda m, i, j: 100 + i,
+                    output_tokens=lambda m, i, j: 10 + j),
+    "free": _rows("ab", 12, 4, attempt=_number, cost=lambda m, i, j: 0.0 if m else _cost(m, i, j)),
+    "temperatures": _rows("ab", 12, 6, temperature=lambda m, i, j: (0.2, 0.8)[j % 2]),
+    "success": [{"task": row["task"], "success": True, "evaluation_score": (0.0, 0.5, 1.0)[at % 3]}
+                for at, row in enumerate(_PLAIN[:48])],
+    "clusters": _rows("ab", 12, 4, attempt=_number, book=lambda m, i, j: f"b{i // 3}"),
+    "best": [{**row, "score": 0.1 * (at % 11)} for at, row in enumerate(_PLAIN)],
+    "counts": [{"model": m, "task": f"t{i:02}", "n": 8, "c": (3 * i + k) % 9}
+               for k, m in enumerate("ab") for i in range(12)],
+}  # fmt: skip
+
+QUICK = (
+    # Columns and what they hold.
+    "estimate case -m pass@1", "estimate nested", "estimate objects", "estimate two-outcomes",
+    "estimate plain --field task=tsk", "estimate scores", "estimate success",
+    "estimate answers -m maj@3", "estimate times -m first@1", "estimate one-model -m cost",
+    # Attempts.
+    "estimate missing", "estimate repeated", "estimate prompts", "estimate modes", "estimate runs",
+    "estimate missing -m best@2", "compare missing", "estimate uneven --missing fail",
+    "order uneven --missing drop",
+    # Amounts.
+    "estimate lost-costs -m pass@1,cost", "estimate lost-tasks -m cost", "cost lost-tasks",
+    "estimate lost-costs -m cost --missing-cost bounds", "cost plain --of cost", "cost tokens",
+    "estimate tokens -m pass@1 --price PRICES", "cost free",
+    # Too few attempts, tasks and models.
+    "estimate short -k 4", "estimate plain -k 9", "compare one-model",
+    "compare prompts --by prompt", "compare short --unpaired error -k 1",
+    "curve short", "curve plain --max-k 9", "plan one-attempt", "plan plain --correlation 0.5",
+    # Copies and names.
+    "estimate copy", "compare copy -k 1", "estimate spellings", "estimate lab=spellings",
+    # Methods.
+    "compare plain --interval none", "compare plain --test within-tasks",
+    "compare plain --population these-tasks --test sign-flip", "compare short --test mid-p -k 1",
+    "bootstrap costs -m pass-rate,cost-per-success", "bootstrap best -m mean",
+    "compare plain --band simultaneous -m gpass@2:0.5",
+    "compare missing --missing bounds --flips", "compare missing --missing bounds --test t",
+    "curve missing --missing bounds --delta", "curve missing --missing bounds",
+    "bootstrap missing --missing bounds", "tasks missing --missing bounds",
+    "estimate missing --missing bounds --interval percentile",
+    "curve plain --band simultaneous --interval none", "curve plain -k 1,2 --max-k 3",
+    "curve --rates 0.5 -m maj@k", "curve --rates 0.5 --band simultaneous", "curve",
+    "extrapolate counts --to 50 --resamples 50 -m pass^k --fit ex-gaussian",
+    # Gates, histories, plans.
+    "gate plain", "gate plain --max-drop pass@1=0.1", "gate plain --min cost=1",
+    "gate plain --min-by lower --no-regression --baseline a", "gate plain --must-pass-rate 0.5"
+    " --min pass@1=0.1", "gate plain --max-false-alarms 0.1 --min pass@1=0.1",
+    "record plain", "plan", "plan --mean 0.5 --spread 0.2 --budget 9usd", "plan costs --budget 200",
+    "plan plain --mean 0.5 --spread 0.2", "plan free --budget 9usd",
+    # Where the result goes.
+    "estimate plain --chart-theme dark", "estimate plain --stacked", "estimate plain -f csv"
+    " --chart terminal", "convert plain --resume -o OUT.csv", "convert counts -o OUT.csv",
+    "tasks plain --suspects --always 0.9", "estimate plain --chart terminal --panel temperature",
+    # Temperatures.
+    "temperature", "temperature plain", "temperature temperatures --fit",
+    "temperature --toy gaussian --by x", "temperature --toy gaussian --gamma 2",
+    "temperature --toy gaussian --fit -k 2", "report plain --link x/{task} --board",
+)  # fmt: skip
+SLOW = (
+    "compare modes --by mode", "estimate modes --by mode -k 9", "cost missing", "order times",
+    "compare copy --by attempt", "diversity plain", "trend plain", "tasks missing",
+    "estimate best -m best@2 --missing drop",
+    "compare missing --missing bounds --band simultaneous",
+    "compare missing --missing bounds --change pass@1:pass@2", "report missing", "report copy",
+    "compare clusters --cluster book", "plan clusters --cluster book", "cost lost-costs",
+    "estimate prompts --where prompt='p'", "estimate repeated --model a", "report uneven --missing"
+    " fail", "compare temperatures", "plan plain --budget 200attempts", "estimate costs -m cost",
+)  # fmt: skip
+
+
+class Remedy(NamedTuple):
+    """A remedy as a door wrote it, of an error or a message."""
+
+    family: str
+    text: str
+    fails: str
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files, and prices."""
+    path = tmp_path_factory.mktemp("remedies")
+    for name, rows in FILES.items():
+        (path / name).with_suffix(".jsonl").write_text("".join(f"{json.dumps(r)}\n" for r in rows))
+    (path / "prices.toml").write_text("[a]\ninput = 1\noutput = 2\n")
+    return path
+
+
+def _words(line: str, folder: Path) -> list[str]:
+    def word(text: str) -> str:
+        label, equals, name = text.rpartition("=")
+        own = {"PRICES": "prices.toml", "OUT.csv": "out.csv"}.get(name, f"{name}.jsonl")
+        there = name in FILES or own != f"{name}.jsonl"
+        return f"{label}{equals}{own}" if there and not text.startswith("-") else text
+
+    first, *others = shlex.split(line)
+    return [first, *map(word, others)]
+
+
+def at_command_line(passk: Passk, words: Sequence[str]) -> Iterator[Remedy]:
+    """The remedies that a command prints: below its error, or with the messages of its JSON."""
+    done = passk(*words)
+    if done.code not in (0, 1):
+        for command in re.findall(r"(?m)^  (passk .*?)(?:  \S.*)?$", done.err):
+            if not command.startswith("passk describe"):
+                yield Remedy(done.error, command, done.err)
+        return
+    if {"-f", "-o", "--chart"} & {*words} or words[0] == "report":
+        return
+    document = json.loads(passk(*words, "-f", "json").out)
+    for message in document["messages"]:
+        for command in message["remedies"]:
+            yield Remedy(message["name"], command, message["text"])
+
+
+def typed(passk: Passk, remedy: Remedy) -> str:
+    """What is wrong with a remedy on the command line; "" for nothing."""
+    own = shlex.split(remedy.text)[1:]
+    done = passk(*own)
+    said = {*re.findall(r"(?m)^(?:error|warning|note)\[([a-z-]+)\]", done.err)}
+    accepted = done.code == 0 or (done.code == 1 and own[0] == "gate")
+    if not accepted or remedy.family in said:
+        return f"{remedy.fails}\n-> {remedy.text}\n-> exit {done.code}: {done.err}"
+    return ""
+
+
+def in_python(words: Sequence[str]) -> Iterator[Remedy]:
+    """The remedies of the same call in Python: notes of its error, or with its messages."""
+    name, *others = words
+    places = [at for at, word in enumerate(others) if word.startswith("-")]
+    files = others[: min(places, default=len(others))]
+    given = spelled_in_python(name, others[len(files) :])
+    try:
+        findings = getattr(passk_cli, name)(*files[:1], **given)
+    except PasskError as error:
+        for line in getattr(error, "__notes__", []):
+            if (call := re.split(r"  \S", line.strip())[0]).startswith("passk_cli."):
+                yield Remedy(error.name, call, str(error))
+        return
+    for message in findings.messages:
+        for call in message.remedies:
+            yield Remedy(message.name, call, message.text)
+
+
+def called(remedy: Remedy) -> str:
+    """What is wrong with a remedy in Python; "" for nothing."""
+    try:
+        findings = eval(remedy.text, {"passk_cli": passk_cli})
+    except (PasskError, TypeError) as error:
+        return f"{remedy.fails}\n-> {remedy.text}\n-> {type(error).__name__}: {error}"
+    said = {message.name for message in findings.messages}
+    return f"{remedy.fails}\n-> {remedy.text}\n-> it is still there" * (remedy.family in said)
+
+
+COUNTS: Counter[str] = Counter()
+
+
+@pytest.mark.parametrize("line", [*QUICK, *long(*SLOW)])
+def test_every_remedy_is_accepted_as_it_is_printed(
+    passk: Passk, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
+    words = _words(line, folder)
+    (folder / "out.csv").unlink(missing_ok=True)
+    wrong = []
+    for remedy in [*at_command_line(passk, words)]:
+        (folder / "out.csv").unlink(missing_ok=True)
+        wrong.append(typed(passk, remedy))
+        COUNTS["typed"] += 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PasskWarning)
+        of_files = not {"--chart", "-f", "--stacked", "--chart-theme"} & {*words}
+        for remedy in [*in_python(words)] if of_files else ():
+            (folder / "out.csv").unlink(missing_ok=True)
+            wrong.append(called(remedy))
+            COUNTS["called"] += 1
+    assert not any(wrong), "\n\n".join(filter(None, wrong))
+
+
+_FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])")
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    """The words of a literal, with fields as braces."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.JoinedStr):
+            yield "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in part.values)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+
+
+def _sentences() -> Iterator[tuple[str, str]]:
+    """What a reader is to do, of every error that the package raises, and where it stands."""
+    kinds = re.compile("(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSpark|NotFetched")
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            place = f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
+                for argument in node.args[:2]:
+                    yield from ((place, text.partition(";")[2]) for text in _texts(argument))
+                yield from (
+                    (place, text) for argument in node.args[2:] for text in _texts(argument)
+                )
+            elif isinstance(node, ast.Assign):
+                target, value = node.targets[0], node.value
+                both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+                pairs = zip(target.elts, value.elts, strict=True) if both else [(target, value)]
+                for name, words in pairs:
+                    if ast.unparse(name) == "remedy":
+                        yield from ((place, text) for text in _texts(words))
+
+
+def test_no_remedy_is_written_by_hand() -> None:
+    """What is to be done with an option is a value; an option in words is where the fact stands."""
+    found = [(place, text) for place, text in _sentences() if _FLAG.search(text)]
+    # Options of other programs.
+    others = {"--dump-eval-details", "--log_samples", "--json-report,", "--compressed",
+              "--packages"}  # fmt: skip
+    found = [(place, text) for place, text in found if not others & {*text.split()}]
+    assert found == []
+    of_messages = [m.remedy for m in messages().values() if isinstance(m.remedy, str)]
+    later = [message.template.partition(";")[2] for message in messages().values()]
+    assert [text for text in (*of_messages, *later) if _FLAG.search(text)] == []
+
+
+def test_every_remedy_has_options_that_there_are() -> None:
+    known = {
+        flag for name in COMMANDS for _, each in _declared(name) for flag in each.flags.split()
+    }
+    keys = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Settle":
+                options = node.args[0]
+                if isinstance(options, ast.Dict):
+                    keys |= {k.value for k in options.keys if isinstance(k, ast.Constant)}
+    assert len(keys) > 40
+    assert keys <= known
+
+
+def _declared(name: str) -> Iterator[tuple[str, Any]]:
+    declaration = command_of(name)
+    for title, options in (*declaration.sections(), *edge_sections(declaration)):
+        yield from ((title, each.option) for each in options)
