@@ -138,7 +138,6 @@ def _panelled(plot: Plot, column: str) -> Plot:
     if column not in plot.groups:
         near = nearest(column, plot.groups) or plot.groups
         settles = [Settle({"--panel": name}) for name in near]
-        settles = settles or [Settle({"--by": (column,)}, "splits by it")]
         raise ParameterError(f"--panel {column}: no column of --by", settles=settles)
     place = plot.groups.index(column) + 1
 

@@ -29,7 +29,11 @@ from passk_cli.study.values import NO_PASS, UNPRICED
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}",
-    Settle({"--alias": {"{new}": "{old}"}}, "counts both as one, if they are"),
+    (
+        Settle({"--alias": {"{new}": "{old}"}}, "counts both as one, if they are"),
+        Settle({"--alias": {"{new}": "{same}"}, "--duplicates": "first"},
+               "counts both as one, if they are, and what repeats once"),
+    ),
     "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
     " are often one model in the spelling of two tools. passk keeps them apart.")  # fmt: skip
 ALIASED_MODELS = Message(
@@ -190,7 +194,11 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
-            yield SIMILAR_NAMES(names=quoted, count=len(names), new=names[1], old=names[0])
+            # Of models with a task in common attempts may repeat.
+            cells = [(task, *series[1:]) for series, task in counts.cells if series[0] in names]
+            apart = len(cells) == len({*cells})
+            old, same = (names[0], "") if apart else ("", names[0])
+            yield SIMILAR_NAMES(names=quoted, count=len(names), new=names[1], old=old, same=same)
     if not any(said.name == "identical-models" for said in facts.messages):
         yield from identical_outcomes(counts)
     for file in facts.inputs:

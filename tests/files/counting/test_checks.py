@@ -124,7 +124,7 @@ def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
         written(tmp_path, f"{name}.jsonl", jsonl([{**row, "model": model} for row in ROWS]))
     (note,) = [note for note in said(tmp_path) if "count as 2 models" in note]
     assert note.startswith(
-        "similar-names: 'org/alpha' and 'org__alpha' count as 2 models; if they are one,"
+        "similar-names: 'org/alpha' and 'org__alpha' count as 2 models; --alias org__alpha="
     )
 
 
@@ -161,7 +161,7 @@ def test_concatenated_documents(tmp_path: Path) -> None:
 
 def test_lines_with_a_summary_at_the_end(tmp_path: Path) -> None:
     path = written(tmp_path, "m.jsonl", jsonl(ROWS) + '{"accuracy": 0.67, "total": 3}\n')
-    with pytest.raises(DataError, match=r"m\.jsonl:4: no task in .*; a summary line\?"):
+    with pytest.raises(DataError, match=r"m\.jsonl:4: no task in .*; is it a summary line\?"):
         read(path)
     assert len(cells(path, skip_bad=True)) == 3
 
