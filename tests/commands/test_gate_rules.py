@@ -208,8 +208,8 @@ REFUSED: list[tuple[str, str, str]] = [
     ('tier = "smoke"', "max-drop = 1", "passk.toml:7: this is not TOML: "),
     ('name = "a"', 'name = "b"', "passk.toml:10: two suites are named b"),
     ('runs = "a.jsonl"', "", "passk.toml:2: a suite needs a runs"),
-    ('baseline = "a-old.jsonl"', "", "passk.toml:6: suite a: max-drop and no-regression need a"
-     " baseline"),
+    ('baseline = "a-old.jsonl"', "", "passk.toml:6: suite a: max-drop, max-increase and"
+     " no-regression need a baseline"),
     ('tier = "smoke"', 'quarantine = [{task = "t1", until = "soon", reason = "x"}]',
      "passk.toml:7: suite.a.quarantine t1: until soon is no date"),
     ('tier = "smoke"', 'quarantine = ["t1"]', "passk.toml:7: suite.a.quarantine: write {task"),
@@ -414,9 +414,9 @@ def test_github_sees_the_verdict_without_being_asked(
     done = passk("gate", "-q")
     assert done.code == 3
     assert done.err.startswith(
-        "::error title=passk::a.jsonl: the file is empty, and no other suite"
+        "::error title=passk::passk.toml: no suite can be read: suite a: a.jsonl: the file is empty"
     )
-    assert summary.read_text().startswith("**ERROR:** a.jsonl: the file is empty")
+    assert summary.read_text().startswith("**ERROR:** passk.toml: no suite can be read: ")
     rules(nightly, "oops")
     assert passk("gate").code == 2
     assert "this is not TOML" in summary.read_text()
@@ -461,7 +461,10 @@ def test_no_output_of_yesterday_stays_where_no_suite_can_be_read(
         (nightly / f"{name}.jsonl").write_text("")
     assert passk("gate", *words).code == 3
     for name in files:
-        assert "the file is empty, and no other suite" in (nightly / name).read_text(), name
+        assert (
+            "no suite can be read: suite a: a.jsonl: the file is empty"
+            in (nightly / name).read_text()
+        ), name
     assert json.loads((nightly / "g.json").read_text())["error"]["exit"] == 3
 
 

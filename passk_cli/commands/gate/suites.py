@@ -194,6 +194,8 @@ def judged_suites(
             with each.entry.placed():
                 parts.append(_read(each, read))
         except (DataError, ParameterError) as error:
+            if error.kind != "data":
+                raise
             errors.append(error)
             parts.append(SuitePart(each, problem=str(error)))
     if len(errors) == len(parts):
