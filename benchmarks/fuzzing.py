@@ -1,10 +1,11 @@
-"""Mutated files of every format and absurd options of every command: what is read, refused, wrong.
+"""Mutated files of every format, absurd options of every command, damaged histories, rules, prices
+and times: what is read, refused, wrong.
 
-Run: python benchmarks/fuzzing.py [--files 20000] [--options 80000] [--seed 1] [--minutes 60]
-    [--keep FOLDER]
-A hundred thousand cases take an hour on one core; --minutes ends both parts earlier, each after
-half of that.  --keep: where files go that show a defect; they belong into tests/corpus once it is
-mended.
+Run: python benchmarks/fuzzing.py [--files 20000] [--options 80000] [--written 10000] [--seed 1]
+    [--minutes 60] [--keep FOLDER]
+A hundred thousand cases take an hour on one core; --minutes ends the three parts earlier, each
+after a third of that.  --keep: where files go that show a defect; they belong into tests/corpus
+once it is mended.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.fuzzing import Case, file_cases, option_cases
+from tests.fuzzing import Case, file_cases, option_cases, written_cases
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--options", type=int, default=80_000)
+    parser.add_argument("--written", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--keep", type=Path)
@@ -37,8 +39,9 @@ def main() -> None:
         place = Path(folder) / "a" / "b"
         place.mkdir(parents=True)
         for cases in (file_cases(arguments.files, arguments.seed, place),
-                      option_cases(arguments.options, arguments.seed, place)):  # fmt: skip
-            until = time.monotonic() + arguments.minutes * 30
+                      option_cases(arguments.options, arguments.seed, place),
+                      written_cases(arguments.written, arguments.seed, place)):  # fmt: skip
+            until = time.monotonic() + arguments.minutes * 20
             count(takewhile(lambda _, end=until: time.monotonic() < end, cases), counts, keep)
     print("| case | tried | read | refused | defects |\n| --- | --: | --: | --: | --: |")
     for kind, ends in [*counts.items(), ("all", sum(counts.values(), Counter()))]:

@@ -465,6 +465,89 @@ def file_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
         (place / one.label).unlink()
 
 
+# Written files of the user's own: rules, prices, histories, and times.
+RULES = b"""level = 0.9
+[[suite]]
+name = "a"
+runs = ["rows.jsonl"]
+min = {"pass@1" = 0.1}
+attempts = 4
+tier = ["night"]
+quarantine = [{task = "t1", until = 2099-12-31, reason = "flaky"}]
+[average]
+min = {"pass@1" = 0.2}
+"""
+PRICES = b'["m*"]\ninput = 1.25\noutput = 10\ncached = 0.125\n'
+TOML_TOKENS = [
+    *TOKENS, "9" * 5000, "0x" + "f" * 5000, "1979-05-27T07:32:00Z", "07:32:00", "0001-01-01", "inf",
+    "-nan", "{a = " * 40 + "1" + "}" * 40, "a" + ".b" * 5000, "[" * 3000, '"""', "[[suite]]",
+    "true", "[suite]", "[tool.passk]", '"::stop-commands::x"', '"http://me:pw@h.org/p?token=x"',
+    "1_000",
+]  # fmt: skip
+TIMES = [
+    "0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "2026-02-30", "2026-11-23T25:00",
+    "20261123", "2026-W01-1", "2026-11-23T04:00:00.123456789Z", "2026-11-23T04:00+99:99",
+    "-2026-01-01", *ABSURD,
+]  # fmt: skip
+READERS = ["estimate", "compare", "describe", "curve", "plan", "trend", "bootstrap", "tasks"]
+
+
+def rewritten(text: bytes, chance: random.Random) -> bytes:
+    """TOML with one value, key or line in place of another, or mutated as bytes are."""
+    if chance.random() < 0.4:
+        return chance.choice(list(MUTATIONS.values()))(text, chance)
+    lines = text.decode().splitlines()
+    at, token = chance.randrange(len(lines)), chance.choice(TOML_TOKENS)
+    key, equals, value = lines[at].partition(" = ")
+    line = chance.choice(
+        [token, f"{key} = {token}", f"{token} = {value}", f"{lines[at]}\n{lines[at]}"]
+    )
+    lines[at] = line if equals else token
+    return "\n".join(lines).encode(errors="replace")
+
+
+def written_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
+    """Histories, rules, prices and times that are damaged or absurd."""
+    history = (DATA.parent.parent / "sample_data" / "nights.parquet").read_bytes()
+    for number in range(count):
+        if number % 20 == 0:
+            fresh(place)
+        chance = random.Random(f"written {seed} {number}")
+        kind = chance.choice(["history", "rules", "prices", "time"])
+        data = b""
+        if kind == "history":
+            change = chance.choice([flipped, flipped, flipped, removed, inserted, truncated])
+            data = change(history, chance)
+            (place / "h.parquet").write_bytes(data)
+            reader = chance.choice(READERS)
+            words = [reader, "h.parquet", *NEEDED.get(reader, [])]
+            if chance.random() < 0.25:
+                words = ["record", "rows.jsonl", "--to", "h.parquet", "--at", "r"]
+        elif kind == "rules":
+            data = rewritten(RULES, chance)
+            (place / "x.toml").write_bytes(data)
+            words = ["gate", "--rules", "x.toml", *["--check"] * (chance.random() < 0.3)]
+        elif kind == "prices":
+            data = rewritten(PRICES, chance)
+            (place / "x.toml").write_bytes(data)
+            words = ["cost", "rows.jsonl", "--price", "x.toml"]
+        else:
+            to = chance.choice(["h.parquet", "h/"])
+            words = [
+                "record",
+                "rows.jsonl",
+                "--to",
+                to,
+                "--at",
+                "r",
+                "--date",
+                chance.choice(TIMES),
+            ]
+        yield Case(
+            f"written: {kind}", f"{number}-{shlex.join(words)[:60]}", try_command(words), data
+        )
+
+
 def option_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
     """Absurd command lines."""
     for number in range(count):

@@ -8,7 +8,16 @@ import pytest
 
 from tests.conftest import long
 from tests.files.formats.cells import cells
-from tests.fuzzing import Case, Seed, file_cases, law, option_cases, seeds, try_file
+from tests.fuzzing import (
+    Case,
+    Seed,
+    file_cases,
+    law,
+    option_cases,
+    seeds,
+    try_file,
+    written_cases,
+)
 
 # Tried by .ci/run after the others.
 pytestmark = pytest.mark.long
@@ -44,6 +53,14 @@ def test_absurd_options(
     place.mkdir(parents=True)
     monkeypatch.chdir(place)
     assert defects(list(option_cases(number, seed=seed, place=place))) == []
+
+
+@pytest.mark.parametrize(("number", "seed"), [(20, 4), *long((400, 5))])
+def test_what_users_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, seed: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert defects(list(written_cases(number, seed=seed, place=tmp_path))) == []
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)
