@@ -54,13 +54,8 @@ def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path)
     if not whole:
         # Rows that are asked for may be few of a sample.
         request = replace(request.of_all_models(), where="", only_tasks=(), exclude_tasks=())
-    origins = {path: origin for sample in samples for path, origin in sample.origins.items()}
-    named = {path: origin for path, origin in origins.items() if origin in statement.names}
-    names = {**statement.names, **{path: statement.names[o] for path, o in named.items()}}
     batches = [_further(con, sample.batch) for sample in samples]
-    own = statement.having(
-        request=request, names=names, where=statement.where if request.where else ()
-    )
+    own = statement.having(request=request, where=statement.where if request.where else ())
     every = [_columns(batch, request.by) for batch in batches]
     plain, records = ([name for each in every for name in each[i]] for i in (0, 1))
     # Of names that differ in case alone an engine knows one.
@@ -68,11 +63,7 @@ def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path)
     for name in (*plain, *records):
         first_of.setdefault(name.lower(), name)
     columns = tuple(first_of.values())
-    for place, (batch, sample) in enumerate(zip(batches, samples, strict=True)):
-        rows = own.of_files([batch]).having(lenient=True, carried=columns).cells(1)
-        rows += f" LIMIT {_ROWS}" * (batch.layout.typed and not sample.whole)
-        first = "INSERT INTO survey_" if place else "CREATE OR REPLACE TEMP TABLE survey_ AS"
-        con.execute(f"{first} {rows}")
+    _fill(con, own, [*zip(batches, samples, strict=True)], columns)
     sql = _texts(batches, columns)
     for record in (name for name in columns if name in records):
         value = f"TRY_CAST(carried{columns.index(record)} AS JSON)"
@@ -86,6 +77,33 @@ def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path)
             sql.setdefault(f"{record}.{key}", _scalar(f"({value} ->> {path})"))
     only = {name: text for name, text in sql.items() if name not in records or name in plain}
     return _survey(con, own, "survey_", only, batches, whole=whole)
+
+
+def _fill(
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    batches: Sequence[tuple[Batch, _Sample]],
+    columns: Sequence[str],
+) -> None:
+    """The rows of samples as the table `survey_`; of each batch the columns that it has."""
+    names, counts = statement.names, statement.has_counts
+    fixed = ["file", "model", *statement.groups, "task", "outcome", *["n_text", "c_text"] * counts]
+    texts = [*fixed, *(f"carried{i}" for i in range(len(columns)))]
+    made = [f"{name} VARCHAR" for name in texts] + ["is_count BOOLEAN"] * counts
+    con.execute(f"CREATE OR REPLACE TEMP TABLE survey_ ({', '.join(made)})")
+    for batch, sample in batches:
+        files = {source.path: source.path for source in batch.sources} | {**sample.origins}
+        own = {path: names[origin] for path, origin in files.items() if origin in names}
+        there = [i for i, name in enumerate(columns) if find(name, batch.layout.kinds)]
+        carried = tuple(columns[i] for i in there)
+        read = statement.having(names=own).of_files([batch])
+        shown = [*fixed, *["is_count"] * counts]
+        shown += [f"carried{place} AS carried{i}" for place, i in enumerate(there)]
+        limit = f" LIMIT {_ROWS}" * (batch.layout.typed and not sample.whole)
+        con.execute(
+            f"INSERT INTO survey_ BY NAME SELECT {', '.join(shown)}"
+            f" FROM ({read.having(lenient=True, carried=carried).cells(1)}){limit}"
+        )
 
 
 def of_cells(

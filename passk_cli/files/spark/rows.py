@@ -70,8 +70,7 @@ class SparkColumn:
 class Rows:
     """Columns to read of one batch of files.
 
-    DOUBTS is 1 for rows at which more has to be looked: those of a delimited text that end in \\r,
-    and lines of JSON in which a key may come twice.
+    DOUBTS is 1 for rows of a delimited text that end in \\r, at which more has to be looked.
 
     uris : the files.  late : columns that must not appear.
     number : the column of attempt numbers, where these are only counted.
@@ -135,12 +134,19 @@ class Rows:
         lines = lines.where(r"value RLIKE '\\S'")
         frame = lines.selectExpr(f"_metadata.file_path AS {FILE}", "value", f"{parsed} AS r")
         faults = f"CASE {' '.join(self._line_faults())} END AS {FAULT}"
-        frame = frame.selectExpr("*", faults, f"{self._again()} AS {name(DOUBTS)}")
+        frame = frame.selectExpr("*", faults, f"0 AS {name(DOUBTS)}")
         return frame.selectExpr(*self._selected(_of_record))
 
     def _line_faults(self) -> Iterator[str]:
         half = f"contains(value, {text(chr(92) + 'u')}) AND value RLIKE {text(_HALF)}"
         yield f"WHEN r IS NULL OR size(r) <> 1 OR NOT is_valid_utf8(value) OR ({half}) THEN 'bad'"
+        if not self.batch.layout.spool:
+            # Nearly no line has one of the names twice, and those are looked at closely.
+            signs = [text(json.dumps(column, ensure_ascii=False)) for column in self.bases]
+            again = " OR ".join(f"locate({k}, value, locate({k}, value) + 1) > 0" for k in signs)
+            wanted = ", ".join(map(text, self.bases))
+            keys = f"filter(json_object_keys(value), k -> k IN ({wanted}))"
+            yield f"WHEN ({again}) AND size({keys}) > size(array_distinct({keys})) THEN 'twice'"
         for part in self.parts:
             if part.listed:
                 value = _of_record(part.base)
@@ -149,22 +155,6 @@ class Rows:
             late = f"coalesce({', '.join(map(_of_record, self.late))}) IS NOT NULL"
             task = next(p.base for p in self.parts if p.name == self.batch.roles.task)
             yield f"WHEN {late} AND {_of_record(task)} IS NOT NULL THEN 'late'"
-
-    def _again(self) -> str:
-        """1 for a line in which one of the keys may come twice, as nearly none does."""
-        if self.batch.layout.spool:
-            return "0"
-        keys = [text(json.dumps(column, ensure_ascii=False)) for column in self.bases]
-        again = " OR ".join(f"locate({k}, value, locate({k}, value) + 1) > 0" for k in keys)
-        return f"CASE WHEN {again} THEN 1 ELSE 0 END"
-
-    def twice(self, session: Any) -> bool:
-        """Whether a record has one of the keys twice."""
-        wanted = ", ".join(map(text, self.bases))
-        keys = f"filter(json_object_keys(value), k -> k IN ({wanted}))"
-        lines = session.read.options(**READ, lineSep="\n").text(list(self.uris))
-        doubtful = lines.where(f"{self._again()} = 1").selectExpr(f"{keys} AS k")
-        return bool(doubtful.where("size(k) > size(array_distinct(k))").limit(1).count())
 
     def _delimited(self, session: Any) -> Any:
         """Rows of a delimited text: line by line, or whole files where fields hold line breaks."""
@@ -256,7 +246,7 @@ def _list(value: str) -> str:
     return f"from_json({value}, 'array<string>', map('mode', 'PERMISSIVE'))"
 
 
-def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bool:
+def require_sound(groups: Any, read: Rows, request: Request) -> bool:
     """Raise for rows that are none; whether fields of a delimited text hold line breaks.
 
     groups : what came home, as an Arrow table.
@@ -272,8 +262,7 @@ def require_sound(groups: Any, read: Rows, request: Request, session: Any) -> bo
         _require_rows(groups, faults, read)
     if "late" in faults:
         raise LateColumn
-    doubts = read.batch.layout.kind == "jsonl" and sum(groups.column(DOUBTS).to_pylist())
-    if doubts and read.twice(session):
+    if "twice" in faults:
         raise _twice(read)
     if "bad" in faults and not request.skip_bad:
         number = sum(faults["bad"].values())

@@ -199,11 +199,11 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         """One batch's groups."""
         read = self._read(batch, counted=self._counted(batch))
         groups = self._home(self._grouped(read))
-        if require_sound(groups, read, self.request, self.spark):
+        if require_sound(groups, read, self.request):
             # Fields hold line breaks, so lines are no rows.
             read = replace(read, quoted=True)
             groups = self._home(self._grouped(read))
-            require_sound(groups, read, self.request, self.spark)
+            require_sound(groups, read, self.request)
         if groups.num_rows > MOST_GROUPS:
             problem = f"over {MOST_GROUPS:,} different rows would have to leave the cluster"
             remedy = "name fewer columns in conditions and groups"
