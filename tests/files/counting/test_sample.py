@@ -1,0 +1,33 @@
+"""Rows of files that are laid out differently are one survey, whatever each of them has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from passk_cli.files.load import load
+from passk_cli.files.request import Request
+
+CELLS = [(f"t{task}", arm) for task in range(9) for arm in "pq" for _ in range(2)]
+
+
+def test_layouts_are_one_survey(tmp_path: Path) -> None:
+    rows = [
+        {"model": "m", "task_id": task, "passed": i % 3 == 0, "arm": arm}
+        for i, (task, arm) in enumerate(CELLS)
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    deeper = [{**row, "task_id": f"d{row['task_id']}", "meta": {"host": "h1"}} for row in rows]
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in deeper))
+    lists = [{"model": "n", "task_id": "t1", "results": [True, False], "note": "x"}]
+    (tmp_path / "c.jsonl").write_text(json.dumps(lists[0]) + "\n")
+    counts = [{"model": "o", "task_id": "t1", "n": 4, "c": 1}]
+    pd.DataFrame(counts).to_parquet(tmp_path / "d.parquet")
+    columns = {c.name: c for c in load(tmp_path, Request(), tolerant=True).facts.columns}
+    assert {*columns} == {"model", "task_id", "passed", "arm", "n", "c", "note", "meta.host"}
+    assert (columns["arm"].taken, columns["arm"].values) == ("setting?", "p, q; 3% missing")
+    assert columns["meta.host"].values == "h1; 51% missing"
+    assert columns["note"].values == "x; 99% missing"
+    assert columns["passed"].why == "by its name"
