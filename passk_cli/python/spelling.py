@@ -14,7 +14,6 @@ from typing import Any, get_args
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import OF_COLUMNS, DataError, ParameterError, PasskError
-from passk_cli.files.request import parse_fields
 from passk_cli.message import Said
 from passk_cli.option import Declared, split
 from passk_cli.settle import Settle, keywords, literal, with_value
@@ -59,8 +58,9 @@ class Call:
             options = {field: value for field, value in options.items() if field in there}
         for field, value in settle.options.items():
             before = options.get(field)
-            if before is not None and field == "fields":
-                before = parse_fields([before] if isinstance(before, str) else before)
+            if isinstance(value, Mapping) and not isinstance(before, Mapping):
+                texts = [before] if isinstance(before, str) else before or ()
+                before = dict(text.partition("=")[::2] for text in texts)
             elif before is not None and isinstance(value, tuple):
                 before = split(before) if field != "threshold" else before
             options[field] = with_value(field, before, value)

@@ -338,7 +338,7 @@ def test_logs_with_one_scorer_each_of_different_names(passk: Passk, tmp_path: Pa
     assert (done.code, "--outcome only" in done.err) == (3, True)
     counted = cells(tmp_path, outcome="only")
     assert {model: pass_at(1, counted, model) for model in "ab"} == expected
-    with pytest.raises(DataError, match=r'outcomes: verify, .*outcome="verify"'):
+    with pytest.raises(DataError, match=r"outcomes: verify, .*outcome=.verify"):
         read(LOGS, outcome="only")
 
 
