@@ -57,6 +57,11 @@ class Done:
         """stderr without the label of its error."""
         return self.err.removeprefix(f"error[{self.error}]: ")
 
+    @property
+    def sentences(self) -> int:
+        """How many there are on stderr, without the commands below them that settle it."""
+        return sum(not line.startswith("  ") for line in self.err.splitlines())
+
 
 @pytest.fixture(scope="session", autouse=True)
 def sample_data_is_read_once() -> Iterator[None]:

@@ -24,7 +24,7 @@ COUNTS = SAMPLES / "counts.csv"
 
 
 def assert_refused(done: Done, code: int, message: str) -> None:
-    assert (done.code, done.out, done.err.count("\n")) == (code, "", 1), done.err
+    assert (done.code, done.out, done.sentences) == (code, "", 1), done.err
     assert message in done.err
 
 

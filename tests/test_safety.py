@@ -43,7 +43,7 @@ def test_a_condition_does_nothing_else(passk: Passk, tmp_path: Path, where: str)
     secret.write_text("x")
     text = where.format(secret=secret, folder=tmp_path)
     done = passk("estimate", TAU, "--where", text)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+    assert (done.code, done.out, done.sentences) == (2, "", 1), done.err
     assert done.err.startswith(f"error[bad-condition]: --where {text}: ")
     assert (secret.read_text(), os.listdir(tmp_path)) == ("x", ["secret.txt"])
 

@@ -86,7 +86,7 @@ def test_refused_before_any_work(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done = passk(command, "missing.jsonl", *options)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert (done.code, done.out, done.sentences) == (2, "", 1)
     assert told in done.err
     assert os.listdir(tmp_path) == []
 

@@ -144,7 +144,7 @@ def test_bad_rates_name_the_place(
 ) -> None:
     text, said = BAD_RATES[name]
     done = passk("curve", write("bad.csv", text))
-    assert (done.code, done.out, done.err.count("\n")) == (3, "", 1)
+    assert (done.code, done.out, done.sentences) == (3, "", 1)
     assert said in done.err
 
 
@@ -161,7 +161,7 @@ def test_bad_rates_name_the_place(
 )
 def test_refusals(passk: Passk, arguments: list[object], said: str) -> None:
     done = passk("curve", *arguments)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert (done.code, done.out, done.sentences) == (2, "", 1)
     assert said in done.err
 
 

@@ -49,7 +49,7 @@ def room_for(size: int) -> Iterator[None]:
 def assert_said(done: Done, code: int, message: str) -> None:
     assert (done.code, done.out) == (code, ""), done.err
     assert message in done.err
-    assert (done.err.count("\n"), "internal" in done.err) == (1, False)
+    assert (done.sentences, "internal" in done.err) == (1, False)
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_usage(passk: Passk, options: list[object], message: str) -> None:
     done = passk("temperature", *options)
     assert (done.code, done.out) == (2, "")
     assert message in done.err
-    assert done.err.count("\n") == 1
+    assert done.sentences == 1
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_of_many_pairs_the_answer_counts(passk: Passk) -> None:
 )
 def test_a_change_that_is_none(passk: Passk, value: str, problem: str) -> None:
     done = passk("compare", *TWO, "--change", value)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert (done.code, done.out, done.sentences) == (2, "", 1)
     assert f"--change {value}: {problem}" in done.err
     with pytest.raises(ParameterError, match=f'change="{value}": {problem}'):
         passk_cli.compare(drawn(), change=value)

@@ -103,7 +103,7 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
     assert (done.error, done.code) == (error, code), done.err
     assert f"did you mean {near}" in done.err
     assert len(done.err) < 200
-    assert done.err.count("\n") == 1
+    assert done.sentences == 1
     assert {path.suffix for path in folder.iterdir()} == {".jsonl", ".toml"}
 
 

@@ -423,7 +423,7 @@ def test_addresses_that_are_refused(
     assert (done.code, done.out) == (3, "")
     assert done.said.startswith(f"{address}: ")
     assert words in done.err
-    assert done.err.count("\n") == 1
+    assert done.sentences == 1
 
 
 # What both engines say of each file, in a process without another session.
