@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
 
 from passk_cli.message import NOTE, Said
@@ -79,19 +79,20 @@ def share(value: float, style: Style, *, signed: bool = False) -> str:
     """A share or a difference of two, in the chosen digits; −0.000 is 0.000."""
     # A percentage is the share's text with the point moved: 0.7425 is 0.743 and 74.3 %, never 74.2.
     shift = 2 if style.percent else 0
-    number = Decimal(f"{_steady(value):.{style.decimals + shift}f}").scaleb(shift) + 0
+    number = _rounded(value, style.decimals + shift).scaleb(shift)
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
     return text.replace("-", style.minus)
 
 
-def _steady(value: float) -> float:
-    """The value without its last digits, which a sum in another order has otherwise: a tie between
-    two roundings is rounded one way.
+def _rounded(value: float, decimals: int) -> Decimal:
+    """The value with so many decimals; −0 is 0.  A tie goes away from 0, whatever the last digits,
+    which a sum in another order has otherwise.
 
-    >>> share(0.19749999999999998, Style()), share(0.1975, Style())
-    ('0.198', '0.198')
+    >>> share(0.19749999999999998, Style()), share(0.1975, Style()), share(0.7425, Style())
+    ('0.198', '0.198', '0.743')
     """
-    return float(f"{value:.12g}")
+    digits = Decimal(f"{value:.12g}")
+    return digits.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP) + 0
 
 
 def answer(report: Report, style: Style) -> str:
@@ -301,7 +302,8 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
     if unit == "$" and 1 <= size < 1000:
         decimals = 2
     shape = f",.{decimals}f" if decimals <= 8 else ".2g"
-    text = f"{_steady(value) + 0.0:{'+' if signed and size > 1e-12 else ''}{shape}}"
+    number = _rounded(value, decimals) if decimals <= 8 else value
+    text = f"{number:{'+' if signed and size > 1e-12 else ''}{shape}}"
     return text.replace("-", style.minus)
 
 
