@@ -10,7 +10,7 @@ from passk_cli.errors import ParameterError, not_there
 from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested
 
 # Keys of so many parts take Python's parser minutes.
-_LONG_KEY = re.compile(rb"(?:[\w\"'-]+\s*\.\s*){%d}" % MOST_NESTED)
+_LONG_KEY = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NESTED)
 
 
 def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:

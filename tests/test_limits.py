@@ -54,6 +54,14 @@ def test_rules_and_prices_of_any_text(
     )
 
 
+def test_a_long_word_in_rules_is_read_once(passk: Passk, tmp_path: Path) -> None:
+    """It was looked through from each of its letters, for twenty minutes."""
+    path = tmp_path / "x.toml"
+    path.write_text(f'min = "{"x" * 100_000}"')
+    done = passk("gate", "--rules", path)
+    assert (done.code, done.error) == (2, "bad-rules"), done.err
+
+
 @pytest.mark.parametrize("date", ["0001-01-01T00:00+01:00", "9999-12-31T23:59-01:00", "soon"])
 def test_times_that_no_calendar_has(passk: Passk, tmp_path: Path, date: str) -> None:
     done = passk("record", COUNTS, "--to", tmp_path / "h.parquet", "--at", "r", "--date", date)
