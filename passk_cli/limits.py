@@ -81,15 +81,12 @@ def refuse_many(what: str, number: int, most: float, *settles: Settle, remedy: s
         raise ParameterError(problem, name="too-large", settles=settles)
 
 
-def refuse_many_steps(what: str, attempts: int, *settles: Settle) -> None:
+def refuse_many_steps(what: str, attempts: int, *settles: Settle, remedy: str = "") -> None:
     """ParameterError where a method would go through more attempts of a task than it can."""
     if attempts > MOST_STEPS:
-        raise ParameterError(
-            f"{what}: {attempts:,} attempts at a task are too many to go through one by one, at"
-            f" most {MOST_STEPS:,}",
-            name="too-large",
-            settles=settles,
-        )
+        problem = f"{what}: {attempts:,} attempts at a task are too many to go through one by one"
+        problem += f", at most {MOST_STEPS:,}" + (f"; {remedy}" if remedy else "")
+        raise ParameterError(problem, name="too-large", settles=settles)
 
 
 def refuse_many_pairs(models: int, pairs: int, *settles: Settle) -> None:

@@ -33,6 +33,11 @@ COUNTED = (
     Settle({"--missing": "fail"}, "counts missing outcomes as failures"),
     Settle({"--missing": "drop"}, "leaves them out"),
 )
+# What helps where attempts lack an amount.
+WITHOUT_AMOUNTS = (
+    Settle({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
+    Settle({"--missing-cost": "drop"}, "takes means over those that have one"),
+)
 SKIPPED = Settle({"--skip-bad": True}, "leaves such lines out")
 # What a missing cost is; with the last, it may be anything, and numbers are ranges.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.attempts.spending import WITHOUT_AMOUNTS
-from passk_cli.files.request import COUNTED
+from passk_cli.files.request import COUNTED, WITHOUT_AMOUNTS
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample

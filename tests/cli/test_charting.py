@@ -69,9 +69,18 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
         (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is named for two outputs"),
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
         (["--panel", "temperature"], "--panel: no chart is drawn\n"),
-        (["--chart", "-", "--chart-size", "3in"], "3in: a terminal has columns and rows; write 80"),
-        (["--stacked", "-o", "a.csv"], "--stacked: no output is LaTeX; add -f latex"),
-        (["--chart", "-", "-f", "csv"], "--chart - would stand in the csv on stdout; write"),
+        (
+            ["--chart", "-", "--chart-size", "3in"],
+            "columns and rows\n  passk {} missing.jsonl --chart -",
+        ),
+        (
+            ["--stacked", "-o", "a.csv"],
+            "LaTeX\n  passk {} missing.jsonl --stacked -o a.csv --format latex",
+        ),
+        (
+            ["--chart", "-", "-f", "csv"],
+            "would stand in the csv on stdout; --output FILE writes",
+        ),
         (["--chart", "terminal", "-f", "markdown", "-o", "-"], "stand in the markdown on stdout"),
     ],
 )
@@ -87,7 +96,7 @@ def test_refused_before_any_work(
     monkeypatch.chdir(tmp_path)
     done = passk(command, "missing.jsonl", *options)
     assert (done.code, done.out, done.sentences) == (2, "", 1)
-    assert told in done.err
+    assert told.format(command) in done.err
     assert os.listdir(tmp_path) == []
 
 

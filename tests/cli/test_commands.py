@@ -71,8 +71,8 @@ def test_several_outputs_each_in_its_format(passk: Passk, tmp_path: Path) -> Non
     ("options", "said"),
     [
         (["-o", "{}.csv", "-f", "json", "-o", "/dev/full"], "/dev/full: cannot be written (No sp"),
-        (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; add -f, or use .csv"),
-        (["-o", "{}.csv", "-o", "{}.xml"], "x.xml: no format has this suffix; add -f, or use"),
+        (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; use .csv, .tsv, .json"),
+        (["-o", "{}.csv", "-o", "{}.xml"], "x.xml: no format has this suffix; use .csv"),
         (["-o", "{}.csv", "-o", "{}.csv"], "x.csv is named for two outputs"),
         (["-o", "-", "-o", "-"], "-o - is given twice; stdout takes one result"),
         (["-f", "csv", "-o", "{}.md", "-o", "{}.tex"], "-f csv: the suffix of each output says it"),
@@ -303,11 +303,14 @@ def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, tmp_path:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("estimate --population these-tasks --interval percentile", "--interval jackknife can"),
+        (
+            "estimate --population these-tasks --interval percentile",
+            "--interval jackknife\n",
+        ),
         ("bootstrap --population these-tasks", "2,000,000 attempts at a task"),
         ("compare --population these-tasks -k 1", "--population new-tasks"),
         ("compare -k 1 --crossings", "--crossings: 2,000,000 attempts at a task are too many"),
-        ("curve", "k up to 2,000,000 is too far for a curve of counts; name --max-k"),
+        ("curve", "k up to 2,000,000 is too far for a curve of counts\n"),
         ("extrapolate", "at most 100,000; thin out the attempts"),
         ("plan", "the pilot: 2,000,000 attempts at a task are too many"),
     ],

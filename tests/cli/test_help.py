@@ -118,7 +118,7 @@ def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
     assert len(full) > len(short)
     done = passk("help", "plans")
     assert done.code == 2
-    assert "nothing is named 'plans'; did you mean plan?" in done.err
+    assert "nothing is named 'plans'; did you mean plan or plain?" in done.err
 
 
 def test_only_what_means_something_is_listed(passk: Passk) -> None:

@@ -290,7 +290,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
             ["a.csv", "--missing", "bounds"],
             "--missing bounds: choose one of keep, error, fail, drop",
         ),
-        (["a.csv", "--threshold", "0,1"], "an attempt passes or not: give one --threshold"),
+        (["a.csv", "--threshold", "0,1"], "an attempt passes or not, at one threshold"),
         (["counts.csv"], "counts.csv: holds counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
         (["twice.csv"], "twice.csv:3: attempt 1 of model 'twice' at task 'a' is duplicated"),

@@ -421,7 +421,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         that are too many.
         """
         most, confidence = int(study.counts.n.max()), study.confidence
-        refuse_many_steps("extrapolation", most)
+        refuse_many_steps("extrapolation", most, remedy="thin out the attempts")
         families = [curve.removesuffix("k") for curve in self.metrics]
         every = [rates for family in families for rates in study.values([Metric(family, 1)])]
         attempts = max(largest_known(rates.n) for rates in every)

@@ -18,7 +18,7 @@ from passk_cli.errors import DataError
 from passk_cli.files.attempts.query import AttemptQuery, lacking
 from passk_cli.files.counting.diagnosis import first_rows
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.request import BOUNDS, KEEP
+from passk_cli.files.request import BOUNDS, KEEP, WITHOUT_AMOUNTS
 from passk_cli.files.roles import EACH, PASS_WORDS, UNITS, addends, spelled
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
@@ -82,10 +82,6 @@ MISSING_COSTS_KEPT = Message(
     _NEVER_0 + " A history keeps them as missing, and their outcomes as those of others, so that"
     " all of its runs are read with one --missing-cost.",
 )  # fmt: skip
-WITHOUT_AMOUNTS = (
-    Settle({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
-    Settle({"--missing-cost": "drop"}, "takes means over those that have one"),
-)
 _SAYING = {
     KEEP: MISSING_COSTS_KEPT,
     "drop": MISSING_COSTS_DROPPED,
