@@ -688,6 +688,7 @@ def _tried(
         kind = next((name for name in ("--pool", "--by") if name in settle.options), "")
         ways = [each for each in error.settles if kind and kind in each.options]
         ways += [each for each in error.settles if each not in ways]
+        ways = [each for each in ways if not _open(each)]
         if error.name == "missing-outcome" and "--missing" not in settle.options:
             ways = [Settle({"--missing": "fail"})]
         elif error.name == "duplicate-attempts" and kind == "--pool":
