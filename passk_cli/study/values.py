@@ -345,7 +345,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
 def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
     """Scores, answers, solutions or order of the attempts of neighbouring cells.
 
-    Errors: ParameterError when the counts were read without it.
+    Errors: DataError when the counts were read without it.
     """
     if role not in counts.attempts:
         problem = f"read without the {role} of each attempt"

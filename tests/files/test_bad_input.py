@@ -102,7 +102,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "score of another name without threshold", "a.csv", "task,rubric\na,0.5\n",
-        ["--field", "score=rubric"], 'a.csv:2: "rubric" is 0.5; a score needs --threshold X',
+        ["--field", "score=rubric"], 'a.csv:2: "rubric" is 0.5; best@k, worst@k and mean need no threshold; --threshold X says',
     ),
     (
         "two outcome columns", "a.csv", "task,passed,correct\na,1,1\n", [],
@@ -200,7 +200,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "infinite score", "a.jsonl", attempts("true", "1e999"), [],
-        'a.jsonl:2: "passed" is 1e999; a score needs --threshold X',
+        'a.jsonl:2: "passed" is 1e999; best@k, worst@k and mean need no threshold; --threshold X says',
     ),
     ("long names", "a.csv", "y" * 99 + ",passed\nx,1\n", [], "the columns are " + "y" * 39 + "…, "),
     (
@@ -266,7 +266,7 @@ USAGE = [
     ("empty k", ["-k", ""], "-k is empty"),
     ("reserved group", ["--by", "metric"], "--by metric: the output has a column of that name"),
     ("level 95", ["--level", "95"], "--level 95: it must be at most 1; did you mean 0.95?"),
-    ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; add -f, or use .csv"),
+    ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
     ("unknown option", ["--interval-method", "x"], "no such option"),
 ]
 

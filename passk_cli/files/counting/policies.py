@@ -206,7 +206,8 @@ def _require_one_model(
         ends = (cells[column][rows].present for column in ("model_low", "model_high"))
         models = {name for end in ends for name in end if name}
         if len(models) > 1:
-            problem = f"holds several models ({', '.join(sorted(models)[:4])}); a label names one"
+            several = f"holds several models ({', '.join(sorted(models)[:4])})"
+            problem = f"{several}; the label {label!r} names one"
             raise DataError(
                 source.name, problem, "leave the label out", name="pooled-models",
                 settles=[Settle({"--pool": (column,)}, f"counts them as one, {label}")],

@@ -27,7 +27,7 @@ from passk_cli.files.reading.structures import (
     beginning,
     strength,
 )
-from passk_cli.files.request import Request
+from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     EACH,
     FAIL_WORDS,
@@ -504,6 +504,9 @@ def proposed(
         question = question or next(map(_agreement, structures), "")
     remedy = question or error.words * (not settles)
     settles = settles or [each for each in error.settles if _open(each)]
+    if error.name == "ambiguous-column" and not (settles or question):
+        role = next(iter(error.settles[0].options["--field"]))
+        settles = [Settle({"--field": {role: Blank("COLUMN")}}, "chooses one")]
     nested = any("." in path and s.size == ROWS for s in structures[:1] for path in s.columns)
     if not any(settle.complete for settle in settles) and not question and nested:
         sought = f"nested fields were looked for in the first {ROWS:,} records"
@@ -559,6 +562,8 @@ def _settled(
         missing, outcome = counts.facts.missing, reading.outcome.path
         if missing > _MISSING * int(counts.n.sum()):
             whys = {"fail": "counts them as failures", "drop": "leaves them out"}
+            if request.ends and not request.attempts:
+                whys[BOUNDS] = "gives the range of both"
             ways = [Settle({**settle.options, "--missing": way}, why) for way, why in whys.items()]
             return [*settles, *ways], (
                 f"{plural(missing, 'value')} of {outcome} are missing: what does that mean?"
@@ -688,7 +693,8 @@ def _tried(
         kind = next((name for name in ("--pool", "--by") if name in settle.options), "")
         ways = [each for each in error.settles if kind and kind in each.options]
         ways += [each for each in error.settles if each not in ways]
-        ways = [each for each in ways if not _open(each)]
+        # Nobody is led to count what repeats, unless it is pooled on purpose.
+        ways = [each for each in ways if not (_open(each) or "--duplicates" in each.options)]
         if error.name == "missing-outcome" and "--missing" not in settle.options:
             ways = [Settle({"--missing": "fail"})]
         elif error.name == "duplicate-attempts" and kind == "--pool":

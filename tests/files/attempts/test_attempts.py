@@ -263,5 +263,5 @@ def test_half_the_attempts_are_some_of_them() -> None:
 
 
 def test_counts_without_scores_say_how_to_get_them() -> None:
-    with pytest.raises(ParameterError, match=r"read them with read\(…, attempts=\['score'\]\)"):
+    with pytest.raises(DataError, match=r"read them with read\(…, attempts=\['score'\]\)"):
         estimate(Counts.from_cells([("m", "a", 2, 1)]), "best@2")

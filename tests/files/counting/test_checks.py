@@ -81,7 +81,7 @@ def test_an_empty_file_among_others_is_no_result(
         assert (done.code, done.out) == (3, "")
         said = (
             rf"error\[no-results\]: {tmp_path}/f[a-z]+/result.json: the"
-            rf" file is empty, as 1 more file; run it"
+            rf" file is empty, as 1 more file; run it again\n  passk estimate .* --skip-bad\n"
         )
         assert re.match(said, done.err)
     skipped = passk("estimate", tmp_path, "-q", "--skip-bad", "-k", "1")
@@ -124,7 +124,7 @@ def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
         written(tmp_path, f"{name}.jsonl", jsonl([{**row, "model": model} for row in ROWS]))
     (note,) = [note for note in said(tmp_path) if "count as 2 models" in note]
     assert note.startswith(
-        "similar-names: 'org/alpha' and 'org__alpha' count as 2 models; --alias org__alpha="
+        "similar-names: 'org/alpha' and 'org__alpha' count as 2 models; alias={\"org__alpha\": "
     )
 
 

@@ -125,7 +125,7 @@ def test_a_repeated_attempt_in_two_files(write: Write) -> None:
             second,
             True,
         )
-        assert str(error.remedy).endswith("for files of different models, label=path")
+        assert error.words == "name files of different models as label=path"
 
 
 def test_repeats_that_differ_in_a_setting_of_one_file(write: Write) -> None:

@@ -60,7 +60,7 @@ def test_both_files_hold_the_same_results(passk: Passk) -> None:
 def test_a_column_of_the_file_is_no_outcome(passk: Passk, path: Path) -> None:
     """With success as the outcome each result's id would be a task."""
     done = passk("estimate", path, "--field", "outcome=success", "--missing", "fail")
-    assert done.code == 3
+    assert done.code == 2
     assert "no such column" in done.err
     assert done.out == ""
 

@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import random
-import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -20,6 +18,7 @@ import pytest
 from passk_cli import DataError, read
 from passk_cli.files.roles import ROLES, candidates, spelled
 from tests.conftest import Passk, only
+from tests.proposals import commands
 
 ROOT = Path(__file__).parents[3]
 Rows = list[dict[str, Any]]
@@ -341,8 +340,7 @@ def test_a_model_that_is_there_twice(passk: Passk, tmp_path: Path) -> None:
     assert "error[duplicate-models]: x_summary: its outcomes are those of x at all" in done.err
     assert passk("compare", folder, "--exclude-model", "x_summary").code == 0
     # Who names both knows that they are two.
-    (remedy,) = re.findall("name both with (.*)", done.err)
-    both = passk("compare", folder, *shlex.split(remedy))
+    both = passk(*commands(done.err)[-1])
     assert both.code == 0
     assert "warning[identical-outcomes]" in both.err
     # A run may well be as its baseline.
@@ -364,6 +362,6 @@ def test_equal_outcomes_by_chance_are_no_copy(passk: Passk, tmp_path: Path) -> N
 def test_what_has_no_task_leaves_no_attempt_without_a_number(tmp_path: Path) -> None:
     rows = attempts(attempt=lambda _, a: a, part=lambda _, a: "xy"[a % 2])
     path = lines(tmp_path / "model.jsonl", [*rows, {"accuracy": 0.5}])
-    with pytest.raises(DataError, match=r"no task in .*; a summary line"):
+    with pytest.raises(DataError, match=r"no task in .*; is it a summary line"):
         read(path)
     assert read(path, skip_bad=True).n.tolist() == [4] * 6

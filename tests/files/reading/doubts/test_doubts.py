@@ -157,7 +157,7 @@ def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
         lines(tmp_path / f"{arm}.jsonl", rows)
     name, certain, settles = found(tmp_path)
     assert (name, certain) == ("files-share-tasks", True)
-    apart, pooled = (read(tmp_path, **options_of(settle)) for settle in settles)
+    apart, pooled = (read(tmp_path, **settle.options) for settle in settles)
     assert apart.series == (("m", "control"), ("m", "treatment"))
     assert len(pooled.series) == 1
     # Runs have numbers.
