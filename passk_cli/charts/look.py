@@ -136,8 +136,9 @@ def _models(plot: Plot) -> list[str]:
 def _panelled(plot: Plot, column: str) -> Plot:
     """The plot with a panel for each value of a column that splits its series."""
     if column not in plot.groups:
-        near = nearest(column, plot.groups) or plot.groups
-        settles = [Settle({"--panel": name}) for name in near]
+        near = nearest(column, plot.groups)
+        settles = [Settle({"--panel": name}) for name in near or plot.groups]
+        settles += [] if near else [Settle({"--by": (column,)}, "splits by it")]
         raise ParameterError(f"--panel {column}: no column of --by", settles=settles)
     place = plot.groups.index(column) + 1
 

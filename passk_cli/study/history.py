@@ -26,7 +26,7 @@ from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.near import nearest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import series_name
-from passk_cli.settle import Settle
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
 
@@ -178,11 +178,11 @@ def _with_amounts(
     noun, place = AMOUNTS.get(role, ("", role))[1], every.facts.inputs[0].name
     if lacking := [each for each, name in lists.items() if name not in columns]:
         keeps = all(each in OF_ATTEMPTS for each in lacking)
+        kept = {"--to": place, "--at": Blank("REV"), "--with": (role,)}
         raise DataError(
             place, f"no {noun} in any run",
-            "record them with what attempts took" if keeps
-            else "a history keeps passes and what attempts took; compare with a file",
-            name="no-role-column",
+            "" if keeps else "a history keeps passes and what attempts took; compare with a file",
+            name="no-role-column", settles=[Settle(kept, "keeps it of a run", "record")] * keeps,
         )  # fmt: skip
     there = " AND ".join(f"{name} IS NOT NULL" for name in lists.values())
     where = f"({request.where}) AND {there}" if request.where else there

@@ -58,8 +58,10 @@ def test_every_name_of_an_error_is_declared() -> None:
     names |= {error.name for error in (DataError, NoResults, ParameterError, PasskError)}
     names |= set(names_of_kinds())
     families = {name for name, message in messages().items() if message.severity == ERROR}
-    # A role is a part of the name where a column is not recognised.
-    assert names | {"no-task-column", "no-outcome-column"} == families
+    # Names with a part that only the call knows: the role of a column that is not recognised, what
+    # an option of models or tasks names.
+    composed = {"no-task-column", "no-outcome-column", "no-such-model", "no-such-task"}
+    assert names | composed == families
 
 
 def test_messages_have_names_words_and_a_meaning() -> None:

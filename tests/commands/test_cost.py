@@ -238,7 +238,7 @@ def test_many_models_are_a_row_each() -> None:
 
 
 def test_what_the_file_has_is_said_where_it_lacks_the_amount() -> None:
-    with pytest.raises(DataError, match='it has cost, tokens_out and duration; use of="cost"'):
+    with pytest.raises(DataError, match='it has cost, tokens_out and duration; of="cost"'):
         passk_cli.cost(COSTS, of="tokens")
 
 
@@ -435,7 +435,7 @@ def test_a_gate_fails_when_the_cost_rises() -> None:
     opus, haiku = "claude-opus-4-7", "claude-haiku-4-5-20251001"
     dearer, cheaper = gate(opus, haiku), gate(haiku, opus)
     assert (dearer.passed, cheaper.passed) == (False, True)
-    assert "gained $1.80" in str(dearer)
+    assert "claude-opus-4-7 costs $1.80 [0.877, 3.05] more" in str(dearer)
     assert "a significant rise" in str(dearer)
     for rule in ("minimum", "max_drop"):
         with pytest.raises(ParameterError, match="less of it is better"):

@@ -77,7 +77,7 @@ def test_a_wrong_document_is_seen() -> None:
     }  # fmt: skip
     assert set(errors(document, root, root)) == {
         "messages: severity is absent", "messages: text is absent", "messages: fields is absent",
-        "caption is not declared",
+        "messages: remedies is absent", "caption is not declared",
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from passk_cli.api import read
 from passk_cli.commands.diversity.view import Diversity, diversity_ks
 from passk_cli.commands.estimate.view import Estimation
 from passk_cli.commands.question import SharedOptions
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.metrics.diversity import distinct_at_k
@@ -256,7 +256,7 @@ def test_these_are_metrics_like_all_others(crux: Counts) -> None:
         for name, value in named.items():
             near = pytest.approx(value, rel=1e-12) if isinstance(value, float) else value
             assert beside[key][name] == near
-    with pytest.raises(ParameterError, match="were read without the solution"):
+    with pytest.raises(DataError, match="read without the solution"):
         diversity_report(read(SAMPLES / "tau_airline.csv"), (2,))
 
 

@@ -220,7 +220,7 @@ def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk
     for metric, code, problem in (
         ("pass@10", 2, "--metric pass@10: there is a course of pass@1 and of what attempts took"),
         ("cost,turns", 2, "--metric cost,turns: a course is of one metric"),
-        ("cost", 3, "no cost in any run; record runs with passk record --with cost"),
+        ("cost", 3, f"no cost in any run; passk record --to {NIGHTS} --at REV --with cost keeps"),
     ):
         done = passk("trend", NIGHTS, "-m", metric)
         assert (done.code, done.out) == (code, "")
@@ -342,7 +342,7 @@ def test_prices_are_recorded_with_the_costs_that_they_make(tmp_path: Path) -> No
     rows = [{"model": "m", "task": f"t{i}", "passed": 1, "tokens_in": 1e6, "tokens_out": 5e5}
             for i in range(3)]  # fmt: skip
     price = {"m*": {"input": 1.0, "output": 4.0}}
-    with pytest.raises(ParameterError, match=r"add columns=.cost"):
+    with pytest.raises(ParameterError, match=r"none are kept; columns=.cost. keeps them"):
         passk_cli.record(rows, to=to, at="a", price=price)
     with pytest.raises(ParameterError, match="a history keeps what attempts took: cost"):
         passk_cli.record(rows, to=to, at="a", columns="answer")

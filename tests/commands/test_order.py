@@ -301,7 +301,7 @@ def test_attempts_at_one_time() -> None:
 
 
 def test_counts_without_order_are_refused() -> None:
-    with pytest.raises(ParameterError, match="read without the attempt of each attempt"):
+    with pytest.raises(DataError, match="read without the attempt of each attempt"):
         report_on(Counts.from_cells([("m", "a", 2, 1)]))
 
 

@@ -98,7 +98,7 @@ def test_files_with_costs_have_them_on_the_leaderboard(tmp_path: Path) -> None:
     assert board.metrics[-1].header == "cost"
     assert "Cost" in panels(findings)
     assert (
-        "Cost: costs were not asked for; add -m cost."
+        "Cost: costs were not asked for, as the metric cost."
         in page_of(quiet(path, metrics="pass@1")).absent
     )
     assert {entry.model: entry.places[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
@@ -123,7 +123,8 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
 @pytest.mark.parametrize(
     ("link", "problem"),
     [
-        ("https://a.org/{modl}/{task}", r"no field \{modl\}; there are \{model\}, \{task\}"),
+        ("https://a.org/{modl}/{task}", r"no field \{modl\}; did you mean \{model\}"),
+        ("https://a.org/{x}/{task}", r"no field \{x\}; there are \{model\}, \{task\}"),
         ("https://a.org/{model}", "leads to no task"),
         ("javascript:alert(1)/{task}", "no address of a page"),
         ("https://{model}.org/{task}", "no address of a page"),
@@ -177,7 +178,9 @@ def test_a_board_is_a_leaderboard_alone(passk: Passk, tmp_path: Path) -> None:
         assert absent not in page
     assert text.splitlines()[:3] == ["# Agents 1", "", today]
     assert "| 1–7" in text
-    assert len(text.splitlines()) < 25
+    # Neither a section nor a note more: a picture, and what has to be said beside it.
+    assert text.count("\n## ") == 1
+    assert len(text.splitlines()) <= 30
 
 
 def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:

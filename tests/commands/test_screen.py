@@ -48,14 +48,12 @@ CASES = [
     ("flips of 7 models", "tasks sample_data/agents.jsonl --against gpt-5.5"),
     ("suspects", "tasks sample_data/agents.jsonl --suspects"),
     ("tasks above a rate", "tasks sample_data/agents.jsonl --always 0.9"),
-    *long(
-        ("extrapolate", f"extrapolate {COLD}"),
-        ("extrapolate of 8 series", f"extrapolate {CRUX} --by temperature"),
-        ("gate rehearsed", f"gate {AGENTS} --baseline gpt-5.6-sol {RULES} --rehearse"),
-        ("compare by group", f"compare {CRUX} --by temperature"),
-        ("temperature of the fit", "temperature --toy gaussian,exponential --fit"),
-        ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
-    ),
+    ("extrapolate", f"extrapolate {COLD}"),
+    ("extrapolate of 8 series", f"extrapolate {CRUX} --by temperature"),
+    ("gate rehearsed", f"gate {AGENTS} --baseline gpt-5.6-sol {RULES} --rehearse"),
+    ("compare by group", f"compare {CRUX} --by temperature"),
+    ("temperature of the fit", "temperature --toy gaussian,exponential --fit"),
+    ("diversity of 8 series", f"diversity {CRUX} --by temperature"),
 ]
 LINES, COLUMNS = 24, 100
 

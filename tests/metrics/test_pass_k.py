@@ -124,7 +124,7 @@ def test_names() -> None:
     assert [m.name for m in parse_list("pass@1, pass^4,pass@1")] == ["pass@1", "pass^4"]
     assert default_ks(100) == (1, 10, 100)
     assert default_ks(9) == (1, 2, 4, 8, 9)
-    for bad in ("pass@0", "pass@", "best3", "pass@x", "gpass@8:0", "gpass@8:1.1"):
+    for bad in ("pass@0", "pass@", "bestest3", "pass@x", "gpass@8:0", "gpass@8:1.1"):
         with pytest.raises(ParameterError):
             parse(bad)
     for bad in ("0", "-1", "1,x", ""):

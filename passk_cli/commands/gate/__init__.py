@@ -51,7 +51,7 @@ class GateOptions(
         detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
         " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
     first: Annotated[str, Option(
-        "--first", help="A history of --rules that is not there yet", choices=(FAIL, PASS),
+        "--first", help="A history not there yet counts as", choices=(FAIL, PASS),
         detail='pass: its suite has its first night, as with baseline = "record".',
     )] = FAIL  # fmt: skip
     on_undecided: Annotated[

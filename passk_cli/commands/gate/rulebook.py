@@ -154,6 +154,7 @@ class SuiteEntry:
 def with_keys(error: ParameterError) -> str:
     """The words of an error, and its remedies, with keys of a file instead of options.
 
+    >>> from passk_cli.settle import Settle
     >>> suites = ParameterError("--adjust bh: judged at one level", settles=[
     ...     Settle({"--adjust": "holm"}), Settle({"--min": {"pass@1": 0.8}, "--test": None})])
     >>> with_keys(suites)

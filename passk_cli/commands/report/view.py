@@ -255,13 +255,19 @@ def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
 
 
 def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Said]:
-    """Those of all panels once, warnings first; where only some groups have one, it says which."""
+    """Those of all panels once, warnings first; where only some groups have one, it says which.
+
+    Of one whose remedy not every panel offers, it is kept.
+    """
     titles: dict[Said, dict[str, None]] = {}
+    whole: dict[Said, Said] = {}
     for section in sections:
         for panel in section.panels:
             for said in panel.report.messages:
-                titles.setdefault(said, {})[section.title] = None
+                bare = replace(said, settles=())
+                titles.setdefault(bare, {})[section.title] = None
+                whole[bare] = max(whole.get(bare, said), said, key=lambda each: len(each.settles))
     named = {section.title for section in sections[:groups]} if groups > 1 else set()
-    for said, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
-        some = bool(named) and where.keys() < named
+    for bare, where in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):
+        said, some = whole[bare], bool(named) and where.keys() < named
         yield said.about(first_few(list(where))) if some else said

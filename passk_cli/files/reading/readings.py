@@ -699,6 +699,8 @@ def _tried(
             ways = [Settle({"--missing": "fail"})]
         elif error.name == "duplicate-attempts" and kind == "--pool":
             ways = [Settle({"--duplicates": "keep"})]
+        # What takes back what is tried is another remedy.
+        ways = [each for each in ways if not _undone(settle, each)]
     if not ways or rounds == 1:
         return settle, None
     # Where the first leads to no number the last may: pooling on purpose.
@@ -707,6 +709,21 @@ def _tried(
         return first
     last = _tried(settle.merged(ways[-1]), request, read, rounds - 1)
     return first if last[1] is None else last
+
+
+def _undone(settle: Settle, other: Settle) -> bool:
+    """Whether another remedy gives an option of the first a value that takes the place of its own.
+
+    >>> _undone(Settle({"--missing": "drop"}), Settle({"--missing": "fail"}))
+    True
+    >>> _undone(Settle({"--where": "x > 1"}), Settle({"--where": "y = 2"}))
+    False
+    """
+    both = settle.merged(other).options
+    return any(
+        isinstance(value, str) and both[name] != value and both[name] == other.options[name]
+        for name, value in settle.options.items()
+    )
 
 
 def _same(first: Counts, second: Counts) -> bool:
