@@ -53,6 +53,7 @@ class Option:
     of_models : whether its value names models of the data, which a shell can complete.
     complete : the place of a function that lists what a shell offers for what was typed so far,
         where that is more than its choices.
+    rare : whether few need it: it stands in `passk help COMMAND`, and not in `--help`.
 
     A place is "module:name", of what costs more to import than the help may: see `loaded`.
     """
@@ -69,6 +70,7 @@ class Option:
     detail: str = ""
     of_models: bool = False
     complete: str = ""
+    rare: bool = False
 
     @property
     def name(self) -> str:

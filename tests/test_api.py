@@ -170,7 +170,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = polars.DataFrame(ROWS)
     for own in (frame, frame.with_columns(polars.col("task").cast(polars.Categorical))):
         pd.testing.assert_frame_equal(passk_cli.read(own).to_frame(), expected)
-    with pytest.raises(passk_cli.ParameterError, match="data of type LazyFrame; give paths, rows"):
+    with pytest.raises(passk_cli.DataError, match="LazyFrame cannot be read; give paths, rows"):
         passk_cli.read(frame.lazy())
 
 

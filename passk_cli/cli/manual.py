@@ -116,7 +116,7 @@ def _sections(declaration: Command, full: bool) -> list[tuple[str, list[Row]]]:
     shared: dict[str, Row] = {}
     for title, option in declared(declaration):
         line = row(option, full)
-        if full or title in declaration.own_titles:
+        if full or (title in declaration.own_titles and not option.option.rare):
             rows.setdefault(title, []).append(line)
         else:
             shared[option.field] = line

@@ -112,14 +112,17 @@ def in_keywords(said: Said, options: Options, call: Call) -> Said:
 def named(settle: Settle, options: Options) -> Settle | None:
     """A remedy with its options as keywords; None where Python has not all of them.
 
-    options : those of the function, where the remedy names no other one.
+    options : those of the function, where the remedy names no other one; none for what is done with
+        findings, of whatever function.
     """
-    every = command_of(settle.command).options() if settle.command else options.values()
+    own = (options or _flags_of_all()).values()
+    every = command_of(settle.command).options() if settle.command else own
     fields = {flag: each.field for each in every for flag in each.option.flags.split()}
+    fields |= {flag: name.removesuffix("=") for flag, name in _ELSEWHERE.items()}
     if not settle.options.keys() <= fields.keys():
         return None
-    own = {fields[flag]: value for flag, value in settle.options.items()}
-    return replace(settle, options=own, why=in_python(settle.why, options))
+    spelled = {fields[flag]: value for flag, value in settle.options.items()}
+    return replace(settle, options=spelled, why=in_python(settle.why, options))
 
 
 # What the command line alone declares → where Python has it.

@@ -42,7 +42,7 @@ class GateOptions(
         detail="Without files and --rules: passk.toml, else [tool.passk] of pyproject.toml, in"
         " the current folder. Options beside it replace those of the file.")] = None  # fmt: skip
     tier: Annotated[str | None, Option(
-        "--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules.",
+        "--tier", "NAME", "Run the suites of this tier only.", detail="Of --rules.", rare=True,
     )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Check the file of rules without data.")] = False
     baseline: Annotated[DATA, Option(
@@ -51,8 +51,8 @@ class GateOptions(
         detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
         " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
     first: Annotated[str, Option(
-        "--first", help="A history not there yet counts as", choices=(FAIL, PASS),
-        detail='pass: its suite has its first night, as with baseline = "record".',
+        "--first", help="A history of --rules that is not there yet", choices=(FAIL, PASS),
+        detail='pass: its suite has its first night, as with baseline = "record".', rare=True,
     )] = FAIL  # fmt: skip
     on_undecided: Annotated[
         str, Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL))
