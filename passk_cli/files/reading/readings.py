@@ -504,7 +504,7 @@ def proposed(
         question = question or next(map(_agreement, structures), "")
     remedy = question or error.words * (not settles)
     settles = settles or [each for each in error.settles if _open(each)]
-    if error.name == "ambiguous-column" and not (settles or question):
+    if error.name == "ambiguous-column" and error.settles and not (settles or question):
         role = next(iter(error.settles[0].options["--field"]))
         settles = [Settle({"--field": {role: Blank("COLUMN")}}, "chooses one")]
     nested = any("." in path and s.size == ROWS for s in structures[:1] for path in s.columns)

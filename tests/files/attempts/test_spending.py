@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli import DataError, ParameterError, read
+from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.message import Said
 from passk_cli.metrics.budget import pass_within
 from passk_cli.outcomes.counts import Counts
@@ -153,7 +153,8 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
         # Runs that crashed, and were run again: what the first ones cost is left out.
         assert zero.fields["attempts"] == 4
         assert "claude-sonnet-5 2 of 42 (2 failed; error 2)" in zero.text
-        last = read(file, fields=fields | {"attempt": "n"}, attempts="cost", duplicates="last")
+        with pytest.warns(PasskWarning, match='left out .*; duplicates="keep" counts them'):
+            last = read(file, fields=fields | {"attempt": "n"}, attempts="cost", duplicates="last")
         assert last.facts.duplicates == repeated
         left = said(last)["left-out-costs"].text
         assert "claude-opus-4-8 6.199 of 101 dollars" in left
@@ -168,8 +169,12 @@ def test_a_list_of_costs_is_offered_where_there_is_no_column() -> None:
 @pytest.mark.parametrize("name", ["performance", "hallucination"])
 def test_answers_of_a_cache_repeat_their_price(name: str) -> None:
     file = COST / f"promptfoo-{name}.json.gz"
-    cost = read(file, attempts=("cost", "tokens"))
-    billed = read(file, attempts="cost", fields={"cost": "billed_cost"})
+    with (
+        pytest.warns(PasskWarning, match="costs 0, .*; price=FILE computes costs from tokens"),
+        pytest.warns(PasskWarning, match='a cache gave .* {"cost": "billed_cost"} counts them as 0'),
+    ):
+        cost = read(file, attempts=("cost", "tokens"))
+        billed = read(file, attempts="cost", fields={"cost": "billed_cost"})
     ways = next(ways for key, ways in NUMBERS["promptfoo"].items() if key.lower().startswith(name))
     for way, units in ways.items():
         for unit, models in units.items():
