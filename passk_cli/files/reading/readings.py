@@ -502,7 +502,9 @@ def proposed(
         settles += _readable(unknown, request, read)
     if error.name == "no-outcome-column" and not settles:
         question = question or next(map(_agreement, structures), "")
-    remedy = question or error.words * (not settles)
+    # Beside its own remedies stands what else may be done.
+    own = error.name == "no-results" and all("--skip-bad" in each.options for each in settles)
+    remedy = question or error.words * (not settles or own)
     settles = settles or [each for each in error.settles if _open(each)]
     if error.name == "ambiguous-column" and error.settles and not (settles or question):
         role = next(iter(error.settles[0].options["--field"]))
