@@ -102,7 +102,8 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "score of another name without threshold", "a.csv", "task,rubric\na,0.5\n",
-        ["--field", "score=rubric"], 'a.csv:2: "rubric" is 0.5; best@k, worst@k and mean need no threshold; --threshold X says',
+        ["--field", "score=rubric"],
+        'a.csv:2: "rubric" is 0.5; best@k, worst@k and mean need no threshold; --threshold X',
     ),
     (
         "two outcome columns", "a.csv", "task,passed,correct\na,1,1\n", [],
@@ -200,7 +201,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "infinite score", "a.jsonl", attempts("true", "1e999"), [],
-        'a.jsonl:2: "passed" is 1e999; best@k, worst@k and mean need no threshold; --threshold X says',
+        'a.jsonl:2: "passed" is 1e999; best@k, worst@k and mean need no threshold; --threshold X',
     ),
     ("long names", "a.csv", "y" * 99 + ",passed\nx,1\n", [], "the columns are " + "y" * 39 + "…, "),
     (

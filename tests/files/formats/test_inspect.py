@@ -59,7 +59,7 @@ def test_outcomes_have_to_be_chosen_and_numbers_need_a_threshold() -> None:
     ):
         read(LOGS)
     for outcome, value in (("partial", "0.5"), ("graded.quality", r"0\.\d+")):
-        with pytest.raises(DataError, match=rf'epoch \d+: "outcome" is {value}; .*threshold=X says from'):
+        with pytest.raises(DataError, match=rf'epoch \d+: "outcome" is {value}; .*threshold=X'):
             read(LOGS, outcome=outcome, missing="drop")
     counts = read(LOGS, outcome="partial", missing="drop", threshold=0.5, attempts="score")
     assert counts.facts.without_outcome
