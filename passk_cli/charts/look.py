@@ -14,7 +14,7 @@ from passk_cli.near import meant, nearest
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName
-from passk_cli.settle import Settle
+from passk_cli.settle import Blank, Settle
 
 # More models than this in one picture are told apart by nobody: all but so many are grey.
 MOST_MODELS, _LEADING = 8, 5
@@ -138,7 +138,7 @@ def _panelled(plot: Plot, column: str) -> Plot:
     if column not in plot.groups:
         near = nearest(column, plot.groups)
         settles = [Settle({"--panel": name}) for name in near or plot.groups]
-        settles += [] if near else [Settle({"--by": (column,)}, "splits by it")]
+        settles += [] if near else [Settle({"--by": (Blank(column),)}, "splits by it")]
         raise ParameterError(f"--panel {column}: no column of --by", settles=settles)
     place = plot.groups.index(column) + 1
 

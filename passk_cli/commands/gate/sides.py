@@ -250,12 +250,15 @@ class Sides:
         if self.baseline is None:
             return []
         models = sorted({model for model, *_ in self.series})
+        last = {model for model, *_ in (self.latest or self.baseline).series}
         pairs = []
         for old in sorted(self.base_models - {self.partner(model) for model in models}):
             base = _cells(self.baseline, old)
-            fits = {new: _alike(base, _cells(self.counts, new)) for new in models}
+            # Models of one run are two.
+            others = [model for model in models if not {old, model} <= last]
+            fits = {new: _alike(base, _cells(self.counts, new)) for new in others}
             if any(fits.values()):
-                pairs.append((old, max(models, key=fits.__getitem__)))
+                pairs.append((old, max(others, key=fits.__getitem__)))
         return pairs
 
     def coverage(self, series: Series) -> Coverage | None:
