@@ -250,12 +250,12 @@ class Sides:
         if self.baseline is None:
             return []
         models = sorted({model for model, *_ in self.series})
-        last = {model for model, *_ in (self.latest or self.baseline).series}
+        # Models of one run are two; those of a history may be of different runs.
+        one_run = self.base_models if self.latest is None else set[str]()
         pairs = []
         for old in sorted(self.base_models - {self.partner(model) for model in models}):
             base = _cells(self.baseline, old)
-            # Models of one run are two.
-            others = [model for model in models if not {old, model} <= last]
+            others = [model for model in models if model not in one_run]
             fits = {new: _alike(base, _cells(self.counts, new)) for new in others}
             if any(fits.values()):
                 pairs.append((old, max(others, key=fits.__getitem__)))
