@@ -477,7 +477,10 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
         (lambda: chart.save(tmp_path / "x.csv"), "no format has this suffix; use .png"),
         (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": the chart has no such model'),
         (lambda: findings.chart(size="wide"), 'size="wide": no size; use 3.25in'),
-        (lambda: findings.chart(panel="t").svg, 'panel="t": no column of by=; by="t" splits by it'),
+        (
+            lambda: findings.chart(panel="t").svg,
+            'panel="t": no column of by=; by=COLUMN splits by one',
+        ),
         (lambda: passk_cli.describe(SMALL, by="T").chart(), "there is nothing to draw$"),
     ):
         with pytest.raises(passk_cli.ParameterError, match=problem):

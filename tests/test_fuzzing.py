@@ -35,6 +35,7 @@ def defects(cases: list[Case]) -> list[str]:
             if c.outcome.defect]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize(("number", "seed"), [(15, 0), *long((300, 1))])
 def test_mutated_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, seed: int

@@ -138,7 +138,7 @@ def _panelled(plot: Plot, column: str) -> Plot:
     if column not in plot.groups:
         near = nearest(column, plot.groups)
         settles = [Settle({"--panel": name}) for name in near or plot.groups]
-        settles += [] if near else [Settle({"--by": (Blank(column),)}, "splits by it")]
+        settles += [] if near else [Settle({"--by": (Blank("COLUMN"),)}, "splits by one")]
         raise ParameterError(f"--panel {column}: no column of --by", settles=settles)
     place = plot.groups.index(column) + 1
 

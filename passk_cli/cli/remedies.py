@@ -33,7 +33,7 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     place = error.parts[0]
     if error.name in OF_COLUMNS and words[0] != "describe" and os.path.exists(place):
         last.append(f"other columns: {shlex.join(['passk', 'describe', place])}")
-    return "\n  ".join(printable(line) for line in [*lines, "; ".join(last)] if line)
+    return "\n  ".join(cut(printable(line)) for line in [*lines, "; ".join(last)] if line)
 
 
 def with_remedies(said: Said, words: Sequence[str]) -> Said:

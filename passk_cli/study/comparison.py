@@ -52,7 +52,7 @@ _EVERY = slice(None)
 Value = TypeVar("Value")
 
 
-class _Kept(Generic[Value]):
+class _Lazy(Generic[Value]):
     """A property that is computed once and kept; `cached_property` would take 1.5 kB of each."""
 
     def __init__(self, compute: Callable[[Comparison], Value]) -> None:
@@ -150,7 +150,7 @@ class Comparison:
             return None
         return np.minimum(self.d, self.across.d), np.maximum(self.d, self.across.d)
 
-    @_Kept
+    @_Lazy
     def estimates(self) -> tuple[Cell, Cell]:
         """Both means on the shared tasks."""
         if self.reason:
@@ -185,7 +185,7 @@ class Comparison:
         first, second = (bag for bag in bags if bag is not None)
         return first, second
 
-    @_Kept
+    @_Lazy
     def attempts_differ(self) -> bool:
         """Whether one of the two made more attempts at some shared task."""
         return not np.array_equal(*self.n)
@@ -195,7 +195,7 @@ class Comparison:
         """Whether every value can only be 0 or 1, by design, and tasks have no clusters."""
         return not self.why_not_binary
 
-    @_Kept
+    @_Lazy
     def why_not_binary(self) -> str:
         """Why values can be others than 0 and 1, or tasks are not independent; "" where neither."""
         metric = self.first.metric
@@ -233,7 +233,7 @@ class Comparison:
             return None
         return limits.low > 0 or limits.high < 0
 
-    @_Kept
+    @_Lazy
     def difference(self) -> float | None:
         """The mean difference; the lowest where it is a range."""
         if self.ends:

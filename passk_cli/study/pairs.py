@@ -132,7 +132,8 @@ def test_pairs(
         answers_ = _judged([family for _, family in named], confidence, rules, verdicts=verdicts)
         for (name, family), results in zip(named, answers_, strict=True):
             for c, result in zip(family, results, strict=True):
-                verdict, level = UNDECIDED if c.testable else "", 1 - confidence.level + 1e-12
+                p, level = result.get("p", c.p), 1 - confidence.level + 1e-12
+                verdict = "" if math.isnan(p) else UNDECIDED
                 if result.get("equivalence", math.nan) <= level:
                     verdict = EQUIVALENT
                 elif result["adjusted"] <= level and c.sign:

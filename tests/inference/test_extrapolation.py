@@ -294,7 +294,7 @@ def test_refusals(n: list[int], c: list[int], reason: str) -> None:
 
 def test_unknown_model() -> None:
     with pytest.raises(
-        ParameterError, match="--fit gamma: no such model; there are ex-gaussian, weighed, smooth"
+        ParameterError, match="--fit gamma: no such law; there are ex-gaussian, weighed, smooth"
     ):
         extrapolate(*attempts(), KS, fit="gamma")
 

@@ -53,7 +53,7 @@ def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_c
     boards = pd.concat([base, near.assign(model="other")])
     with pytest.raises(passk_cli.DataError, match=r"those of agent at 59 tasks of 60 \(1 attempt"):
         passk_cli.report(boards, board=True)
-    with pytest.raises(passk_cli.DataError, match="name both with"):
+    with pytest.raises(passk_cli.DataError, match="if they are two models"):
         passk_cli.compare(boards)
     assert len(passk_cli.report(boards, board=True, models=["agent", "other"]).frame)
 

@@ -279,7 +279,7 @@ REFUSED = [
     ("temperature", {}, "the best temperature"),
     ("estimate", {"metrics": "gain@2"}, "gain@2 may be largest with some"),
     ("estimate", {"metrics": "maj@1", "fields": {"answer": "task"}}, "its answer is unknown"),
-    ("estimate", {"threshold": [0.5, 1]}, "give one threshold="),
+    ("estimate", {"threshold": [0.5, 1]}, "give one threshold;"),
     ("estimate", {"interval": "t"}, "interval=\"t\": with missing=\"bounds\" its limits may"),
     ("compare", {"test": "t"}, "test=\"t\": with missing=\"bounds\" its p may be larger"),
     ("compare", {"crossings": True}, "crossings=True: with missing=\"bounds\" curves are ranges"),

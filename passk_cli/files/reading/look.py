@@ -344,7 +344,7 @@ def _layout(
             if len(layout.columns) > MOST_COLUMNS:
                 raise DataError(
                     source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
-                    "keep those of the model, the task and the outcome", name="too-large",
+                    "keep those of the model, the task and the outcome",
                 )  # fmt: skip
             if layout.complete:
                 break
