@@ -223,7 +223,7 @@ def test_names_of_files_that_are_no_utf_8(passk: Passk, tmp_path: Path) -> None:
     assert '"model": "a\\\\xff"' in Path(out).read_text()
     done = subprocess.run([*line, "estimate", one, "--where", "x\udcff"], check=False,
                           capture_output=True)  # fmt: skip
-    message = b"error[bad-encoding]: x\\xff: this is not UTF-8, as all names in data are\n"
+    message = b"error[bad-option-value]: x\\xff: this is not UTF-8, as all names in data are\n"
     assert (done.returncode, done.stderr) == (2, message)
     for option in ("--model", "--by"):
         refused = passk("estimate", one, option, "x\udcff")

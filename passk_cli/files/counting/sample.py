@@ -31,7 +31,7 @@ _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 _SCALAR = {"null", "bool", "number", "text"}
 
 
-class _Part(NamedTuple):
+class _SampleQuery(NamedTuple):
     """A batch whose files are samples.
 
     origins : sample → the file that it is of.  whole : whether they are all rows.
@@ -82,7 +82,7 @@ def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path)
 def _fill(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
-    batches: Sequence[tuple[Batch, _Part]],
+    batches: Sequence[tuple[Batch, _SampleQuery]],
     columns: Sequence[str],
 ) -> None:
     """The rows of samples as the table `survey_`; of each batch the columns that it has."""
@@ -197,21 +197,23 @@ def _further(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
     return replace(batch, layout=replace(layout, complete=True), roles=roles)
 
 
-def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int) -> _Part:
+def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int) -> _SampleQuery:
     """A batch whose files are samples.  folder : for samples.  place : of the batch, which names
     them."""
     layout = batch.layout
     if layout.kind == "parquet" or layout.table:
         rows = layout.relation([source.path for source in batch.sources], {})
         ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
-        return _Part(batch, {}, number <= _ROWS and not any(s.partial for s in batch.sources))
+        return _SampleQuery(
+            batch, {}, number <= _ROWS and not any(s.partial for s in batch.sources)
+        )
     files = [layout.spool] if layout.spool else [source.path for source in batch.sources]
     total = sum(map(os.path.getsize, files))
     plain = bool(layout.spool) or layout.packing == "none"
     if plain and total <= WHOLE_BYTES:
-        return _Part(batch, {}, not any(source.partial for source in batch.sources))
+        return _SampleQuery(batch, {}, not any(source.partial for source in batch.sources))
     if not layout.spool and layout.kind not in ("jsonl", "csv"):
-        return _Part(batch, {}, whole=False)
+        return _SampleQuery(batch, {}, whole=False)
     blocks = _blocks(files) if plain else _beginnings(files)
     samples: dict[str, str] = {}
     complete = not plain and len(blocks) == len(files)
@@ -225,7 +227,9 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
             sample.write_bytes(first_bytes(batch.sources[number], size))
             complete = complete and os.path.getsize(sample) < size
     if layout.spool:
-        return _Part(replace(batch, layout=replace(layout, spool=next(iter(samples)))), {}, False)
+        return _SampleQuery(
+            replace(batch, layout=replace(layout, spool=next(iter(samples)))), {}, False
+        )
     sources = (batch.sources[number] for number in blocks)
     own = [replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)]
     # What is constant in a file is so in its sample.
@@ -234,7 +238,7 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
         for name, values in layout.constants.items()
     }
     layout = replace(layout, constants=constants, packing="none")
-    return _Part(replace(batch, layout=layout, sources=tuple(own)), samples, complete)
+    return _SampleQuery(replace(batch, layout=layout, sources=tuple(own)), samples, complete)
 
 
 def _blocks(files: Sequence[str]) -> dict[int, list[int]]:

@@ -224,7 +224,7 @@ def test_what_only_a_cluster_reads(passk: Passk) -> None:
             done = passk(command, address)
             assert (done.code, done.sentences) == (3, 1)
             assert done.err.startswith(f"error[not-fetched]: {words}\n")
-    with pytest.raises(passk_cli.DataError, match='only engine="spark" reads hdfs://'):
+    with pytest.raises(passk_cli.DataError, match="only a cluster reads hdfs://"):
         passk_cli.estimate("hdfs://host/a.csv")
     beside = ("hdfs://host/runs/", "--baseline", "hdfs://host/runs/old.csv")
     done = passk("compare", *beside)
