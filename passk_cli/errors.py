@@ -110,7 +110,7 @@ class DataError(PasskError):
 
     @property
     def remedy(self) -> str:
-        """What to do, in words and as options."""
+        """The remedy, in words and as options."""
         return "; ".join(filter(None, [self.words, *map(str, self.settles)]))
 
     @property

@@ -56,7 +56,7 @@ class Settle:
                 yield flag, _like(value, str(value))
 
     def __str__(self) -> str:
-        """What is added, and what that does, on one line."""
+        """The options that are added, and what that does, on one line."""
         gone = [name for name, value in self.options.items() if value is None]
         if all(name.startswith("-") for name in self.options):
             parts = [" ".join(map(_word, each)) for each in self.words()]

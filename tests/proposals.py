@@ -13,8 +13,9 @@ from tests.conftest import Done, Passk
 
 def commands(stderr: str) -> list[list[str]]:
     """The words of each command that stderr proposes, without `passk`."""
-    lines = re.findall(r"(?m)^  passk (.*?)(?:  \S.*)?$", stderr)
-    return [shlex.split(line) for line in lines]
+    lines = re.findall(r"(?m)^  passk (.*)$", stderr)
+    # As a shell reads the line, with what it does behind a #.
+    return [shlex.split(line, comments=True) for line in lines]
 
 
 def run_printed(passk: Passk, stderr: str, *more: str) -> list[Done]:
@@ -33,5 +34,5 @@ def run_calls(error: DataError, **names: Any) -> list[Any]:
     names : what stands in them.
     """
     lines = [line.strip() for line in getattr(error, "__notes__", [])]
-    calls = [re.split(r"  \S", line)[0] for line in lines if line.startswith("passk_cli.")]
+    calls = [line for line in lines if line.startswith("passk_cli.")]
     return [eval(call, {"passk_cli": passk_cli, **names}) for call in calls]

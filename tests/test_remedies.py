@@ -184,7 +184,7 @@ def at_command_line(passk: Passk, words: Sequence[str]) -> Iterator[Remedy]:
     """The remedies that a command prints: below its error, or with the messages of its JSON."""
     done = passk(*words)
     if done.code not in (0, 1):
-        for command in re.findall(r"(?m)^  (passk .*?)(?:  \S.*)?$", done.err):
+        for command in re.findall(r"(?m)^  (passk .*)$", done.err):
             if not command.startswith("passk describe"):
                 yield Remedy(done.error, command, done.err)
         return
@@ -198,7 +198,8 @@ def at_command_line(passk: Passk, words: Sequence[str]) -> Iterator[Remedy]:
 
 def typed(passk: Passk, remedy: Remedy) -> str:
     """What is wrong with a remedy on the command line; "" for nothing."""
-    own = shlex.split(remedy.text)[1:]
+    # As a shell reads the line, with what it does behind a #.
+    own = shlex.split(remedy.text, comments=True)[1:]
     done = passk(*own)
     said = {*re.findall(r"(?m)^(?:error|warning|note)\[([a-z-]+)\]", done.err)}
     accepted = done.code == 0 or (done.code == 1 and own[0] == "gate")
@@ -217,7 +218,7 @@ def in_python(words: Sequence[str]) -> Iterator[Remedy]:
         findings = getattr(passk_cli, name)(*files[:1], **given)
     except PasskError as error:
         for line in getattr(error, "__notes__", []):
-            if (call := re.split(r"  \S", line.strip())[0]).startswith("passk_cli."):
+            if (call := line.strip()).startswith("passk_cli."):
                 yield Remedy(error.name, call, str(error))
         return
     for message in findings.messages:

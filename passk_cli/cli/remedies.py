@@ -28,7 +28,7 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     settles = [settle for settle in error.settles if settle.complete]
     for settle, command in zip(settles, commands(settles, words), strict=True):
         alone = len(settles) == 1 or not settle.why
-        lines.append(command if alone else f"{command}  {settle.why}")
+        lines.append(command if alone else f"{command}  # {settle.why}")
     last = [settle.why for settle in settles if len(settles) == 1 and settle.why]
     place = error.parts[0]
     if error.name in OF_COLUMNS and words[0] != "describe" and os.path.exists(place):

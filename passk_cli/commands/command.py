@@ -108,7 +108,7 @@ def option_meant(
     value: Any,
     spelled: Callable[[Command], Mapping[str, Declared]],
 ) -> str:
-    """What to write in place of an option that a command does not have; "" where nothing is near.
+    """The words in place of an option that a command does not have; "" where nothing is near.
 
     value : what it was given.  spelled : the options of a command by how their caller writes them.
     """

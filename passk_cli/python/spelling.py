@@ -72,7 +72,7 @@ class Call:
         settles = [settle for settle in error.settles if settle.complete]
         alone = len(settles) == 1
         lines = [
-            self.with_options(each) + f"  {each.why}" * (not alone and bool(each.why))
+            self.with_options(each) + f"  # {each.why}" * (not alone and bool(each.why))
             for each in settles
         ]
         describe = bool(lines) and error.name in OF_COLUMNS and self.name != "describe"

@@ -240,7 +240,7 @@ def _ends(numbers: Iterable[int | None]) -> str:
 
 
 def _of_choices(facts: ReadFacts) -> Iterator[str]:
-    """What was chosen of the data, which every number is about."""
+    """The choice of the data that every number is about."""
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
     for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):

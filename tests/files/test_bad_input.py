@@ -64,7 +64,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; elsewhere'),
     (
         "null outcome", "a.jsonl", attempts("true", "null", "null"), [],
-        "--missing bounds  gives the range of both",
+        "--missing bounds  # gives the range of both",
     ),
     ("NaN outcome", "a.jsonl", attempts("true", "NaN"), [], 'a.jsonl:2: "passed" has no value'),
     (

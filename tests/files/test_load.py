@@ -445,7 +445,7 @@ def test_clusters(write: Write) -> None:
 def test_pooled_settings_are_said(passk: Passk) -> None:
     done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz")
     assert (done.code, done.out) == (3, "")
-    assert "--by temperature  keeps them apart\n" in done.err
+    assert "--by temperature  # keeps them apart\n" in done.err
     done = passk("estimate", SAMPLES / "cruxeval.jsonl.gz", "--pool", "temperature", "-k", "1")
     assert done.code == 0
 

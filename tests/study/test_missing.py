@@ -311,8 +311,8 @@ def test_the_command_line_refuses_in_the_same_words(passk: Passk, tmp_path: Path
     assert (done.code, done.out) == (2, "")
     assert done.err == (
         "error[no-bounds]: --missing bounds: a plan needs one success rate of each task\n"
-        f"  passk plan {path} --missing fail  counts missing outcomes as failures\n"
-        f"  passk plan {path} --missing drop  leaves them out\n"
+        f"  passk plan {path} --missing fail  # counts missing outcomes as failures\n"
+        f"  passk plan {path} --missing drop  # leaves them out\n"
     )
 
 

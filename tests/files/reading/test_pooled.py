@@ -138,8 +138,8 @@ def test_keeping_what_does_not_repeat_pools_nothing(passk: Passk, tmp_path: Path
 
 def test_a_name_with_a_blank_is_quoted(passk: Passk, tmp_path: Path) -> None:
     said = passk("estimate", boards(tmp_path, "the model")).err
-    assert "--field 'model=the model'  as models\n" in said
-    assert "--by 'the model'  keeps them apart\n" in said
+    assert "--field 'model=the model'  # as models\n" in said
+    assert "--by 'the model'  # keeps them apart\n" in said
 
 
 def test_attempts_that_are_pooled_on_purpose_may_still_repeat(passk: Passk, tmp_path: Path) -> None:

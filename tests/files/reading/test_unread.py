@@ -224,10 +224,10 @@ def test_the_question_and_each_of_its_remedies(passk: Passk, tmp_path: Path) -> 
     assert done.err == (
         f"error[unread-column]: {path}: zork is not read and tells the attempts at each task apart"
         " (0, 1, 2 and 1 more)\n"
-        f"  passk estimate {path} --field attempt=zork  numbers the attempts\n"
-        f"  passk estimate {path} --by zork  keeps them apart\n"
-        f"  passk estimate {path} --field task=zork,task  as parts of the tasks\n"
-        f"  passk estimate {path} --pool zork  pools them on purpose\n"
+        f"  passk estimate {path} --field attempt=zork  # numbers the attempts\n"
+        f"  passk estimate {path} --by zork  # keeps them apart\n"
+        f"  passk estimate {path} --field task=zork,task  # as parts of the tasks\n"
+        f"  passk estimate {path} --pool zork  # pools them on purpose\n"
     )
     for remedy, size in (
         (("--field", "attempt=zork"), "6 tasks × 4 attempts"),
@@ -259,7 +259,7 @@ def test_half_of_a_task_leads_to_the_other_half(
     done = passk("estimate", path, "--field", "task=day")
     assert done.code == 3
     assert "(2015, 2016, 2017 and 7 more)" in done.err
-    assert "--field task=year,day  as parts of the tasks\n" in done.err
+    assert "--field task=year,day  # as parts of the tasks\n" in done.err
     done = passk("estimate", path, "--field", "task=year,day")
     assert f"50 tasks × {attempts} attempt" in done.out
 
