@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 from passk_cli.errors import DataError, NoResults
@@ -585,6 +586,8 @@ def reaches(number: str, threshold: float) -> str:
 
 
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+# Of a name that is longer (a text that became a key), the end.
+_LONGEST = 200
 
 
 def spelled(column: str) -> str:
@@ -593,6 +596,11 @@ def spelled(column: str) -> str:
     >>> spelled("Row Number"), spelled("instanceId"), spelled("task-id")
     ('row_number', 'instance_id', 'task_id')
     """
+    return _spelled(column[-_LONGEST:])
+
+
+@lru_cache(maxsize=4096)
+def _spelled(column: str) -> str:
     return _CAPITAL.sub("_", column).lower().replace("-", "_").replace(" ", "_")
 
 
