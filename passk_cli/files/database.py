@@ -269,11 +269,8 @@ def parquet_keys(path: str) -> list[str]:
             yield from below(inside, f"{prefix}{name}.")
 
     try:
-        described = (
-            _unlimited()
-            .cursor()
-            .execute("SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)", {"p": path})
-        )
+        query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)"
+        described = ours().execute(query, {"p": path})
         # An element is followed by those in it; the first is the table.
         elements = iter(described.fetchall())
     except duckdb.Error:
@@ -281,9 +278,16 @@ def parquet_keys(path: str) -> list[str]:
     return list(below(next(elements)[1], ""))
 
 
+def ours() -> duckdb.DuckDBPyConnection:
+    """A connection for statements of ours alone, to the one database that the process has for them:
+    to make another takes as long as to read a small file."""
+    return _database().cursor()
+
+
 @cache
-def _unlimited() -> duckdb.DuckDBPyConnection:
-    """A connection for statements of ours alone: of thousands of files each has no own."""
+def _database() -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    return duckdb.connect()
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    return con

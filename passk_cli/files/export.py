@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.cleanup import unwritten, whole
 from passk_cli.errors import ParameterError
-from passk_cli.files.database import quote_text
+from passk_cli.files.database import ours, quote_text
 from passk_cli.text import decoded
 
 if TYPE_CHECKING:
@@ -55,10 +55,8 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
     columns : name → numpy array of numbers or text.
     Errors: ParameterError for another suffix, or when it cannot be written.
     """
-    import duckdb
-
     form = export_form(path, form)
-    con = duckdb.connect()
+    con = ours()
     con.register("columns_", dict(columns))
     with whole(path) as file:
         copy(con, "FROM columns_", str(file), form)

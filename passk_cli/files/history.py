@@ -16,7 +16,7 @@ from typing import Any
 
 from passk_cli.cleanup import whole
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
+from passk_cli.files.database import AS_IT_IS, ours, quote_name, quote_text
 from passk_cli.files.export import copy, locked, writing
 from passk_cli.files.roles import OF_HISTORIES, UNITS
 from passk_cli.settle import Blank, Settle
@@ -68,16 +68,14 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     Errors: DataError for a run that is there, other groups, or a file that is no history;
     ParameterError where it cannot be written.
     """
-    import duckdb
-
-    con = duckdb.connect()
+    con = ours()
     con.register("given_", dict(columns))
     # A list whose entries are all unknown has no type of its own.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
         for role, name in OF_ATTEMPTS.items() if name in columns
     )  # fmt: skip
-    con.execute(f"CREATE VIEW run_ AS SELECT *{lists and f' REPLACE ({lists})'} FROM given_")
+    con.execute(f"CREATE TEMP VIEW run_ AS SELECT *{lists and f' REPLACE ({lists})'} FROM given_")
     if not is_folder(to):
         path = Path(to)
         with locked(path, path.with_name(f".{path.name}.lock"), wait=True):

@@ -106,6 +106,9 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
     """
     hidden: list[str] = []
     sources = _sources(data, folder, request, hidden)
+    paths = [source.path for source in sources]
+    paths += [request.conversion.file] if request.conversion else []
+    con = connect(paths, folder, [folder])
     keeping: AbstractContextManager[Ledger | None] = nullcontext()
     if request.resume is not None:
         from passk_cli.files.counting.resume import require_files
@@ -115,11 +118,12 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
         keeping = ledger_of(request.resume, folder)
 
     def again(other: Request) -> Counts:
-        return _counts(data, sources, other, folder, None, tolerant=False)
+        # With tables of its own, but no database: to make one takes as long as a small file.
+        return _counts(con.cursor(), data, sources, other, folder, None, tolerant=False)
 
     with keeping as ledger:
         try:
-            counts = _counts(data, sources, request, folder, ledger, tolerant)
+            counts = _counts(con, data, sources, request, folder, ledger, tolerant)
             losses = counts.facts.losses
             rows = map(losses.of, losses.models) if losses and sources else ()
             # Who names the outcome means the one that is missing.
@@ -130,7 +134,7 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
 
                 missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
                 error = DataError(sources[0].name, missing, name="missing-outcome")
-                deeper = proposed(error, data, sources, request, again)
+                deeper = proposed(error, con, data, sources, request, again)
                 counts = counts if deeper is error else counts.saying(refused(deeper))
         except DataError as error:
             if not sources and isinstance(data, Mapping):
@@ -139,18 +143,19 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
             if not any(source.partial for source in sources):
                 from passk_cli.files.reading.readings import proposed
 
-                raise proposed(error, data, sources, request, again) from None
+                raise proposed(error, con, data, sources, request, again) from None
             from passk_cli.files.sources.cluster import whole
 
             copies = whole(sources, request.spark_master)
             if copies is None:
                 raise
             # The same error, which names the line that a cluster does not know.
-            counts = _counts(data, copies, request, folder, ledger, tolerant)
+            counts = _counts(con, data, copies, request, folder, ledger, tolerant)
     return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden)) if hidden else counts
 
 
 def _counts(
+    con: duckdb.DuckDBPyConnection,
     data: Any,
     sources: Sequence[Source],
     request: Request,
@@ -166,9 +171,6 @@ def _counts(
     attempts, tables = _recognised(
         sources, request, folder, skip_empty=request.skip_bad or tolerant
     )
-    paths = [source.path for source in tables] + [b.layout.spool for b in attempts.batches]
-    paths += [request.conversion.file] if request.conversion else []
-    con = connect(paths, folder, [folder] if ledger is None else [folder, ledger.tables])
     inputs = Inputs(data, sources, tables, attempts, ledger)
     statement, tally = _tallied(con, inputs, request)
     if request.models or request.exclude_models:

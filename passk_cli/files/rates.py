@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.database import connect
+from passk_cli.files.database import ours
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import first_fault, records
@@ -102,7 +102,7 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
         sources = _sources(data, spool)
         if not sources:
             return ()
-        con = connect((source.path for source in sources), spool)
+        con = ours()
         batches = [_batch(con, source, request) for source in sources]
         exact = [batch for batch in batches if batch is not None]
         if not exact:

@@ -48,15 +48,18 @@ def solution_sql(text: str, normalise: str) -> str:
 
 
 def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
-    """Make known to a connection what `solution_sql` calls.
+    """Make known to a connection's database what `solution_sql` calls, unless it is.
 
     `python_key` is even for a text that does not parse and odd for a program, so that those that
     fell back can be counted afterwards: see `unparsed`.  Keys of texts seen before are remembered.
     """
+    name = {"space": "single_spaces", "python": "python_key"}.get(normalise, "")
+    known = "SELECT 1 FROM duckdb_functions() WHERE function_name = $name"
+    if not name or con.execute(known, {"name": name}).fetchall():
+        return
     if normalise == "space":
         # Four times as fast as a regular expression in SQL.
-        con.create_function("single_spaces", single_spaces, ["VARCHAR"], "VARCHAR")
-    if normalise != "python":
+        con.create_function(name, single_spaces, ["VARCHAR"], "VARCHAR")
         return
     keys: dict[int, int] = {}
 
@@ -70,7 +73,7 @@ def register(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
             keys[code] = int.from_bytes(digest) >> 2 << 1 | parsed
         return keys[code]
 
-    con.create_function("python_key", key, ["VARCHAR"], "BIGINT")
+    con.create_function(name, key, ["VARCHAR"], "BIGINT")
 
 
 def unparsed(value: Ints, times: Ints) -> int:

@@ -97,7 +97,7 @@ def decide(
     if int(cells["attempts"].sum()) == 1 and request.records is None:
         from passk_cli.files.reading.structures import records_within
 
-        within = records_within(batches[0])
+        within = records_within(con, batches[0])
     if within is not None and not tolerant:
         raise within
     messages = [*attempts.messages]
@@ -109,7 +109,7 @@ def decide(
     if n.sum() == cells["passed"].sum() > 1:
         from passk_cli.files.reading.structures import ended
 
-        messages += [said for batch in batches if (said := ended(batch, int(n.sum())))][:1]
+        messages += [said for batch in batches if (said := ended(con, batch, int(n.sum())))][:1]
     messages += [
         WITHOUT_GROUP(attempts=without, column=name)
         for name, column in zip(request.by, groups, strict=True)

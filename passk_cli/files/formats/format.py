@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from passk_cli.errors import BadRecord, DataError
-from passk_cli.files.database import AS_IT_IS, connect, parquet_keys, quote_name
+from passk_cli.files.database import AS_IT_IS, ours, parquet_keys, quote_name
 from passk_cli.files.request import SKIPPED
 from passk_cli.files.sources import documents
 from passk_cli.files.sources.archive import Archive
@@ -163,7 +163,7 @@ class File:
         selected = ", ".join(".".join(map(quote_name, column)) for column in columns)
         statement = f"SELECT {selected} FROM read_parquet($p{AS_IT_IS})"
         try:
-            rows = connect([self.source.path]).execute(statement, {"p": self.source.path})
+            rows = ours().execute(statement, {"p": self.source.path})
             while some := rows.fetchmany(_ROWS):
                 yield from some
         except duckdb.Error as error:

@@ -44,6 +44,8 @@ from passk_cli.settle import Blank, Settle, with_value
 from passk_cli.text import first_few, plural
 
 if TYPE_CHECKING:
+    import duckdb
+
     from passk_cli.files.sources.source import Source
     from passk_cli.outcomes.counts import Counts
 
@@ -455,6 +457,7 @@ def _is_count(column: FieldColumn) -> bool:
 
 def proposed(
     error: DataError,
+    con: duckdb.DuckDBPyConnection,
     data: Any,
     sources: Sequence[Source],
     request: Request,
@@ -477,12 +480,12 @@ def proposed(
     # Of what attempts took or said no reading knows.
     if (wrong or error.name != "no-such-column") and not offered - {*ROLE_WORDS, "n", "c"}:
         try:
-            structures = beginning(error.place, data, sources, request)
+            structures = beginning(error.place, con, data, sources, request)
         except DataError as refusal:
             return refusal if error.name == "unknown-format" else error
         if error.name in ("no-task-column", "no-outcome-column"):
             # The first file of a folder may be the one that sums up the others.
-            others = (beginning(s.name, data, [s], request) for s in sources[:_TRIED])
+            others = (beginning(s.name, con, data, [s], request) for s in sources[:_TRIED])
             alike = (found for found in others if readings(found, request, wrong))
             if not readings(structures, request, wrong):
                 structures = next(alike, structures)

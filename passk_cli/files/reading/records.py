@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import BadRecord, DataError
-from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, connect, quote_name
+from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, ours, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.request import SKIPPED
 from passk_cli.files.sources.source import (
@@ -147,7 +147,7 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
 
 def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Record | DataError]]:
     """Records of what has no lines (documents, Parquet), numbered from 1."""
-    con = connect([source.path])
+    con = ours()
     try:
         if batch.layout.kind == "json":
             sql = f"SELECT json FROM {OBJECTS} OFFSET {start}"

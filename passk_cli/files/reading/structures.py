@@ -13,11 +13,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files import formats
-from passk_cli.files.database import connect
 from passk_cli.files.formats.format import File, Format, Wanted, look
 from passk_cli.files.reading.doubts.grounds import words
 from passk_cli.files.reading.layout import Batch
@@ -29,6 +28,9 @@ from passk_cli.files.sources.memory import register
 from passk_cli.files.sources.source import Source, parsed
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Settle
+
+if TYPE_CHECKING:
+    import duckdb
 
 ALWAYS_SUCCESS = Message(
     "always-success", WARNING,
@@ -359,14 +361,20 @@ def _alike(values: Sequence[Any], names: Collection[str]) -> bool:
     )
 
 
-def beginning(name: str, data: Any, sources: Sequence[Source], request: Request) -> list[Structure]:
+def beginning(
+    name: str,
+    con: duckdb.DuckDBPyConnection,
+    data: Any,
+    sources: Sequence[Source],
+    request: Request,
+) -> list[Structure]:
     """The structures at the beginning of the data.
 
     name : the place of an error, that of the file it is about.  data : what was given, where there
     are no files.  Errors: NoResults of a harness's file that holds none.
     """
     if not sources:
-        return [structure_of(_rows_of_table(data))]
+        return [structure_of(_rows_of_table(con, data))]
     places = [source for source in sources if name.startswith(source.name)]
     if not places:
         return []
@@ -380,7 +388,7 @@ def beginning(name: str, data: Any, sources: Sequence[Source], request: Request)
         # A harness's format says where outcomes are.
         return []
     if file.form not in ("lines", "array", "object") or request.format in (*TABLES,):
-        return [structure_of(_rows_of_file(source, request))]
+        return [structure_of(_rows_of_file(con, source, request))]
     form = known[1] if known else None
     if request.records is not None:
         form = formats.asked(file, request.records, request.fields.values())
@@ -409,32 +417,35 @@ def _rows_of(file: File, form: Format) -> list[Mapping[str, Any]]:
         return []
 
 
-def _rows_of_file(source: Source, request: Request) -> list[Mapping[str, Any]]:
+def _rows_of_file(
+    con: duckdb.DuckDBPyConnection, source: Source, request: Request
+) -> list[Mapping[str, Any]]:
     """The first rows of a table."""
     try:
-        layout = sniff(connect([source.path]), source, request.format)
+        layout = sniff(con, source, request.format)
     except DataError:
         return []
     batch = Batch(layout, Roles("attempts", ""), (source,))
     return [record for _, record in islice(records(batch), ROWS)]
 
 
-def _rows_of_table(data: Any) -> list[dict[str, Any]]:
+def _rows_of_table(con: duckdb.DuckDBPyConnection, data: Any) -> list[dict[str, Any]]:
     """The first rows of a table in memory."""
-    con = connect([])
     register(con, data)
     rows = con.execute(f"SELECT to_json(frame) FROM frame LIMIT {ROWS}").fetchall()
     return [json.loads(row) for (row,) in rows]
 
 
-def records_within(batch: Batch) -> DataError | None:
+def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
     """The error of a document that is one attempt and lists records with an outcome of that name.
 
     It is more likely their summary.
     """
     source, column = batch.sources[0], batch.roles.outcome
     found = (
-        beginning(source.name, None, [source], Request()) if batch.layout.kind == "record" else []
+        beginning(source.name, con, None, [source], Request())
+        if batch.layout.kind == "record"
+        else []
     )
     for each in found:
         if each.keys and each.size > 1 and not each.named and column in each.usual:
@@ -450,7 +461,7 @@ def records_within(batch: Batch) -> DataError | None:
     return None
 
 
-def ended(batch: Batch, attempts: int) -> Said | None:
+def ended(con: duckdb.DuckDBPyConnection, batch: Batch, attempts: int) -> Said | None:
     """The message that an outcome that always passes stands beside an evaluation that does not.
 
     attempts : how many there are.  Columns of JSON, CSV and Parquet, and fields inside them.
@@ -459,7 +470,7 @@ def ended(batch: Batch, attempts: int) -> Said | None:
     if column.lower() not in _ENDED or batch.layout.kind == "frame":
         return None
     source = batch.sources[0]
-    found = beginning(source.name, None, [source], Request())
+    found = beginning(source.name, con, None, [source], Request())
     for each in (each for each in found if column in each.columns):
         for path, other in each.columns.items():
             word = {*re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", path).lower())}

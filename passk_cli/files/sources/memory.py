@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import DataError
-from passk_cli.files.database import connect, quote_text
+from passk_cli.files.database import ours, quote_text
 from passk_cli.files.sources.arguments import ROWS, comes_once
 from passk_cli.files.sources.source import Source
 
@@ -121,7 +121,7 @@ def source_with(column: str, data: Any, spool: Path) -> Source | None:
     elif isinstance(data, list | tuple):
         names = [name for row in data if isinstance(row, Mapping) for name in row]
     elif is_table(data) and not comes_once(data):
-        con = connect([str(path)], spool)
+        con = ours()
         register(con, data)
         names = [row[0] for row in con.execute("DESCRIBE SELECT * FROM frame").fetchall()]
     else:

@@ -13,6 +13,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, read
+from passk_cli.files.database import ours
 from passk_cli.files.request import Request
 from passk_cli.settle import Settle
 from tests.conftest import Passk, only
@@ -602,7 +603,7 @@ def test_a_file_of_a_harness_is_not_surveyed() -> None:
     def never(request: Request) -> Any:
         raise AssertionError(request)
 
-    assert str(proposed(error, None, [source], Request(), never)) == str(error)
+    assert str(proposed(error, ours(), None, [source], Request(), never)) == str(error)
 
 
 EVALUATED = [
