@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -144,6 +145,30 @@ def real(sets: int) -> list[list[str]]:
     return rows
 
 
+def false_ranks(sets: int) -> list[list[str]]:
+    """Sets in which some of four models that are equal are ranked before another."""
+    rows = []
+    for at in (SITUATIONS[1], SITUATIONS[5], SITUATIONS[9], SITUATIONS[-1]):
+        rng, wrong = np.random.default_rng([11, SITUATIONS.index(at)]), 0
+        for _ in range(sets):
+            rates, cells = [], []
+            for group, (law, size) in enumerate(zip(at.laws, at.sizes, strict=True)):
+                rates = rates if at.shared and len(rates) else law(rng, size)
+                cells += [
+                    {"model": model, "group": f"g{group}", "n": at.n, "c": int(c),
+                     "task": f"{'' if at.shared else group}t{task}"}
+                    for model in "abcd"
+                    for task, c in enumerate(rng.binomial(at.n, rates).tolist())
+                ]  # fmt: skip
+            with warnings.catch_warnings(action="ignore"):
+                page = passk_cli.report(cells, by="group", board=True, metrics="pass@1").report.page
+            board = page.sections[-1].panels[0].board
+            wrong += len({entry.places[0] for entry in board.entries}) > 1
+        share = wrong / sets
+        rows.append([at.name, f"{100 * share:.1f} ± {100 * sqrt(share * (1 - share) / sets):.1f}"])
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=400)
@@ -161,6 +186,8 @@ def main() -> None:
     ]  # fmt: skip
     keep("macro", f"{sets} sets a row\n\n{table(head, rows)}", "macro.md")
     keep("real", f"{sets} sets a row\n\n{table(head, real(sets))}", "macro.md")
+    ranks = table(["groups", "ranked falsely %"], false_ranks(sets))
+    keep("ranks", f"{sets} sets a row\n\n{ranks}", "macro.md")
 
 
 if __name__ == "__main__":

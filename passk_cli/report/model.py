@@ -265,7 +265,9 @@ class Board:
         rows = []
         for model, numbers, places, others in self.entries:
             ties = [numbers[0].letters] * lettered
-            rest = (replace(number, low=None, high=None, letters="") for number in numbers[1:])
+            rest = (
+                replace(number, se=None, low=None, high=None, letters="") for number in numbers[1:]
+            )
             rows.append((*places[:ranked], model, numbers[0], *ties, *rest, *others))
         heads += [Column("ties")] * lettered
         return Table((*heads, *self.metrics[1:], *self.others), tuple(rows))

@@ -272,6 +272,7 @@ def _verdict(point: Fact, margin: float) -> str:
     low, high = point.estimate.low, point.estimate.high
     if low is None or high is None:
         return UNKNOWN
-    if margin > 0 and -margin <= low and high <= margin:
+    sign = _sign(point)
+    if not sign and margin > 0 and -margin <= low and high <= margin:
         return EQUIVALENT
-    return (UNDECIDED, BETTER, WORSE)[_sign(point)]
+    return (UNDECIDED, BETTER, WORSE)[sign]

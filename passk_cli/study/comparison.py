@@ -78,10 +78,10 @@ class Comparison:
     adjustment : how p is adjusted: "max-t", "holm", "bh", "none"; "" where there is no p.
     alpha : the largest p that its adjustment leaves significant; the interval is made at 1 − alpha.
     equivalence : p of two one-sided tests that the difference is no smaller than the margin,
-        adjusted like p; NaN without a margin.
+        adjusted like p; NaN without a margin.  equivalent : whether that is significant.
     family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
     "secondary" one.
-    verdict : of the first: better, worse, equivalent, undecided; "" when nothing can be said.
+    verdict : of the first: better, worse, else equivalent or undecided; "" for nothing to say.
     ends : where outcomes are missing that may pass or fail, two comparisons without any: those of
         the first fail and those of the second pass, and the reverse.  No fill-in of them gives a
         smaller difference than the one, or a larger one than the other.
@@ -110,6 +110,7 @@ class Comparison:
     adjustment: str = ""
     alpha: float = math.nan
     equivalence: float = math.nan
+    equivalent: bool = False
     family: str = ALL
     verdict: str = ""
     ends: tuple[Comparison, ...] = ()

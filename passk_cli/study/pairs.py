@@ -134,11 +134,14 @@ def test_pairs(
             for c, result in zip(family, results, strict=True):
                 p, level = result.get("p", c.p), 1 - confidence.level + 1e-12
                 verdict = "" if math.isnan(p) else UNDECIDED
-                if result.get("equivalence", math.nan) <= level:
-                    verdict = EQUIVALENT
-                elif result["adjusted"] <= level and c.sign:
+                equivalent = result.get("equivalence", math.nan) <= level
+                if result["adjusted"] <= level and c.sign:
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
-                places[id(c)] = c.having(**result, family=name, verdict=verdict)
+                elif equivalent:
+                    verdict = EQUIVALENT
+                places[id(c)] = c.having(
+                    **result, family=name, verdict=verdict, equivalent=equivalent
+                )
         judged += [places[id(c)] for c in tested]
     after = iter(judged)
     return [[c if c.reason else next(after) for c in each] for each in every]

@@ -19,6 +19,8 @@ from passk_cli.outcomes.attempts import Attempts
 from tests.conftest import SAMPLES, Passk, Write, records
 
 WARM = [SAMPLES / "cruxeval.jsonl.gz", "--where", "temperature > 0.5"]
+FLIPPED = [SAMPLES / "cruxeval.jsonl.gz", "--where", "model = 'codellama-7b'", "--field",
+           "model=temperature"]  # fmt: skip
 TWO = [*WARM, "--model", "gpt-3.5-turbo-0613", "--model", "deepseek-base-6.7b"]
 
 
@@ -114,6 +116,20 @@ def test_a_change_has_a_family_of_its_own(passk: Passk) -> None:
         assert together[pair][3] - together[pair][2] > high - low
 
 
+def test_a_margin_hides_no_significant_difference(passk: Passk) -> None:
+    """Also one that is within the margin is significant, and the order still reverses."""
+    words = ["compare", *FLIPPED, "--change", "pass@1:pass@10", "-m", "pass@1,pass@10"]
+    plain, within = (passk(*words, *more).out for more in ((), ("--margin", "0.25")))
+    first, *others = plain.splitlines()[0].split(". ")
+    said = within.splitlines()[0]
+    assert said.startswith(f"{first}; within the margin, p < 0.0001. ")
+    assert "The order reverses: at pass@10, 0.8 is significantly better." in said
+    assert all(other in said for other in others)
+    rows = records(passk(*words, "--margin", "0.25", "-f", "csv").out)
+    assert [row["verdict"] for row in rows] == ["better", "worse", "lower"]
+    assert [float(row["p_equivalence"]) <= 0.05 for row in rows] == [True, True, False]
+
+
 def test_of_many_pairs_the_answer_counts(passk: Passk) -> None:
     done = passk("compare", *WARM, "--change", "pass@1:pass@10", "--margin", "0.05")
     counted = "The change from pass@1 to pass@10: 5 of 6 pairs differ significantly; 1 equivalent."
@@ -181,8 +197,9 @@ def test_these_tasks_and_other_tests(passk: Passk) -> None:
 
     fixed = last("--population", "these-tasks", "--margin", "0.12")
     assert (fixed["test"], fixed["interval"], fixed["verdict"]) == (
-        "within-tasks", "hull", "equivalent",
+        "within-tasks", "hull", "lower",
     )  # fmt: skip
+    assert float(fixed["p_equivalence"]) < 0.05
     assert float(fixed["high"]) - float(fixed["low"]) < 0.03
     assert last("--test", "t")["test"] == "t"
     refused = passk("compare", *TWO, "--change", "pass@1:pass@10", "-m", "pass@10", "--test",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
 
 import passk_cli
 from passk_cli.commands.report.parts import FEW, MANY
+from passk_cli.inference.macro import macro_average
 from passk_cli.render.data import csv_text
 from passk_cli.render.style import Style
 from passk_cli.report.model import Board, Document
@@ -226,15 +228,45 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
     macro = panels(findings, 2)["Macro average"]
     frame = findings.frame.pivot(index="model", columns="benchmark")
     assert ("share tasks" in macro.context) == shared
-    for model, cell in macro.tables[0].rows:
+    for row in macro.tables[0].rows:
+        model, cell = row[1:3]
         values, ses = frame["estimate"].loc[model], frame["se"].loc[model]
         assert cell.value == pytest.approx(values.mean())
         expected = ses.mean() if shared else (ses**2).sum() ** 0.5 / 2
         assert cell.se == pytest.approx(expected)
         assert cell.low < cell.value < cell.high
     text = str(findings)
-    assert text.startswith("benchmark code: ")
+    assert text.startswith("Macro average of pass@1: one ")
+    assert "benchmark code: " in text
     assert "benchmark math: " in text
+
+
+def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None:
+    """Two models differ where the macro average of their differences does, as `compare` has them in
+    each group."""
+    rows = by_benchmark(False)
+    shown = {}
+    for gap, leads in ((0, False), (4, True)):
+        drawn = [row | {"c": min(row["c"] + gap * (row["model"] == "two"), 4)} for row in rows]
+        findings = quiet(drawn, by="benchmark", metrics="pass@1", board=True)
+        (panel,) = page_of(findings).sections[-1].panels
+        assert panel.board is not None
+        shown[gap] = [(e.model, e.places, e.numbers[0].letters) for e in panel.board.entries]
+        pairs = passk_cli.compare(drawn, "pass@1", by="benchmark", adjust="none").frame
+        sign = [1 if model == shown[gap][0][0] else -1 for model in pairs.model]
+        z = NormalDist().inv_cdf(0.975)
+        both = zip(sign, pairs.low, pairs.high, strict=True)
+        lows, highs = zip(*(sorted((s * low, s * high)) for s, low, high in both), strict=True)
+        mean = macro_average(sign * pairs.estimate, (pairs.high - pairs.low) / (2 * z), lows, highs)
+        assert leads == (mean.low > 0)
+        if leads:
+            answer = str(findings).partition(". ")[0]
+            assert answer == (
+                f"Macro average of pass@1: two leads by {mean.mean:.3f}"
+                f" [{mean.low:.3f}, {mean.high:.3f}]"
+            )
+    assert shown[0] == [("one", ("1–2",), "a"), ("two", ("1–2",), "a")]
+    assert shown[4] == [("two", ("1",), "a"), ("one", ("2",), "b")]
 
 
 def test_a_model_without_one_group_has_no_macro_average() -> None:

@@ -126,7 +126,7 @@ class Bands(Section[Band]):
         return [
             f"band: {100 * study.confidence.level:g} % for {over} ({method} intervals of"
             f" {'–'.join(ends)} % at each k)",
-            f"equivalent at a k: the band lies within ±{margin:g}" if margin else "",
+            f"equivalent at a k: the band lies within ±{margin:g} and holds 0" if margin else "",
         ]
 
     def messages(self) -> Iterator[Said]:

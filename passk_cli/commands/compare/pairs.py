@@ -64,8 +64,10 @@ class Pair:
 
     @property
     def difference(self) -> Estimate:
-        """The difference with the sign of its verdict."""
-        return replace(self.fact.estimate, verdict=SIGNS.get(self.fact.verdict, ""))
+        """The difference with the sign of its verdict; one that is significant and lies within
+        the margin has the sign of equivalence, for its limits say the other."""
+        verdict = EQUIVALENT if self.comparison.equivalent else self.fact.verdict
+        return replace(self.fact.estimate, verdict=SIGNS.get(verdict, ""))
 
     @property
     def margin(self) -> Estimate:

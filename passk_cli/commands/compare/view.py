@@ -138,6 +138,12 @@ def _p(pair: Pair) -> str:
     return f"p {p_relation(pair.fact.p_adjusted or 0.0)}"
 
 
+def _also(pair: Pair) -> str:
+    """That a significant difference is within the margin as well."""
+    within = pair.comparison.equivalent and pair.fact.verdict != EQUIVALENT
+    return f"; within the margin, p {p_relation(pair.equivalence or 0.0)}" if within else ""
+
+
 def _counted(pairs: Sequence[Pair]) -> str:
     """As "5 of 6 pairs differ significantly"."""
     differ = sum(pair.fact.verdict in _SIGNIFICANT for pair in pairs)
@@ -340,7 +346,7 @@ class Baseline(Ranked[Line]):
         Column("p", "p", joined=True, meaning="p-value, adjusted for the number of tests.",
                cell=lambda line, metric: line.of(metric, lambda pair: pair.fact.p_adjusted),
                across=lambda section: [section.metric], example=_METRIC),
-        Column("verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
+        Column("verdict", joined=True, meaning="better, worse; else equivalent (--margin) or tied.",
                cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
                across=lambda section: [section.metric], example=_METRIC),
         replace(
@@ -528,7 +534,7 @@ class AllPairs(Compared):
         GROUPS,
         Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
         _side(0), _side(1), _DIFFERENCE, _RATIO, _P, _P_EQUIVALENCE,
-        Column("verdict", joined=True, meaning="better, worse, tied or equivalent (--margin).",
+        Column("verdict", joined=True, meaning="better, worse; else equivalent (--margin) or tied.",
                cell=_verdict, where=lambda section: not section.alone),
         _SHARED, *_FIELDS,
         data_field("test", "Name of the test."),
@@ -570,7 +576,8 @@ class AllPairs(Compared):
                 WORSE: f"{a} is significantly worse than {b}",
                 EQUIVALENT: f"{a} and {b} are equivalent",
             }.get(first[0].fact.verdict, f"{a} and {b} tie")
-            yield (f"{words} at {metric.name}: ", first[0].fact.estimate, f", {_p(first[0])}.")
+            yield (f"{words} at {metric.name}: ", first[0].fact.estimate,
+                   f", {_p(first[0])}{_also(first[0])}.")  # fmt: skip
         before = {frozenset(p.models): p.winner for p in tested}
         turned = [
             (pair, models)
@@ -728,9 +735,9 @@ class Changes(Compared):
                 WORSE: f"{change} is significantly lower for {name}",
                 EQUIVALENT: f"{change} is equivalent for both",
             }.get(tested[0].fact.verdict, f"{change} does not differ significantly")
-            yield (f"{words}: ", tested[0].fact.estimate, f", {_p(tested[0])}.")
+            yield (f"{words}: ", tested[0].fact.estimate, f", {_p(tested[0])}{_also(tested[0])}.")
         elif tested:
-            equivalent = sum(pair.fact.verdict == EQUIVALENT for pair in tested)
+            equivalent = sum(pair.comparison.equivalent for pair in tested)
             also = f"; {equivalent:,} equivalent" if equivalent else ""
             yield (f"The change {self._where}: {_counted(tested)}{also}.",)
 

@@ -1,17 +1,28 @@
-"""Macro averages of a model over groups of tasks, as benchmarks."""
+"""Macro averages of a model over groups of tasks, as benchmarks, and what tests say of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from passk_cli.arrays import Bools, grouped
+from passk_cli.commands.report.leaderboard import Places, leaderboard
 from passk_cli.commands.report.page import Page
+from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import Cell, Column, Estimate, Panel, Report
-from passk_cli.report.words import plural
+from passk_cli.inference.ranking import letters, rank_limits
+from passk_cli.limits import MOST_PAIRS
+from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Sentence
+from passk_cli.report.words import plural, span
+from passk_cli.study.comparison import Comparison, difference_intervals, match
 from passk_cli.study.section import Section
+from passk_cli.study.values import TaskValues
 
 
 class GroupAverage(NamedTuple):
@@ -21,11 +32,32 @@ class GroupAverage(NamedTuple):
     numbers: Mapping[str, Cell]
 
 
+class Standings(NamedTuple):
+    """Models by their macro average at a metric, the best first.
+
+    better : (models × models), where the model of the row is significantly better.
+    lead : of the first over the second, with its limits.
+    """
+
+    models: Sequence[str]
+    better: Bools
+    lead: Estimate
+
+    @property
+    def places(self) -> Places:
+        """Ranks and letters that the tests leave open."""
+        limits = rank_limits(self.better).tolist()
+        ranks = {model: span(*both) for model, both in zip(self.models, limits, strict=True)}
+        names = letters(self.better | self.better.T)
+        return Places(ranks, dict(zip(self.models, names, strict=True)))
+
+
 @dataclass(frozen=True)
 class MacroAverages(Section[GroupAverage]):
     """The macro average of every model at every metric.
 
     units : metric → kind of its numbers.  independent : whether groups share no tasks.
+    standings : metric → what tests say of the models; none where they are not ranked.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -37,6 +69,18 @@ class MacroAverages(Section[GroupAverage]):
 
     units: Mapping[str, str]
     independent: bool
+    standings: Mapping[str, Standings] = field(default_factory=dict)
+
+    def answer(self) -> Iterator[Sentence]:
+        """The model that comes first, or those that tie for it."""
+        for metric, standings in list(self.standings.items())[:1]:
+            first = standings.models[0]
+            ties = int(np.count_nonzero(~standings.better.any(axis=0))) - 1
+            if ties:
+                yield (f"Macro average of {metric}: {first} and {ties} more tie for first.",)
+            else:
+                lead = standings.lead, Column("points", "share")
+                yield (f"Macro average of {metric}: {first} leads by ", lead, ".")
 
     def context(self) -> Iterator[str]:
         """The groups, and what is assumed of them."""
@@ -47,6 +91,12 @@ class MacroAverages(Section[GroupAverage]):
             yield "limits add up as those of independent groups"
         else:
             yield "groups share tasks, so limits are as wide as any correlation can make them"
+        if self.standings:
+            models = max(len(each.models) for each in self.standings.values())
+            pairs = plural(models * (models - 1) // 2, "pair")
+            level = f"{100 * (1 - self.study.confidence.level):g} %"
+            yield "rank: possible places"
+            yield f"same letter: tied at {level}, Bonferroni over {pairs}"
         yield "–: no number in some group"
 
 
@@ -86,12 +136,94 @@ def macro_panel(page: Page, whole: Report) -> Panel:
 
     metrics = list(dict.fromkeys(metric for _, metric in numbers))
     rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in page.models]
-    section = MacroAverages(page, rows, kinds, independent)
+    standings = {} if page.baseline_name else _standings(page, rows, independent)
+    section = MacroAverages(page, rows, kinds, independent, standings)
     (table,) = section.tables()
+    report = Report((table,), lambda: table, " · ".join(section.context()))
+    places = {metric: each.places for metric, each in standings.items()}
+    board, ranked = leaderboard(report, places)
     return Panel(
         "macro",
         "Macro average",
         "The macro average is the mean of a model's groups, each of which counts the same however"
         " many tasks it has. It is there only for models that have a number in every group.",
-        Report((table,), lambda: table, " · ".join(section.context())),
-    )
+        Report(ranked.tables, lambda: ranked.tables[0], report.context,
+               answer=tuple(section.answer())),
+        answered=True,
+        board=board,
+    )  # fmt: skip
+
+
+def _standings(page: Page, rows: Sequence[GroupAverage], independent: bool) -> dict[str, Standings]:
+    """What the differences of macro averages say at each metric, but for ratios of means.
+
+    Two models differ where the limits of the macro average of their differences leave out 0, at the
+    level 1 − α/pairs (Bonferroni).
+    """
+    standings: dict[str, Standings] = {}
+    for metric, values in grouped(page.values(), lambda rates: rates.metric).items():
+        numbers = {row.model: row.numbers.get(metric.name) for row in rows}
+        merits = {model: metric.sign * number.value for model, number in numbers.items()
+                  if isinstance(number, Estimate) and number.value is not None}  # fmt: skip
+        models = sorted(merits, key=lambda model: -merits[model])
+        pairs = list(combinations(range(len(models)), 2))
+        if len(pairs) > MOST_PAIRS:
+            reason = f"{len(models):,} models make {len(pairs):,} differences"
+            page.absent.setdefault(("Ranks of macro averages", reason), []).append("")
+        elif pairs and not metric.kind.ratio:
+            standings[metric.name] = _compared(page, values, models, pairs, independent)
+    return standings
+
+
+def _compared(
+    page: Page, values: Sequence[TaskValues], models: Sequence[str],
+    pairs: Sequence[tuple[int, int]], independent: bool,
+) -> Standings:  # fmt: skip
+    """Which model is significantly better than which; of pairs that share no task in some group,
+    none is."""
+    level = 1 - (1 - page.confidence.level) / len(pairs)
+    own = {rates.series: rates for rates in values}
+    groups = list(dict.fromkeys(series[1:] for series in own))
+    every = [
+        [match(own[(models[i], *group)], own[(models[j], *group)]) for group in groups]
+        for i, j in pairs
+    ]
+    plain = [c.having(alpha=1 - level) for each in every for c in each if not c.reason]
+    limits = iter(difference_intervals(plain, page.confidence))
+    better, lead = np.zeros((len(models), len(models)), dtype=bool), Estimate(None)
+    for (i, j), each in zip(pairs, every, strict=True):
+        made = [None if c.reason else next(limits) for c in each]
+        difference = _difference(each, made, level, independent)
+        if difference is None or difference.low is None or difference.high is None:
+            continue
+        ends = sorted(values[0].metric.sign * end for end in (difference.low, difference.high))
+        better[i, j], better[j, i] = ends[0] > 0, ends[1] < 0
+        if (i, j) == (0, 1):
+            lead = replace(difference, value=abs(difference.value or 0.0), low=ends[0],
+                           high=ends[1])  # fmt: skip
+    return Standings(models, better, lead)
+
+
+def _difference(
+    compared: Sequence[Comparison], limits: Sequence[Interval | None], level: float,
+    independent: bool,
+) -> Estimate | None:  # fmt: skip
+    """The macro average of two models' differences; None where some group has no limits.
+
+    Where outcomes are missing that may pass or fail, from the lowest difference to the highest.
+    """
+    ends = [(each.low, each.high) for each in limits if each is not None]
+    known = [(low, high) for low, high in ends if low is not None and high is not None]
+    if len(known) < len(compared):
+        return None
+    lows, highs = (list(each) for each in zip(*known, strict=True))
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    ses = [(high - low) / (2 * z) for low, high in known]
+    lowest, highest = (
+        macro_average(
+            [(c.ends or (c, c))[end].difference or 0.0 for c in compared], ses, lows, highs,
+            level=level, independent=independent,
+        )
+        for end in (0, 1)
+    )  # fmt: skip
+    return Estimate(lowest.mean, low=lowest.low, high=highest.high)

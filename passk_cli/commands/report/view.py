@@ -110,15 +110,16 @@ class OnePage(Question, ReportOptions):
         whole = page.ask("estimate", page.counts)
         parts = (DIFFERENCES,) if self.board else OF_A_GROUP
         sections = [self._section(page, group, whole, parts) for group in groups]
+        macro = macro_panel(page, whole) if len(groups) > 1 else None
         if self.board:
             boards = [replace(each, panels=each.panels[:1]) for each in sections]
+            boards += [Chapter("All groups", (macro,))] if macro else []
             return self._report(page, whole, boards, len(groups))
         temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
         quality = QUALITY.panel(page, page.counts)
         if quality is not None:
             messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
             quality = replace(quality, report=replace(quality.report, messages=tuple(messages)))
-        macro = macro_panel(page, whole) if len(groups) > 1 else None
         overall = tuple(panel for panel in (macro, temperature, quality) if panel is not None)
         if page.counts.group_names:
             sections.append(Chapter("All groups", overall))
@@ -246,6 +247,8 @@ def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
     if groups == 1:
         yield from sections[0].answer
         return
+    for panel in sections[-1].panels:
+        yield from panel.report.answer if panel.name == "macro" else ()
     for section in sections[: min(groups, 3)]:
         first, *others = section.answer
         yield (f"{section.title}: ", *first)
