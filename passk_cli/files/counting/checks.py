@@ -132,7 +132,8 @@ def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Said]
             return
 
 
-_REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+# A number with a fraction or an exponent.
+_REAL = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
 
 
 def require_as_written(batch: Batch, tally: Tally) -> None:
@@ -150,7 +151,7 @@ def require_as_written(batch: Batch, tally: Tally) -> None:
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
         # Only where a name looks as such a number does the file have to be searched.
-        if key is None or not any(map(_is_real, tally.every[key].names)):
+        if key is None or not any(map(_REAL.fullmatch, tally.every[key].names)):
             continue
         for source in batch.sources:
             if (number := _respelled(source, column)) is not None:
@@ -202,17 +203,13 @@ def _respelled(source: Source, column: str) -> tuple[int, str] | None:
         while block := stream.read(1 << 20):
             text = before + block
             for spelled in set(number.findall(text)):
-                if _is_real(spelled.decode()) and spelled.decode() != repr(float(spelled)):
+                if _REAL.fullmatch(spelled.decode()) and spelled.decode() != repr(float(spelled)):
                     place = next(m.start() for m in number.finditer(text) if m[1] == spelled)
                     return line + text.count(b"\n", 0, place), spelled.decode()
             # A number that the block cuts in two is found whole in the next one.
             before = text[-len(name) - 1000 :]
             line += text.count(b"\n", 0, len(text) - len(before))
     return None
-
-
-def _is_real(text: str) -> bool:
-    return not text.lstrip("-").isdecimal() and _REAL.fullmatch(text) is not None
 
 
 def may_be_uneven(source: Source, delimiter: bytes, columns: int) -> bool:

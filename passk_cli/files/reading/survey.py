@@ -159,9 +159,11 @@ def survey_of(
         name: Observed(name, code, int(code.max(initial=-1)) + 1, sql)
         for (name, sql), code in zip(columns.items(), own, strict=True)
     }
-    paths = dict(con.execute(f"SELECT DISTINCT hash(file), file FROM {table}").fetchall())
+    hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
+    paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
     there, file = np.unique(np.ma.getdata(answer["file"]), return_inverse=True)
-    shown = tuple(files.get(paths[code], paths[code]) for code in there.tolist())
+    # Of rows that an engine put together it may not be known.
+    shown = tuple(files.get(paths.get(code, ""), "") for code in there.tolist())
     judged = _floats(answer["verdict"])
     judged[(judged < 0) | (judged > 1)] = np.nan
     series_codes, task = joined_codes(*codes[: len(series)]), codes[len(series)]

@@ -23,6 +23,8 @@ from passk_cli.files.roles import (
 from passk_cli.message import Message
 from passk_cli.settle import Settle
 
+_DIGIT = re.compile("[0-9]")
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -80,6 +82,11 @@ class Grounds:
             or any(batch.layout.kinds.keys() >= {*own} for own in (CANONICAL, OF_HISTORIES))
             for batch in self.batches
         )
+
+    @cached_property
+    def unnumbered(self) -> list[str]:
+        """The tasks whose names have no digit, as those of headers and sums: few of many."""
+        return [name for name in self.tasks if _DIGIT.search(name) is None]
 
     @cached_property
     def unread(self) -> list[str]:

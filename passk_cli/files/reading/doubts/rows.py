@@ -130,7 +130,7 @@ def rates(grounds: Grounds) -> Iterator[Finding]:
 
 def summaries(grounds: Grounds) -> Iterator[Finding]:
     """Rows that sum up others."""
-    names = [n for n in grounds.tasks if re.sub(r"[\W_]+", "_", n.casefold()) in _SUMMARIES]
+    names = [n for n in grounds.unnumbered if re.sub(r"[\W_]+", "_", n.casefold()) in _SUMMARIES]
     task = grounds.column("task")
     if names and 0 < len(names) <= 3 and len(grounds.tasks) > 2 * len(names):
         texts = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
@@ -142,7 +142,8 @@ def headers(grounds: Grounds) -> Iterator[Finding]:
     """Headers among the rows, in any case and with any usual name."""
     usual = {name for names in ROLES["task"].names for name in names}
     task = grounds.column("task")
-    for name in grounds.tasks:
+    numbered = any(map(str.isdigit, task))
+    for name in grounds.tasks if numbered else grounds.unnumbered:
         plain = spelled(name.strip().removeprefix("\ufeff").strip())
         if plain in usual | {spelled(task)} and _is_header(grounds, name):
             where = Settle({"--where": f"{column_sql(task)} <> '{name}'"}, "leaves it out")

@@ -32,6 +32,8 @@ _IDS = {
 _DIFFERS = 0.2
 # Rows of a task from which an id in each row is one of tasks, where there are few of these.
 _MANY_ROWS, _FEW_TASKS = 5, 20
+# What is more in a name than ASCII letters in another case.
+_ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]")
 _POWER = re.compile(r"[0-9](\.[0-9]+)?[eE]\+?[0-9]{1,3}")
 
 COARSE_TASKS = Message(
@@ -160,6 +162,8 @@ def _plain(name: str) -> str:
     >>> _plain("./A b"), _plain("a_B"), _plain("1.0"), _plain("01")
     ('a b', 'a_b', '1', '01')
     """
+    if _ODD.search(name) is None:
+        return name.lower()
     text = unicodedata.normalize("NFKC", name).casefold().strip().removeprefix("./")
     return re.sub(r"\s+", " ", re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text))
 
@@ -193,8 +197,9 @@ def files(grounds: Grounds) -> Iterator[Finding]:
 
 def rounded(grounds: Grounds) -> Iterator[Finding]:
     """Ids that a spreadsheet rounded."""
-    name = next((name for name in grounds.tasks if _POWER.fullmatch(name)), None)
-    if name is not None and any(batch.layout.kind == "csv" for batch in grounds.batches):
+    table = any(batch.layout.kind == "csv" for batch in grounds.batches)
+    name = next(filter(_POWER.fullmatch, grounds.tasks), None) if table else None
+    if name is not None:
         yield Finding(ROUNDED_IDS, True, {"name": name})
 
 
