@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 
 from passk_cli.errors import DataError, NoResults
@@ -22,8 +22,9 @@ class Role:
     usual, generic : names between blanks.  A generic one is a candidate only when no usual one is
         there: a record's `id` or `seed` often stands beside the column that is meant.  Of generic
         names with bars between them, those before a bar come before the others.
+    words : words of names that mean the role where they are none of its names.
     doubtful : names that mean this or another thing: a column of such a name plays the role only
-        where nothing else does and its values say so (`pooled.unread_column`).
+        where nothing else does and its values say so (`reading.doubts.number`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
         "number" (or a verdict, as 1 and 0), a "text", a "solution", or an "amount" of what the
         attempt took, in the unit that UNITS has; "" for other roles.
@@ -32,12 +33,19 @@ class Role:
     usual: str
     generic: str = ""
     values: str = ""
+    words: str = ""
     doubtful: str = ""
 
-    @property
+    @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """Usual names, then generic ones, likelier ones first."""
         return tuple(tuple(each.split()) for each in (self.usual, *self.generic.split("|")))
+
+    @cached_property
+    def ranks(self) -> Mapping[str, int]:
+        """Name → its place among these: 0 of a usual one."""
+        every = [*enumerate(self.names)]
+        return {name: place for place, names in reversed(every) for name in names}
 
 
 # Names of tasks that anything may have, whether it holds results or not.
@@ -49,6 +57,8 @@ ROLES: dict[str, Role] = {
         " example_id eval_name puzzle_id case_id",
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
         f" | {LOOSE} | prompt_id | sample_id | question idx",
+        words="task case test item question problem prompt scenario instance example fixture query"
+        " puzzle challenge exercise qid goal ticket issue doc id uid idx",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
@@ -56,16 +66,22 @@ ROLES: dict[str, Role] = {
         " accuracy graded_list is_eval_success task_success functional_pass oracle_ok golden_match"
         " final_result_reached case_eval_result",
         "verified tests_passed tests_pass",
+        words="pass passes passed passing correct success succeeded solved resolved verdict ok"
+        " score reward grade outcome result acc accuracy right match win good valid compiles",
     ),
     "attempt": Role(
         "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"
         " repeat completion_id generation_id rep repetition replicate sample_idx trial_index"
         " attempt_index attempt_number rollout_idx generation_index",
         "run_idx run_number trial_number iter | seed",
+        words="attempt run trial rep repeat repetition replicate replica iter iteration try round"
+        " seed epoch rollout sample",
         doubtful="n idx index iteration round rollout try replica",
     ),
     "model": Role(
-        "model model_name model_id system agent agent_name engine", "agent_model llm | checkpoint"
+        "model model_name model_id system agent agent_name engine",
+        "agent_model llm | checkpoint",
+        words="model llm checkpoint agent engine assistant system",
     ),
     "score": Role("score scores reward rewards points grade", values="number"),
     "answer": Role(
@@ -124,6 +140,7 @@ ROLES: dict[str, Role] = {
     "n": Role("n num_samples n_samples num_attempts n_attempts attempts total"),
     "c": Role("c num_correct n_correct num_passed n_passed passes correct"),
 }
+ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
 # Roles that are read only when something asks for them.
 OF_ATTEMPTS = tuple(name for name, role in ROLES.items() if role.values)
 # What an attempt took: role → its unit, and the units that names of columns end in, each with the
@@ -604,18 +621,55 @@ def _spelled(column: str) -> str:
     return _CAPITAL.sub("_", column).lower().replace("-", "_").replace(" ", "_")
 
 
+def leaf(column: str) -> str:
+    """The last key of a column's path, as roles spell names.
+
+    >>> leaf("config.promptVersion")
+    'prompt_version'
+    """
+    return spelled(column.rpartition(".")[2])
+
+
+def words(column: str) -> set[str]:
+    """The words of a column's last key.
+
+    >>> sorted(words("meta.startedAt"))
+    ['at', 'started']
+    """
+    return {word for word in re.split(r"[^a-z0-9]+", leaf(column)) if word}
+
+
 def candidates(role: str, columns: Iterable[str]) -> list[str]:
     """The columns whose usual (or else generic) names say that they play a role."""
     columns = list(columns)
     feedback = [column for column in columns if role == "outcome" and column.startswith(_FEEDBACK)]
-    for names in ROLES[role].names:
-        matches = [column for column in columns if spelled(column) in names]
-        if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
-            # There a status says that the run ended.
-            return [column for column in matches if spelled(column) != "status"] + feedback
-        if matches:
-            return matches
-    return []
+    if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
+        # There a status says that the run ended.
+        usual = {*ROLES[role].names[0]} - {"status"}
+        return [column for column in columns if spelled(column) in usual] + feedback
+    ranks = {column: ROLES[role].ranks.get(spelled(column)) for column in columns}
+    best = min((rank for rank in ranks.values() if rank is not None), default=None)
+    return [column for column, rank in ranks.items() if rank is not None and rank == best]
+
+
+def strength(role: str, path: str) -> float:
+    """How surely a column's name means a role: 3 by a usual name, 0 not at all.
+
+    >>> strength("task", "task_id"), strength("task", "doc.id"), strength("outcome", "is_ok")
+    (3.0, 2.5, 1.2)
+    """
+    *before, last = path.replace(EACH, "").split(".")
+    name, kind = spelled(last), ROLE_WORDS[role]
+    rank = ROLES[role].ranks.get(name)
+    if rank == 0:
+        return 3.0
+    if name in ("id", "name", "key", "slug") and before and words(before[-1]) & kind:
+        return 2.5
+    if rank is not None:
+        return 1.7
+    if any(name.endswith(f"_{each}") for each in ROLES[role].names[0]):
+        return 1.6
+    return 1.2 if words(last) & kind else 0.0
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:

@@ -87,7 +87,7 @@ def _judged(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
 
 def _named(columns: Iterable[str]) -> bool:
     """Whether one of these is usually the task; "id" and "name" may be anything's."""
-    return any(spelled(name) in ROLES["task"].names[0] for name in columns)
+    return any(ROLES["task"].ranks.get(spelled(name)) == 0 for name in columns)
 
 
 @lru_cache(maxsize=1)

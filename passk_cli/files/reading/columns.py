@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -55,21 +54,19 @@ def _reason(batch: Batch, request: Request, role: str) -> str:
     if batch.layout.harness:
         return ""
     roles, kinds = batch.roles.columns(), batch.layout.kinds
-    usual, *rarer = ROLES[role].names
-    generic, name = [*chain.from_iterable(rarer)], spelled(roles[role])
-    why = "by its name" if name in usual else "by a name that often stands for something else"
+    ranks = ROLES[role].ranks
+    rank = ranks.get(spelled(roles[role]))
+    why = "by its name" if rank == 0 else "by a name that often stands for something else"
     if role in request.fields or (role == "outcome" and request.outcome is not None):
         why = "as asked"
-    elif name not in (*usual, *generic):
+    elif rank is None:
         why = "by the format"
     taken = {(find(column, kinds) or (column,))[0] for column in roles.values()}
     others = [
         other
         for other, of in kinds.items()
         if other not in taken
-        and (
-            other.lower() in (*usual, *generic) or (role == "outcome" and of - {"null"} == {"bool"})
-        )
+        and (other.lower() in ranks or (role == "outcome" and of - {"null"} == {"bool"}))
     ]
     return why + (f"; it could also be {', '.join(others)}" if others else "")
 

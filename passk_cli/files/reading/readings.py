@@ -16,27 +16,28 @@ from itertools import combinations, islice, product
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
-from passk_cli.files.reading.doubts.grounds import leaf, words
 from passk_cli.files.reading.doubts.settings import NAMES
 from passk_cli.files.reading.structures import (
     NUMBERED,
-    ROLE_WORDS,
     ROWS,
     FieldColumn,
     Structure,
     beginning,
-    strength,
 )
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     EACH,
     FAIL_WORDS,
     PASS_WORDS,
+    ROLE_WORDS,
     SETTINGS,
     UNITS,
     candidates,
     judge,
+    leaf,
     spelled,
+    strength,
+    words,
 )
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.option import declared

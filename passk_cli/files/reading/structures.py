@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError
 from passk_cli.files import formats
 from passk_cli.files.formats.format import File, Format, Wanted, look
-from passk_cli.files.reading.doubts.grounds import words
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import records
 from passk_cli.files.request import TABLES, Request
-from passk_cli.files.roles import EACH, ROLES, Roles, candidates, judge, spelled
+from passk_cli.files.roles import EACH, ROLES, Roles, candidates, judge, spelled, strength
 from passk_cli.files.sources.memory import register
 from passk_cli.files.sources.source import Source, parsed
 from passk_cli.message import WARNING, Message, Said
@@ -52,17 +51,6 @@ _EVALUATED = frozenset(
 )
 # How many records are looked at, how much of a file, how many files of a record each; how deep.
 ROWS, _BYTES, _FILES, _LEVELS = 1000, 1 << 22, 200, 5
-# Words of names that mean a role without being one of its usual names.
-_WORDS = {
-    "task": "task case test item question problem prompt scenario instance example fixture query"
-    " puzzle challenge exercise qid goal ticket issue doc id uid idx",
-    "outcome": "pass passes passed passing correct success succeeded solved resolved verdict ok"
-    " score reward grade outcome result acc accuracy right match win good valid compiles",
-    "model": "model llm checkpoint agent engine assistant system",
-    "attempt": "attempt run trial rep repeat repetition replicate replica iter iteration try round"
-    " seed epoch rollout sample",
-}
-ROLE_WORDS = {role: frozenset(text.split()) for role, text in _WORDS.items()}
 # Names that number attempts: 1, run_1, seed0.
 NUMBERED = re.compile(
     r"((attempt|run|trial|sample|epoch|rep|repeat|seed|try|iter(ation)?|rollout)[ _-]?)?\d+", re.I
@@ -71,26 +59,6 @@ NUMBERED = re.compile(
 _NAMED = 5
 # As many attempts as a task may have where there are fewer tasks; a key that is a plain word.
 _FEW, _WORD = 16, re.compile("[A-Za-z_]+")
-
-
-def strength(role: str, path: str) -> float:
-    """How surely a column's name means a role: 3 by a usual name, 0 not at all.
-
-    >>> strength("task", "task_id"), strength("task", "doc.id"), strength("outcome", "is_ok")
-    (3.0, 2.5, 1.2)
-    """
-    *before, last = path.replace(EACH, "").split(".")
-    usual, *generic = ROLES[role].names
-    name, kind = spelled(last), ROLE_WORDS[role]
-    if name in usual:
-        return 3.0
-    if name in ("id", "name", "key", "slug") and before and words(before[-1]) & kind:
-        return 2.5
-    if any(name in names for names in generic):
-        return 1.7
-    if any(name.endswith(f"_{each}") for each in usual):
-        return 1.6
-    return 1.2 if words(last) & kind else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +287,7 @@ def _are_flags(values: Sequence[Any], keys: Sequence[str]) -> bool:
 
 def _names_tasks(structure: Structure, level: Sequence[str]) -> bool:
     """Whether records name their tasks: by a usual name, or by values that each key has."""
-    if any(spelled(path) in ROLES["task"].names[0] for path in structure.columns):
+    if any(ROLES["task"].ranks.get(spelled(path)) == 0 for path in structure.columns):
         return True
     if candidates("task", structure.usual) and len({*level}) < structure.size:
         return True

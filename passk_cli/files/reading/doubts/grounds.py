@@ -18,7 +18,6 @@ from passk_cli.files.roles import (
     SETTINGS,
     addends,
     candidates,
-    spelled,
 )
 from passk_cli.message import Message
 from passk_cli.settle import Settle
@@ -107,21 +106,3 @@ class Grounds:
         names = [c for c in self.survey.columns if c not in read]
         facts = {c for role in OF_ATTEMPTS if role != "score" for c in candidates(role, names)}
         return [name for name in names if name not in facts]
-
-
-def leaf(column: str) -> str:
-    """The last key of a column's path, as roles spell names.
-
-    >>> leaf("config.promptVersion")
-    'prompt_version'
-    """
-    return spelled(column.rpartition(".")[2])
-
-
-def words(column: str) -> set[str]:
-    """The words of a column's last key.
-
-    >>> sorted(words("meta.startedAt"))
-    ['at', 'started']
-    """
-    return {word for word in re.split(r"[^a-z0-9]+", leaf(column)) if word}

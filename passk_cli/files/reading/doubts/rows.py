@@ -9,9 +9,9 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.files.database import column_sql
-from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
+from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import joined_codes
-from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, SHORT, spelled
+from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, SHORT, leaf, spelled, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
@@ -140,7 +140,7 @@ def summaries(grounds: Grounds) -> Iterator[Finding]:
 
 def headers(grounds: Grounds) -> Iterator[Finding]:
     """Headers among the rows, in any case and with any usual name."""
-    usual = {name for names in ROLES["task"].names for name in names}
+    usual = {*ROLES["task"].ranks}
     task = grounds.column("task")
     numbered = any(map(str.isdigit, task))
     for name in grounds.tasks if numbered else grounds.unnumbered:
@@ -161,7 +161,7 @@ def _is_header(grounds: Grounds, task: str) -> bool:
         return True
     row = int(np.flatnonzero(survey.columns[column].codes == rows[0])[0])
     names = {spelled(name) for name in survey.columns} | {
-        name for role in ROLES.values() for each in role.names for name in each
+        name for role in ROLES.values() for name in role.ranks
     }
     others = [survey.at(name, [row])[0] for name in survey.columns if name != column]
     known = [spelled(text.strip()) in names for text in others if text]

@@ -13,9 +13,9 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
-from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
+from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
-from passk_cli.files.roles import ROLES, SETTINGS, SHORT, candidates
+from passk_cli.files.roles import ROLES, SETTINGS, SHORT, candidates, leaf, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
@@ -224,7 +224,7 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     kind = survey.kind(name)
     chosen = survey.columns.get(grounds.request.fields.get("attempt", ""))
-    counts = kind.name == "number" and leaf(name) in sum(ROLES["attempt"].names, ())
+    counts = kind.name == "number" and leaf(name) in ROLES["attempt"].ranks
     if chosen and counts and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes):
         # The caller chose another column to number the attempts, which tells as many apart.
         return False

@@ -10,8 +10,9 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds, leaf, words
+from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Survey, joined_codes
+from passk_cli.files.roles import leaf, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import shortened
