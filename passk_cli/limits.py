@@ -30,8 +30,8 @@ MOST_EMPTY = 1_000_000
 MORE_MEMORY = "read less at once, or give it more memory"
 # Numbers of a table of models, or differences, by tasks: with its copies 300 MB.
 MOST_CELLS = 1 << 23
-# Differences between models, over all metrics: a second for each thousand of them.
-MOST_PAIRS = 200_000
+# Differences between models, over all metrics: 400 MB of results.
+MOST_PAIRS = 100_000
 # k of a plan: every design sums over all outcomes of its attempts.
 MOST_PLANNED_K = 1_000
 # Refits of each model of an extrapolation, which take seconds by the hundred.

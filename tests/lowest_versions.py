@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-_LOWEST = re.compile(r"([\w-]+)>=([\w.]+)")
+_LOWEST = re.compile(r"([\w.-]+)>=([\w.]+)")
 
 
 def lowest_versions(pyproject: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from passk_cli.limits import MOST_COLUMNS, MOST_GROUPS, MOST_TOML
 from tests.conftest import SAMPLES, Done, Passk
@@ -94,6 +95,10 @@ def models_apart(number: int) -> str:
     return "model,task,passed\n" + "".join(f"m{i},t{i},{i % 2}\n" for i in range(number))
 
 
+def models_at_a_task(number: int) -> str:
+    return "model,task,passed\n" + "".join(f"m{i},t,{i % 2}\n" for i in range(number))
+
+
 def groups(number: int) -> str:
     rows = (f"{m},t,g{g},{g % 2}\n" for g in range(number) for m in "ab")
     return "model,task,lang,passed\n" + "".join(rows)
@@ -106,6 +111,7 @@ def groups(number: int) -> str:
         (["tasks", "--matrix"], models_apart(2000), "names some models"),
         (["report", "-o", "x.html"], models_apart(1001), "1,001 models on a page, at most 1,000"),
         (["compare", "--by", "lang"], groups(MOST_GROUPS + 1), "--by lang: 2,001 groups"),
+        (["compare", "-m", "pass@1"], models_at_a_task(450), "450 models make 101,025 diff"),
         (["gate", "--by", "lang", "--min", "pass@1=0"], groups(MOST_GROUPS + 1), "--where"),
         (["report", "--by", "lang", "-o", "x.html"], groups(101), "--by lang: 101 groups, at most"),
     ],
@@ -158,11 +164,28 @@ def test_small_files_take_little_memory(tmp_path: Path, name: str) -> None:
     (command, *options), content = SMALL[name]
     path = tmp_path / "x.csv"
     path.write_text(content())
-    done = subprocess.run(
-        [sys.executable, "-m", "passk_cli", command, path, *options], capture_output=True,
+    done = _limited(command, path, *options)
+    assert done.returncode in (0, 1), done.stderr
+
+
+def _limited(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """A command that may hold 500 MB of data."""
+    return subprocess.run(
+        [sys.executable, "-m", "passk_cli", *map(str, arguments)], capture_output=True,
         text=True, preexec_fn=partial(resource.setrlimit, resource.RLIMIT_DATA, (MOST, MOST)),
     )  # fmt: skip
-    assert done.returncode in (0, 1), done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", ['{"task": "a", "x": "', "task,passed\n", "["])
+def test_a_packed_file_without_end_takes_little_memory(tmp_path: Path, start: str) -> None:
+    path = tmp_path / "x.zst"
+    with zstandard.open(path, "wb") as file:
+        file.write(start.encode())
+        for _ in range(1000):
+            file.write(b"a" * (1 << 20))
+    done = _limited("estimate", path)
+    assert (done.returncode, "unpacks to more than 67,108,864" in done.stderr) == (3, True)
 
 
 # Injection and secrets ---------------------------------------------------------------------------
@@ -239,9 +262,10 @@ def test_no_message_shows_a_password(
     assert not re.search("pw@|:pw|token=X", done.out + done.err), done.err
 
 
-def test_a_file_of_keys_is_named_and_not_quoted(passk: Passk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["A=SECRETabc\nOTHER=4711\n", "export A=SECRET,abc\nB=47,11\n"])
+def test_a_file_of_keys_is_named_and_not_quoted(passk: Passk, tmp_path: Path, text: str) -> None:
     path = tmp_path / ".env"
-    path.write_text("SECRET_KEY=abc123\nOTHER=4711\n")
+    path.write_text(text)
     done = passk("estimate", path)
     assert_refused(done, 3, ".env: neither JSON nor a delimited table; a table needs a header line")
     assert not re.search("SECRET|abc|4711", done.err)

@@ -353,7 +353,7 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     refused = passk(*these, "--test", "sign-flip")
     assert (refused.code, "it asks about new tasks" in refused.err) == (2, True)
     refused = passk(*these[:4], "--test", "within-tasks")
-    assert (refused.code, "--population these-tasks  asks" in refused.err) == (2, True)
+    assert (refused.code, "--population these-tasks  # asks" in refused.err) == (2, True)
 
 
 def test_these_tasks_permute_answers_and_scores(passk: Passk, write: Write) -> None:

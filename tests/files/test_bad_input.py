@@ -170,7 +170,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     (
         "mixed line ends in zstd", "a.csv.zst",
         zstandard.compress(b"task,passed\r\na,1\r\nb,1\n"), [],
-        "a.csv.zst: mixed line ends, or quotes; write it once more with a CSV library",
+        r"a.csv.zst:3: ends in \n, the lines before in \r\n; give all lines the same end",
     ),
     ("half a quote", "a.csv", 'task,passed\na,1\n"b"c,1\n', [], "a.csv:3: a quote without its"),
     (

@@ -133,7 +133,7 @@ def _records(file: File) -> Iterator[Any]:
     if not names:
         # Logs that other programs wrote may have the samples alone.
         yield from map(archive.json, filter(_SAMPLE.fullmatch, archive.names))
-    for records in archive.documents(names):
+    for records in map(archive.json, names):
         yield from records if isinstance(records, list) else ()
 
 

@@ -71,6 +71,7 @@ DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _FIRST = 100
 # What DuckDB calls a column whose name another one has.
 _NUMBERED = re.compile(r"_[0-9]+$")
+_ASSIGNED = re.compile(r"(export )?\w+=")
 _NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 EMPTY_FILES = Message(
     "empty-files", WARNING, "skipped {count:empty file}: {files}", "",
@@ -540,8 +541,8 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
     # A column without a name, such as the index of pandas, is called by its place.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
-    if len(names) < 2:
-        # Nothing of it is shown: it may be a file of keys.
+    if len(names) < 2 or _ASSIGNED.match(names[0]):
+        # Nothing of it is shown: it may be a file of keys, SECRET=a,b.
         problem = "neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         raise NoResults(source.name, problem, remedy, name="unknown-format")

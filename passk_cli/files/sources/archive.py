@@ -1,21 +1,18 @@
-"""The members of a zip file, those that Python's zipfile cannot unpack included, within limits."""
+"""The members of a zip file, those that zipfile of Python before 3.14 cannot unpack included."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
 from functools import cached_property
-from json import JSONDecoder
-from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import temporary_folder
 from passk_cli.errors import DataError
-from passk_cli.files.sources.source import Source, open_bytes, unique
+from passk_cli.files.sources.source import Source, unique, zstd
 
 # A member larger than this, unpacked, is refused, as is one that unpacks to a thousand times its
 # size: a summary of 10⁶ attempts is a tenth of it.
@@ -23,7 +20,6 @@ MOST_BYTES, MOST_TIMES, _SURE = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
-_decode = JSONDecoder(object_pairs_hook=unique).raw_decode
 
 
 class Archive:
@@ -58,23 +54,21 @@ class Archive:
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:
-        """A member's unpacked bytes; line ends of one packed by zstd all read as \\n.
-
-        KeyError where there is none of that name.
-        """
+        """A member's unpacked bytes; KeyError where there is none of that name."""
         member = self._members[name]
-        if member.compress_type == _ZSTD:
-            return self._zstd([member])
         data = self._packed(member)
-        if member.compress_type not in (_STORED, _DEFLATED):
-            raise self._damaged(name, f"packed by method {member.compress_type}")
-        if member.compress_type == _DEFLATED:
-            try:
-                # One more than it says of itself, and no more, is enough to know.
+        try:
+            # One byte more than it says of itself, and no more, is enough to know.
+            if member.compress_type == _DEFLATED:
                 unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
                 data = unpacker.decompress(data, member.file_size + 1)
-            except zlib.error as error:
-                raise self._damaged(name, str(error)) from None
+            elif member.compress_type == _ZSTD:
+                with zstd().open(io.BytesIO(data)) as file:
+                    data = file.read(member.file_size + 1)
+            elif member.compress_type != _STORED:
+                raise self._damaged(name, f"packed by method {member.compress_type}")
+        except (EOFError, zlib.error, zstd().ZstdError) as error:
+            raise self._damaged(name, str(error)) from None
         if len(data) != member.file_size or zlib.crc32(data) != member.CRC:
             raise self._damaged(name, "its checksum is wrong")
         return data
@@ -87,22 +81,6 @@ class Archive:
             return json.loads(self.read(name), object_pairs_hook=unique)
         except (ValueError, RecursionError) as error:
             raise self._damaged(name, f"not JSON: {error}") from None
-
-    def documents(self, names: Sequence[str]) -> Iterator[Any]:
-        """The JSON of several members, in this order; packed by zstd they are unpacked at once."""
-        members = [self._members[name] for name in names]
-        if not all(member.compress_type == _ZSTD for member in members):
-            yield from map(self.json, names)
-            return
-        text, place = self._zstd(members).decode(errors="replace").strip(), 0
-        while place < len(text):
-            try:
-                document, place = _decode(text, place)
-            except (ValueError, RecursionError) as error:
-                raise self._damaged(names[0], f"not JSON: {error}") from None
-            yield document
-            while text[place : place + 1].isspace():
-                place += 1
 
     def _require_modest(self, place: str, size: int, packed: int) -> None:
         if size > _SURE and size > MOST_TIMES * max(packed, 1):
@@ -124,28 +102,6 @@ class Archive:
             _, name, extra = _LOCAL_HEADER.unpack(header)
             file.seek(name + extra, 1)
             return file.read(member.compress_size)
-
-    def _zstd(self, members: Sequence[zipfile.ZipInfo]) -> bytes:
-        """A member packed with zstd, which zipfile of Python before 3.14 cannot unpack."""
-        most = sum(member.file_size for member in members)
-        if most > MOST_BYTES:
-            name = f"{self._source.name}: {len(members)} members"
-            raise _dubious(name, f"unpack to {most:,} bytes")
-        name = members[0].filename if members else ""
-        with temporary_folder("passk-") as folder:
-            packed = Path(folder) / "members.zst"
-            with open(packed, "wb") as file:
-                for member in members:
-                    file.write(self._packed(member))
-            source = Source(str(packed), name, None, "zstd")
-            with open_bytes(source, max(most, _SURE) + 2) as stream:
-                try:
-                    data = stream.read(most + 2)
-                except DataError as error:
-                    raise self._damaged(name, error.problem) from None
-        if len(data) > most + 1:
-            raise self._damaged(name, "longer than it says")
-        return data
 
     def _damaged(self, name: str, problem: str) -> DataError:
         place, remedy = f"{self._source.name}: {name}", "damaged? copy the file again"

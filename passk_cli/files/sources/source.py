@@ -9,15 +9,17 @@ import json
 import os
 import re
 import struct
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from types import NoneType
 from typing import IO, TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.files.database import AS_IT_IS, connect
+from passk_cli.files.database import AS_IT_IS
 
 if TYPE_CHECKING:
     import duckdb
@@ -136,16 +138,19 @@ def mentions(source: Source, text: bytes) -> bool:
 def open_bytes(source: Source, most: int | None = None) -> IO[bytes]:
     """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
 
-    The line ends of a zstd file all read as \\n.
     most : the bytes that a packed file may unpack to; those of a file of its size unless given.
     """
     if source.packing == "none":
         return open(source.path, "rb")
     if most is None:
         most = max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
-    gzipped = source.packing == "gzip"
-    chunks = _gzip_chunks(source.path) if gzipped else _zstd_lines(source, min(most, 1 << 30))
-    return io.BufferedReader(_ByteStream(source.name, chunks, most), 1 << 16)
+    packing = gzip if source.packing == "gzip" else zstd()
+    return io.BufferedReader(_ByteStream(source.name, _chunks(source.path, packing), most), 1 << 16)
+
+
+def zstd() -> Any:
+    """Python's module of zstd, which it has from 3.14 on."""
+    return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def require_shallow(name: str, start: bytes) -> None:
@@ -241,16 +246,11 @@ class _ByteStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        import duckdb
-
         while not self._rest:
             try:
                 chunk = next(self._chunks, None)
-            except (EOFError, OSError, zlib.error, duckdb.Error) as error:
-                reason = str(error).split("\n")[0][:200]
-                if "Maximum line size" in str(error):
-                    raise self._dubious() from None
-                problem = "not UTF-8" if "CSV Error" in reason else f"cannot be unpacked ({reason})"
+            except (EOFError, OSError, zlib.error, zstd().ZstdError) as error:
+                problem = f"cannot be unpacked ({error})"
                 remedy = "cut off or damaged? copy the file again"
                 raise DataError(self._name, problem, remedy, name="damaged-file") from None
             if chunk is None:
@@ -258,36 +258,18 @@ class _ByteStream(io.RawIOBase):
             self._rest = memoryview(chunk)
             self._size += len(chunk)
             if self._size > self._most:
-                raise self._dubious()
+                problem = f"unpacks to more than {self._most:,} bytes, far more than results do"
+                remedy = "unpack it yourself and give that file"
+                raise DataError(self._name, problem, remedy, name="damaged-file")
         count = min(len(buffer), len(self._rest))
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
 
-    def _dubious(self) -> DataError:
-        problem = f"unpacks to more than {self._most:,} bytes, far more than results do"
-        remedy = "unpack it yourself and give that file"
-        return DataError(self._name, problem, remedy, name="damaged-file")
 
-
-def _gzip_chunks(path: str) -> Iterator[bytes]:
-    with gzip.open(path, "rb") as file:
+def _chunks(path: str, packing: Any) -> Iterator[bytes]:
+    with packing.open(path, "rb") as file:
         while chunk := file.read(1 << 16):
             yield chunk
-
-
-def _zstd_lines(source: Source, longest: int) -> Iterator[bytes]:
-    """Python 3.11 cannot read zstd; DuckDB can, so it hands over the lines."""
-    lines = connect([source.path]).execute(
-        "SELECT text FROM read_csv($path, columns={'text': 'VARCHAR'}, delim=chr(1), quote='',"
-        " escape='', header=false, auto_detect=false, null_padding=true, compression='zstd',"
-        # Without its size a buffer is 16 times as long as a line may be.
-        f" max_line_size={longest}, buffer_size={longest}, parallel=false, strict_mode=false,"
-        " hive_partitioning=false)",
-        {"path": source.path},
-    )
-    while batch := lines.fetchmany(1000):
-        for (text,) in batch:
-            yield (text or "").encode() + b"\n"
 
 
 def of_objects(source: Source, *, lines: bool) -> dict[str, Any]:
