@@ -498,12 +498,12 @@ def _sources(data: Any, folder: Path, request: Request, hidden: list[str]) -> li
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
-    if not isinstance(data, list | tuple | Mapping) or frames_of(data):
+    if not isinstance(data, list | tuple | Mapping):
         return []
     if not data:
         raise ParameterError("no files given", name="no-files")
     if isinstance(data, Mapping):
-        return [file_of_rows(rows_of(data), folder / "rows.jsonl")]
+        return [] if frames_of(data) else [file_of_rows(rows_of(data), folder / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
         return [file_of_rows(data, folder / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)

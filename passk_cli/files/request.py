@@ -38,7 +38,6 @@ WITHOUT_AMOUNTS = (
     Settle({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     Settle({"--missing-cost": "drop"}, "takes means over those that have one"),
 )
-SKIPPED = Settle({"--skip-bad": True}, "leaves such lines out")
 # What a missing cost is; with the last, it may be anything, and numbers are ranges.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
 # What becomes of a missing outcome or cost where attempts are written down: it stays one.

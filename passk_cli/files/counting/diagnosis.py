@@ -22,10 +22,11 @@ from passk_cli.files.reading.records import (
     mixed_ends,
     record_at,
 )
-from passk_cli.files.request import BOUNDS, SKIPPED, Request
+from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import EACH, ENDED_WORDS, find
 from passk_cli.files.sources.source import (
     QUOTE,
+    SKIPPED,
     Source,
     damaged_parquet,
     object_bytes,

@@ -13,16 +13,11 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
-from passk_cli.files.counting.checks import (
-    WITHOUT_GROUP,
-    copy_of_a_file,
-    equal_models,
-    mixed_tasks,
-    several_scores,
-)
+from passk_cli.files.counting.checks import WITHOUT_GROUP, mixed_tasks, several_scores
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import Spooled
+from passk_cli.files.reading.strays import copy_of_a_file, equal_models
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import OF_ATTEMPTS, addends, candidates, find
 from passk_cli.message import refused

@@ -15,17 +15,16 @@ from typing import Any
 
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import AS_IT_IS, ours, parquet_keys, quote_name
-from passk_cli.files.request import SKIPPED
 from passk_cli.files.sources import documents
 from passk_cli.files.sources.archive import Archive
 from passk_cli.files.sources.source import (
-    KeyTwice,
     Source,
     damaged_parquet,
     lines,
     open_bytes,
     packing_by,
     parsed,
+    record_of,
     unique,
 )
 from passk_cli.message import WARNING, Message, Said
@@ -134,23 +133,13 @@ class File:
         """
         wanted = wanted or Wanted()
         for number, text in lines(self.source):
-            record, problem, remedy = None, "", ""
-            try:
-                record = json.loads(text, object_pairs_hook=unique)
-            except KeyTwice as error:
-                problem, remedy = str(error), "keep one"
-            except (ValueError, RecursionError):
-                pass
-            if isinstance(record, dict):
+            record = record_of(text, f"{self.source.name}:{number}", unique)
+            if not isinstance(record, DataError):
                 yield number, record
             elif wanted.skip_bad:
                 wanted.skipped += 1
             else:
-                line = shortened(text.decode(errors="replace").strip())
-                settles = [] if problem else [SKIPPED]
-                problem = problem or f"not a JSON record: {line}"
-                place = f"{self.source.name}:{number}"
-                raise BadRecord(place, problem, remedy, settles=settles)
+                raise record
 
     def rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         """Values of these columns, or of fields in columns, of each row of a Parquet file.

@@ -14,10 +14,9 @@ import duckdb
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, ours, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
-from passk_cli.files.request import SKIPPED
 from passk_cli.files.sources.source import (
     OBJECTS,
-    KeyTwice,
+    SKIPPED,
     Source,
     csv_rows,
     damaged_parquet,
@@ -27,12 +26,11 @@ from passk_cli.files.sources.source import (
     of_objects,
     open_bytes,
     parsed,
+    record_of,
     unique,
 )
-from passk_cli.text import shortened
 
 Record = Mapping[str, Any]
-_MARK = b"\xef\xbb\xbf"
 
 
 def mixed_ends(source: Source) -> DataError | None:
@@ -88,25 +86,7 @@ def _record(
             return dict(zip(names, written, strict=True))
         problem = f"{len(written)} fields; the header has {len(names)}"
         return BadRecord(place, problem, settles=[SKIPPED])
-    if written.startswith(_MARK) and not place.endswith(":1"):
-        problem = "a mark of byte order, as where files were joined"
-        remedy = "give these files one by one, or take the mark out"
-        return BadRecord(place, problem, remedy)
-    problem = "not a JSON record"
-    try:
-        record = json.loads(written, object_pairs_hook=hook)
-        if isinstance(record, dict):
-            return record
-    except UnicodeDecodeError:
-        problem = "not UTF-8"
-    except json.JSONDecodeError as error:
-        problem = f"not JSON ({error.msg})"
-    except KeyTwice as error:
-        return BadRecord(place, str(error), "keep one")
-    except RecursionError:
-        problem = "nested too deeply"
-    text = shortened(written.decode(errors="replace").strip())
-    return BadRecord(place, f"{problem} in {text}", settles=[SKIPPED])
+    return record_of(written, place, hook)
 
 
 def records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:

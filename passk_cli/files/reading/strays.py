@@ -1,20 +1,30 @@
-"""Files that hold nothing, are there twice, or lie in a folder by chance."""
+"""Files that hold nothing, are there twice, sum up others, or lie in a folder by chance."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
+from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Settle
 from passk_cli.text import first_few
 
+IDENTICAL_MODELS = Message(
+    "identical-models", WARNING,
+    "{copy} is byte for byte the same as {file}{?more| (and {more:more file} like that)}; each"
+    " counts as a model",
+    "",
+    "Two files that are models by their names hold the same bytes: one is probably a copy. Their"
+    " difference is exactly 0, which says nothing about two models. Leave the copy out.",
+)  # fmt: skip
 # Names of files that sum up the others.
 _SUMMARY = re.compile(
     r"((results?|eval|runs?|models?|benchmark|all)[_-])?"
@@ -104,3 +114,52 @@ def require_no_copies(batches: Sequence[Batch]) -> None:
                 problem += " attempts have no number that would tell"
                 remedy = "name the files to read one by one"
                 raise DataError(source.name, problem, remedy, name="duplicate-files")
+
+
+def _equal(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, Source]]:
+    """Files that are byte for byte the same as one before them, each with that one.
+
+    sources : each with what must be equal besides.
+    """
+    alike: dict[object, list[Source]] = {}
+    for key, source in sources:
+        size = source.shared.size if source.shared else os.path.getsize(source.path)
+        alike.setdefault((key, size), []).append(source)
+    pairs = []
+    for group in alike.values():
+        first: dict[bytes, Source] = {}
+        for source in group if len(group) > 1 else ():
+            with open(source.path, "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").digest()
+            if first.setdefault(digest, source) is not source:
+                pairs.append((source, first[digest]))
+    return pairs
+
+
+def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
+    """Error of a copy of a file whose attempts have no numbers: they would count twice."""
+    unnumbered = (
+        ((source.label, tuple(batch.layout.constants_of(source.path).items())), source)
+        for batch in batches
+        for source in batch.sources
+        if batch.roles.attempt is None and (source.label or batch.roles.model)
+    )
+    for copy, source in _equal(unnumbered):
+        problem = f"byte for byte the same as {source.name}, and attempts have no number that would"
+        keep = Settle({"--duplicates": "keep"}, "counts both, if both are runs")
+        return DataError(
+            copy.name, f"{problem} tell repeats", "leave one out", name="duplicate-files",
+            settles=[keep],
+        )  # fmt: skip
+    return None
+
+
+def equal_models(batches: Sequence[Batch]) -> list[Said]:
+    """A warning where files that are models by their names are byte for byte the same."""
+    files = [b for b in batches if b.layout.kind != "record" and not b.roles.model]
+    named = [("", source) for batch in files for source in batch.sources if not source.label]
+    pairs = _equal(named) if len(named) > 1 else []
+    if not pairs:
+        return []
+    (copy, source), more = pairs[0], len(pairs) - 1
+    return [IDENTICAL_MODELS(copy=copy.name, file=source.name, more=more)]

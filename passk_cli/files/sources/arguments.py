@@ -19,6 +19,7 @@ from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
+    MARK,
     PACKED,
     SUFFIXES,
     Source,
@@ -35,7 +36,6 @@ from passk_cli.text import decoded, name_of
 
 # What rows of Python's are called, and the model of data that names none and is no file.
 ROWS, UNNAMED = "<rows>", "model"
-_BOM = b"\xef\xbb\xbf"
 # Results in a folder that are packed in a way that is not read are refused, not passed over.
 _ENDS = tuple(s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4"))
 
@@ -399,11 +399,11 @@ def _source(
     opening = opening_of(start)
     if opening in ("{", "["):
         require_shallow(name, start)
-    if not start.startswith(_BOM):
+    if not start.startswith(MARK):
         return replace(source, opening=opening)
     copy = spool / str(place)
     with open_bytes(source) as packed, open(copy, "wb") as plain:
-        packed.read(len(_BOM))
+        packed.read(len(MARK))
         shutil.copyfileobj(packed, plain, 1 << 20)
     return replace(source, path=str(copy), packing="none", opening=opening)
 
@@ -413,4 +413,4 @@ def opening_of(start: bytes) -> str:
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):
             return magic.decode()
-    return start.removeprefix(_BOM).lstrip()[:1].decode(errors="replace")
+    return start.removeprefix(MARK).lstrip()[:1].decode(errors="replace")

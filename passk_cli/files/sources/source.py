@@ -18,8 +18,10 @@ from itertools import islice
 from types import NoneType
 from typing import IO, TYPE_CHECKING, Any
 
-from passk_cli.errors import DataError, NoResults
+from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.database import AS_IT_IS
+from passk_cli.settle import Settle
+from passk_cli.text import shortened
 
 if TYPE_CHECKING:
     import duckdb
@@ -56,6 +58,9 @@ OBJECTS = (
     f" maximum_object_size=$size{AS_IT_IS})"
 )
 OBJECT_BYTES = 1 << 24
+# What settles a line that is no record.
+SKIPPED = Settle({"--skip-bad": True}, "leaves such lines out")
+MARK = b"\xef\xbb\xbf"
 _FIELD_CHARACTERS = 1 << 30
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
@@ -295,6 +300,31 @@ def parsed(line: str | bytes) -> object:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
+
+
+def record_of(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | DataError:
+    """The record of a line of JSON, or what is wrong with it.
+
+    hook : that of json for objects, such as `unique`.
+    """
+    if line.startswith(MARK) and not place.endswith(":1"):
+        problem = "a mark of byte order, as where files were joined"
+        return BadRecord(place, problem, "give these files one by one, or take the mark out")
+    problem = "not a JSON record"
+    try:
+        record = json.loads(line, object_pairs_hook=hook)
+        if isinstance(record, dict):
+            return record
+    except UnicodeDecodeError:
+        problem = "not UTF-8"
+    except json.JSONDecodeError as error:
+        problem = f"not JSON ({error.msg})"
+    except KeyTwice as error:
+        return BadRecord(place, str(error), "keep one")
+    except RecursionError:
+        problem = "nested too deeply"
+    text = shortened(line.decode(errors="replace").strip())
+    return BadRecord(place, f"{problem} in {text}", settles=[SKIPPED])
 
 
 class KeyTwice(ValueError):

@@ -19,10 +19,10 @@ from passk_cli.files.counting.statement import LateColumn
 from passk_cli.files.database import FILE_COLUMN
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.records import first_fault, mixed_ends
-from passk_cli.files.request import SKIPPED, Request
+from passk_cli.files.request import Request
 from passk_cli.files.roles import SLACK
 from passk_cli.files.sources.cluster import READ, paths_by
-from passk_cli.files.sources.source import QUOTE, csv_rows, lines
+from passk_cli.files.sources.source import QUOTE, SKIPPED, csv_rows, lines
 
 
 def name(column: str) -> str:
