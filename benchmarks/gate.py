@@ -24,12 +24,12 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 import passk_cli
-from passk_cli.commands.gate.alarms import false_alarm
 from passk_cli.commands.gate.rehearsal import Stage, stage
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
+from passk_cli.inference.alarms import false_alarm
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence

@@ -68,6 +68,12 @@ _FAMILIES = {
         " of no model in the data. The message names what is near, or the models; `passk describe"
         " FILE` lists them.",
     ),
+    "no-such-suite": (
+        "a history has no suite of this name",
+        "`--baseline history.parquet:SUITE:last5` compares with the runs of one suite, which `passk"
+        ' record --suite` named. In a file of rules `first = "pass"` says that a suite that the'
+        " history does not have yet has its first night.",
+    ),
     "no-such-column": (
         "the data has no column of this name",
         "The message names what is near, or the columns. A key inside another one is written as"

@@ -22,7 +22,7 @@ OF_COLUMNS = (
 )
 
 # What the caller named is not there: a mistake of usage, though data show it.
-_NAMED = ("no-such-column", "no-such-model")
+_NAMED = ("no-such-column", "no-such-model", "no-such-suite")
 
 
 class PasskError(Exception):

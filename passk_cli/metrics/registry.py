@@ -210,6 +210,23 @@ class Metric:
             return None
         return expectation(self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1)))
 
+    def at(self, rates: Floats) -> Floats:
+        """The metric at success rates: exactly, or for one of many terms at their nearest counts.
+
+        rates : in [0, 1], of any shape.  Errors: those of `values`, for other families than counts.
+
+        >>> parse("pass^2").at(np.array([0.5, 1.0])).tolist()
+        [0.25, 1.0]
+        """
+        if self.expectation is None:
+            many = 1_000
+            values = self.values(np.full(many + 1, many), np.arange(many + 1))
+            near: Floats = values[np.rint(rates * many).astype(np.int64)]
+            return near
+        polynomial, rest = self.expectation
+        value = polynomial.at(rates)
+        return 1.0 - value if rest else value
+
     def values_of(self, attempts: Attempts) -> Floats:
         """The metric of each cell, for a family that needs more than counts; NaN where n < k."""
         a = attempts

@@ -209,3 +209,44 @@ def copies_between(
                 copy = copy_of(name, rival, n, (counts.c[own], others.c[rows]), len(rivals))
                 if copy is not None:
                     yield copy
+
+
+def renamed_models(
+    before: Counts, gone: Iterable[str], after: Counts, others: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Models that are gone, each with another that has its tasks and passes them alike.
+
+    before, gone : counts with the models that are gone.  after, others : counts with those that
+    may be one of them under a new name.
+    """
+    for old in gone:
+        base = _cells(before, old)
+        fits = {new: _alike(base, _cells(after, new)) for new in others}
+        if any(fits.values()):
+            yield old, max(others, key=fits.__getitem__)
+
+
+def _cells(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]:
+    """(task, groups …) → attempts and passes of a model."""
+    return {
+        (task, *series[1:]): (n, c)
+        for (series, task), n, c in zip(
+            counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True
+        )
+        if series[0] == model
+    }
+
+
+def _alike(
+    one: Mapping[tuple[str, ...], tuple[int, int]], other: Mapping[tuple[str, ...], tuple[int, int]]
+) -> float:
+    """P(as many tasks change as do, by chance alone) of two models; 0 where it is below 1 % or
+    fewer than nine tenths of the tasks are shared."""
+    shared = sorted(one.keys() & other.keys())
+    if len(shared) < 0.9 * max(len(one), len(other)):
+        return 0.0
+    (n, c), (n_other, c_other) = (np.array([of[task] for task in shared]).T for of in (one, other))
+    moved = int((c * n_other != c_other * n).sum())
+    law = number_law(chances(n, n_other, c + c_other).changes)
+    chance = float(law[moved:].sum())
+    return chance if chance >= 0.01 else 0.0

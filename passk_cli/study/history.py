@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Ints, NDArray
+from passk_cli.arrays import Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
@@ -288,6 +288,17 @@ def pooled(
     return some.regrouped([named[series] for series in some.series], group_names)
 
 
+def moved(rates: Floats, effect: float) -> Floats:
+    """Rates whose logits are moved by an effect; those of 0 and 1 stay.
+
+    >>> moved(np.array([0.0, 0.5]), math.log(3)).tolist()
+    [0.0, 0.75]
+    """
+    odds = math.exp(effect)
+    shifted: Floats = rates * odds / (1.0 - rates + rates * odds)
+    return shifted
+
+
 _LAST = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
 
 
@@ -319,12 +330,23 @@ def without_runs(read: Callable[..., Counts], baseline: Any) -> ParameterError |
 class PastRuns(NamedTuple):
     """Runs of a history that a number rests on: all, or those with an amount.
 
-    history : every such run apart.  setups : all of them by series.  runs : how many are pooled.
+    history : every such run apart.  setups : all of them by series.
+    recent : series → cells of those that are pooled, (runs × tasks).
     """
 
     history: Counts
     setups: Mapping[Series, Setup]
-    runs: Mapping[Series, int]
+    recent: Mapping[Series, Ints]
+
+    @property
+    def runs(self) -> dict[Series, int]:
+        """How many runs of each series are pooled."""
+        return {series: len(cells) for series, cells in self.recent.items()}
+
+    def having(self, c: Ints) -> PastRuns:
+        """The same runs with other passes, one number per cell of the history."""
+        setups = {s: replace(each, c=c[each.cells]) for s, each in self.setups.items()}
+        return PastRuns(replace(self.history, c=c, attempts={}), setups, self.recent)
 
 
 @dataclass(frozen=True)
@@ -345,6 +367,37 @@ class Past:
         """The fewest runs of a series from which the effect of a run is known, and of what."""
         return min((len(setup.runs), role) for role, stretch in self.stretches.items()
                    for setup in stretch.setups.values())  # fmt: skip
+
+    def effect(self, series: Series) -> tuple[float, int]:
+        """Estimated standard deviation of the effect of a run on pass@1, and from how many runs."""
+        setup = self.stretches[""].setups[series]
+        if len(setup.runs) < 2 or len(setup.tasks) < 2:
+            return 0.0, len(setup.runs)
+        return math.sqrt(run_variance(setup.c / setup.n)), len(setup.runs)
+
+    def drawn(
+        self, base: Counts, rates: Floats, scales: Mapping[Series, float],
+        generator: np.random.Generator,
+    ) -> tuple[Past, Ints]:  # fmt: skip
+        """The history with runs that are drawn anew, and the passes of the last ones together.
+
+        base : the last runs as they are judged.  rates : of its cells.
+        scales : series → standard deviation of the effect of a run, in logits.
+        """
+        stretch, passes = self.stretches[""], np.zeros_like(base.n)
+        history = stretch.history
+        c = history.c.copy()
+        for s, series in enumerate(base.series):
+            rows, setup, recent = base.rows_of(s), stretch.setups[series], stretch.recent[series]
+            # Tasks of all runs are tasks of the last ones too.
+            shared = np.searchsorted(history.task_codes[recent[0]], setup.tasks)
+            older = setup.cells[: len(setup.runs) - len(recent)]
+            runs = [(cells, rates[rows][shared]) for cells in older]
+            for cells, own in (*runs, *((cells, rates[rows]) for cells in recent)):
+                effect = scales[series] * generator.standard_normal()
+                c[cells] = generator.binomial(history.n[cells], moved(own, effect))
+            passes[rows] = c[recent].sum(axis=0)
+        return replace(self, stretches={**self.stretches, "": stretch.having(c)}), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
         """The interval of a difference to it, with the effect of the run."""
@@ -400,7 +453,7 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
     if suite not in suites and (suite or len(suites) > 1):
         raise ParameterError(
             f"--baseline {argument}: its suites are {', '.join(suites)}",
-            name="no-such-model",
+            name="no-such-suite",
             settles=[
                 Settle({"--baseline": f"{path}:{s}:last{number}"})
                 for s in nearest(suite, suites) or suites[:3]
@@ -421,7 +474,7 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
             {s.series: s for s in setups(history, last) if s.suite == wanted}
             for last in (0, number)
         )
-        stretches[role] = PastRuns(history, every, {n: len(s.runs) for n, s in recent.items()})
+        stretches[role] = PastRuns(history, every, {n: s.cells for n, s in recent.items()})
         pools[role] = pooled(history, [(s.series, s.cells) for s in recent.values()], names)
         if not role:
             latest = pooled(history, [(s.series, s.cells[-1]) for s in recent.values()], names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -140,3 +140,19 @@ def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:
     adjusted = holm(np.array([test.p for test in tests])).tolist()
     pairs = [replace(test, p=p) for test, p in zip(tests, adjusted, strict=True) if p <= level]
     return sorted(pairs, key=lambda pair: (pair.p, pair.first, pair.second))
+
+
+def words_left_out(facts: ReadFacts, series: Sequence[str]) -> list[str]:
+    """What reading left out of a series, or made of its attempts without an outcome, in words."""
+    missing, emptied = facts.missing, facts.emptied
+    if facts.losses is not None:
+        own_missing, own_emptied = facts.losses.of_series(series) or (missing, emptied)
+        missing, emptied = own_missing, own_emptied if emptied else 0
+    became = BECAME.get(facts.missing_policy)
+    words = {
+        f"{plural(facts.skipped, 'line')} skipped": facts.skipped,
+        f"{plural(facts.empty_files, 'empty file')} skipped": facts.empty_files,
+        f"{plural(missing, 'attempt')} without an outcome {became}": missing and became,
+        f"{plural(emptied, 'task')} left without any attempt": emptied,
+    }
+    return [phrase for phrase, there in words.items() if there]

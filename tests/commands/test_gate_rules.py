@@ -197,23 +197,23 @@ def test_check_needs_no_data(nightly: Path, passk: Passk) -> None:
 
 
 REFUSED: list[tuple[str, str, str]] = [
-    ('baseline = "a-old', 'baselin = "a-old', "passk.toml:5: suite.a.baselin: there is no such"
+    ('baseline = "a-old', 'baselin = "a-old', "passk.toml:5: suite a: baselin: there is no such"
      " key; did you mean baseline?"),
-    ("max-drop = {\"pass@1\" = 0.05}", "max_dorp = 1", "passk.toml:6: suite.a.max_dorp: there is"
+    ("max-drop = {\"pass@1\" = 0.05}", "max_dorp = 1", "passk.toml:6: suite a: max_dorp: there is"
      " no such key; did you mean max-drop?"),
-    ("0.05}", "7}", "passk.toml:6: suite.a.max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
-    ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite.a.level: it is one for all suites;"
+    ("0.05}", "7}", "passk.toml:6: suite a: max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
+    ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: it is one for all suites;"
      " write it above the first [[suite]]"),
-    ('tier = "smoke"', "weight = -1", "passk.toml:7: suite.a.weight -1: it must be at least 0"),
+    ('tier = "smoke"', "weight = -1", "passk.toml:7: suite a: weight -1: it must be at least 0"),
     ('tier = "smoke"', "max-drop = 1", "passk.toml:7: this is not TOML: "),
-    ('name = "a"', 'name = "b"', "passk.toml:10: two suites are named b"),
-    ('runs = "a.jsonl"', "", "passk.toml:2: a suite needs a runs"),
+    ('name = "a"', 'name = "b"', "passk.toml:10: suite b: name: two suites have it"),
+    ('runs = "a.jsonl"', "", "passk.toml:2: suite a: runs is missing"),
     ('baseline = "a-old.jsonl"', "", "passk.toml:6: suite a: max-drop, max-increase and"
      " no-regression need a baseline"),
     ('tier = "smoke"', 'quarantine = [{task = "t1", until = "soon", reason = "x"}]',
-     "passk.toml:7: suite.a.quarantine t1: until soon is no date"),
-    ('tier = "smoke"', 'quarantine = ["t1"]', "passk.toml:7: suite.a.quarantine: write {task"),
-    ('tier = "smoke"', 'adjust = "x"', "passk.toml:7: suite.a.adjust x: choose one of"),
+     "passk.toml:7: suite a: quarantine t1: until soon is no date"),
+    ('tier = "smoke"', 'quarantine = ["t1"]', "passk.toml:7: suite a: quarantine: write {task"),
+    ('tier = "smoke"', 'adjust = "x"', "passk.toml:7: suite a: adjust x: choose one of"),
     ('tier = "smoke"', f'must-pass = ["t1"]\nquarantine = [{{task = "t1", until = {LATER}, reason'
      ' = "x"}]', "passk.toml:7: suite a: must-pass t1: this task is in quarantine"),
     ('tier = "smoke"', 'adjust = "bh"', "passk.toml:7: suite a: adjust bh: suites are judged at"),
@@ -245,7 +245,6 @@ def test_what_is_wrong_is_named_with_its_line(
     [
         (["a.jsonl", "--rules", "passk.toml"], "--rules is about files that a file of rules names"),
         (["a.jsonl", "--check"], "--check is about files"),
-        (["--rehearse"], "--rehearse draws one run, not the suites of a file"),
     ],
 )
 def test_options_that_exclude_rules(
@@ -563,6 +562,15 @@ def test_a_history_that_is_not_there_yet_has_its_first_night(tmp_path: Path, pas
     second = passk("gate", "--rules", book)
     assert "not judged" not in second.out
     assert "cost increase ≤ 10 %" in second.out
+    # A suite that is new in this history has its first night there, if the file says so.
+    later = text.replace('"s"', '"t"').replace("h.parquet:", "h.parquet:t:")
+    new = passk("gate", "--rules", rules(tmp_path, f'first = "pass"\n{text}{later}'))
+    assert "2 rules not judged, no baseline yet" in new.out
+    assert re.search(r"s +cost increase ≤ 10 % +\S.* (pass|fail|undecided)", new.out)
+    refused = passk("gate", "--rules", rules(tmp_path, text + later))
+    assert (refused.error, refused.code) == ("no-such-suite", 2)
+    assert "suite t: baseline " in refused.err
+    assert 'first = "pass" is its first night' in refused.err
     refused = passk("gate", tmp_path / "new.jsonl", "--min", "pass@1=0.1", "--first", "pass")
     assert (refused.code, "--first is about files that" in refused.err) == (2, True)
 

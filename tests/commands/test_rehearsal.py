@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,12 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.gate.alarms import Odds, false_alarm
 from passk_cli.commands.gate.rehearsal import stage
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
+from passk_cli.inference.alarms import Odds, false_alarm
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
@@ -67,7 +69,7 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
         generator.integers(1, 5, tasks).tolist(), generator.random(tasks).tolist(), min_by=min_by
     )
     setting = stage(whole, rules, "pass")
-    trials = [setting._run(0.3, run) for run in range(15)]
+    trials = [setting.run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
         for one, outcomes in zip(trials, setting.outcomes(place, trials), strict=True):
             verdicts = {
@@ -283,3 +285,71 @@ def test_a_rehearsal_says_what_its_numbers_lack(passk: Passk, tmp_path: Path) ->
     path.write_text("task,n,c\n" + "".join(f"t{t},{2 + t % 3},1\n" for t in range(12)))
     found = document(passk, path, "--min", "pass@1=0.1")
     assert found["answer"].endswith("; this run would PASS; 2 to 4 attempts per task")
+
+
+def test_of_suites_the_whole_gate_fails_where_one_does(passk: Passk, tmp_path: Path) -> None:
+    """Two suites that fail independently: 1 − (1 − p)²; two of the same run fail together."""
+    rows = "".join(f"t{t},5,{2 + t % 2}\n" for t in range(60))
+    for name, prefix in (("a", "t"), ("b", "u")):
+        text = "task,n,c\n" + rows.replace("t", prefix)
+        (tmp_path / f"{name}.csv").write_text(text.replace("uask", "task"))
+    (tmp_path / "b.csv").write_text((tmp_path / "b.csv").read_text().replace(",5,2", ",5,1", 1))
+    one = '[[suite]]\nname = "{}"\nruns = "m={}.csv"\nmin = {{"pass@1" = 0.485}}\n'
+    one += 'min-by = "estimate"\n'
+    found = {}
+    for second in ("a", "b"):
+        path = tmp_path / "passk.toml"
+        path.write_text(one.format("one", "a") + one.format("two", second))
+        rows_of = {row["suite"]: row for row in document(passk, "--rules", path)["rows"]}
+        found[second] = [rows_of[name]["false_alarm"] for name in ("one", "two", "")]
+    first, second, both = found["a"]
+    assert first == second == both > 0.1
+    first, second, both = found["b"]
+    assert both == pytest.approx(1 - (1 - first) * (1 - second), abs=0.1)
+    assert both > max(first, second)
+
+
+def test_averages_are_rehearsed_with_their_suites(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "passk.toml"
+    suites = "".join(
+        f'[[suite]]\nname = "{name}"\nruns = "{TAU}"\n'
+        'min = {"pass@1" = 0.0}\nmin-by = "estimate"\n'
+        for name in "ab"
+    )
+    path.write_text(f'{suites}[average]\nmin = {{"pass@1" = 0.41}}\nmin-by = "estimate"\n')
+    found = document(passk, "--rules", path)
+    average, whole = found["rows"][-2:]
+    assert (average["suite"], average["verdict"]) == ("average", "pass")
+    assert average["false_alarm"] == whole["false_alarm"] > 0
+    assert (average["if_all_pass"], average["if_all_fail"]) == ("pass", "fail")
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.8])
+def test_a_rehearsal_with_a_history_draws_the_effect_of_every_run(
+    spread: float, tmp_path: Path
+) -> None:
+    """A rule by the estimate alone: the new run and the mean of four each have an effect, so that
+    its error has the variance σ² + v, and limits with a history are wider by as much."""
+    rng = np.random.default_rng(5)
+    rates, history = np.linspace(0.1, 0.9, 50), str(tmp_path / "h.parquet")
+    runs = []
+    for _ in range(7):
+        moved = 1 / (1 + np.exp(-np.log(rates / (1 - rates)) - spread * rng.standard_normal()))
+        runs.append([{"task": f"t{t:02}", "n": 4, "c": int(c)}
+                     for t, c in enumerate(rng.binomial(4, moved))])  # fmt: skip
+    with warnings.catch_warnings(action="ignore"):
+        for night, rows in enumerate(runs[:6]):
+            passk_cli.record(rows, to=history, at=f"r{night}", date=f"2026-01-0{night + 1}")
+        found = passk_cli.gate(
+            runs[6], baseline=f"{history}:last4", minimum={"pass@1": 0.45}, min_by="estimate",
+            max_drop={"pass@1": 0.0}, rehearse=True,
+        )  # fmt: skip
+    context = found.report.context
+    size = float(re.search(r"effect of a run: ([\d.]+) points", context)[1])  # type: ignore[index]
+    assert (size < 3) if spread == 0 else (6 < size < 25)
+    least, drop = (found.frame.query(f"rule.str.startswith('{rule}')").iloc[0]
+                   for rule in ("pass@1 ≥", "pass@1 drop"))  # fmt: skip
+    # About 0.5 ± 0.03 by chance within tasks alone.
+    assert (least.false_alarm < 0.15) == (spread == 0)
+    assert drop.false_alarm < 0.08
+    assert (drop["drop"] < 0.15) == (spread == 0)

@@ -52,7 +52,8 @@ class GateOptions(
         " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
     first: Annotated[str, Option(
         "--first", help="A history of --rules that is not there yet", choices=(FAIL, PASS),
-        detail='pass: its suite has its first night, as with baseline = "record".', rare=True,
+        detail='pass: its suite has its first night, as with baseline = "record"; also a suite'
+        " that its history does not have yet.", rare=True,
     )] = FAIL  # fmt: skip
     on_undecided: Annotated[
         str, Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from passk_cli.inference.alarms import Odds, false_alarm
 from passk_cli.report.model import Cell, Check, Estimate, Sentence
 from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, across
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
-if TYPE_CHECKING:
-    from passk_cli.commands.gate.alarms import Rehearsed
-
 # A count, as text.
 OF = "{0:,} of {1:,}"
+# A drop that a rehearsal detects is one that fails with this power.
+POWER = 0.8
 
 
 class Counted(NamedTuple):
@@ -48,6 +48,58 @@ class Coverage:
     def lost(self) -> int:
         """Tasks it should have and has not."""
         return self.expected - self.shared
+
+
+@dataclass(frozen=True)
+class Catch:
+    """The smallest planted drop that is detected with power 0.8: the gate fails.
+
+    lost : share of the passes that are lost at every task; None where losing all is not enough.
+    drop : the same in the metric, with the Monte-Carlo standard error.
+    reached : share of the runs that failed at that drop, or with every pass lost.
+    """
+
+    lost: float | None
+    drop: Estimate
+    reached: float
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """Results of the rehearsals of a rule, or of the gate as a whole.
+
+    odds : at the estimated rates.  predicted : at rates as uncertain as the data leave them.
+    catch : the smallest drop that it detects; None of the whole gate.
+    best, worst : verdicts on a run that passes everything, and one that passes nothing.
+    """
+
+    odds: Odds
+    predicted: Odds
+    catch: Catch | None = None
+    best: str | None = None
+    worst: str | None = None
+
+    @property
+    def alarm(self) -> Estimate:
+        """The share of false alarms."""
+        value, low, high = false_alarm(self.odds, self.predicted)
+        return Estimate(value, low=low, high=high)
+
+    @property
+    def words(self) -> str:
+        """The results in words, for logs of pipelines."""
+        words = [
+            f"fails {100 * self.odds.share:.1f} % of rehearsals with nothing changed",
+            f"predicted failures {100 * self.predicted.share:.1f} %",
+        ]
+        if self.odds.undecided:
+            words.append(f"undecided in {100 * self.odds.open:.1f} %")
+        if self.catch is not None:
+            value = self.catch.drop.value
+            drop = "none" if value is None else f"{value:.3f}"
+            drop = "any, it fails without one" if self.catch.lost == 0.0 else drop
+            words.append(f"smallest drop detected with power {POWER:g}: {drop}")
+        return "; ".join([*words, f"all pass: {self.best}", f"all fail: {self.worst}"])
 
 
 @dataclass(frozen=True)

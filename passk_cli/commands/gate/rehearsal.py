@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,17 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.activity import steps
-from passk_cli.commands.gate.alarms import POWER, Catch, Odds
+from passk_cli.commands.gate.average import averages_of_runs
+from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
+from passk_cli.commands.gate.parts import GatePart, Night
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
+from passk_cli.inference.alarms import Odds
 from passk_cli.inference.hierarchy import drawn_rates
 from passk_cli.inference.intervals import GUARDED, GUARDED_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
-from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
+from passk_cli.report.model import Column, Estimate, Sentence
+from passk_cli.study.fact import Fact
+from passk_cli.study.history import moved
+from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
 Floats = NDArray[np.float64]
@@ -47,6 +53,7 @@ _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
 _DEVIATE = 0.8416
 # The planted drop is sought to this share of itself, and to this share of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
+WHOLE = "the whole gate"
 
 
 def rehearsable(metric: Metric) -> bool:
@@ -62,6 +69,9 @@ class Stage:
     new, old : (sets × cells) rates of the cells of the new run's counts, and of the baseline's.
     on_undecided : "fail" where undecided lines fail.
     runs : rehearsals with nothing changed, which take the sets of rates in turn.
+    purpose : of its random numbers; suites of the same data draw the same runs.
+    scales : of a history, series of the baseline → (sets,) standard deviation of the effect of a
+        run, in logits.
     """
 
     trial: Trial
@@ -70,16 +80,24 @@ class Stage:
     old: Floats | None
     on_undecided: str
     runs: int
+    purpose: str = ""
+    scales: Mapping[Series, Floats] = field(default_factory=dict)
     _cache: dict[tuple[int, float], list[dict[Line, str]]] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def unchanged(self) -> tuple[dict[Line, Odds], Odds]:
         """The odds of each line, and of the gate as a whole, with nothing changed."""
+        odds, shut = self.judged
+        return odds, Odds.of(shut, 0, len(self.new))
+
+    @cached_property
+    def judged(self) -> tuple[dict[Line, Odds], list[bool]]:
+        """The odds of each line with nothing changed, and whether each of these runs fails."""
         verdicts: dict[Line, list[str]] = {}
         shut: list[bool] = []
         for first in steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
             places = range(first, min(first + _TOGETHER, self.runs))
-            trials = [self._run(0.0, run) for run in places]
+            trials = [self.run(0.0, run) for run in places]
             for lines in self.verdicts(trials):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
@@ -89,7 +107,21 @@ class Stage:
             line: Odds.of(list(map(self._fails, every)), every.count(UNDECIDED), sets)
             for line, every in verdicts.items()
         }
-        return odds, Odds.of(shut, 0, sets)
+        return odds, shut
+
+    @property
+    def effects(self) -> list[float]:
+        """Standard deviations of the effect of a run on pass@1, where the baseline is a history."""
+        past, sides = self.trial.study.past, self.trial.sides
+        if past is None or sides.baseline is None:
+            return []
+        return [past.effect(sides.baseline.series[s])[0] for s in sides.bases]
+
+    @property
+    def alike(self) -> Stage:
+        """The stage where every task of a series has its pass rate, the other extreme where one
+        attempt at each task cannot tell how tasks differ."""
+        return stage(self.trial, self.rules, self.on_undecided, alike=True, purpose=self.purpose)
 
     def extreme(self, *, passing: bool) -> Trial:
         """The trial of a new run that passes everything, or nothing, against the same baseline."""
@@ -129,7 +161,8 @@ class Stage:
                 metrics = tuple(metric for metric in self.trial.study.metrics if metric in wanted)
                 study = replace(self.trial.study, metrics=metrics)
                 trials = [
-                    replace(self._run(lost, run), study=study) for run in range(len(judged), runs)
+                    replace(each, study=replace(study, past=each.study.past))
+                    for each in (self.run(lost, run) for run in range(len(judged), runs))
                 ]
                 judged += self.verdicts(trials, [place])
             share = sum(self._fails(lines[line]) for lines in judged[:runs]) / runs
@@ -177,16 +210,30 @@ class Stage:
                         verdicts[line] = max(both, key=_WORSE.index)
         return lines
 
-    def _run(self, lost: float, run: int) -> Trial:
-        """A drawn new run that lost a share of its passes, with a drawn baseline."""
-        sides, seed = self.trial.sides, self.trial.study.confidence.seed
-        generator, rates = stream(seed, "rehearsed run", run), run % len(self.new)
-        base = None
+    def run(self, lost: float, run: int) -> Trial:
+        """A drawn new run that lost a share of its passes, with a drawn baseline.
+
+        Of a history every run is drawn, each with an effect of its own, and so is the new run.
+        """
+        sides, study, at = self.trial.sides, self.trial.study, run % len(self.new)
+        generator = stream(study.confidence.seed, f"rehearsed run{self.purpose}", run)
+        base, new, past = None, self.new[at], study.past
         if self.old is not None and sides.baseline is not None:
-            passes = generator.binomial(judged_attempts(sides.baseline), self.old[rates])
-            base = _drawn(sides.baseline, passes)
-        passes = generator.binomial(judged_attempts(sides.counts), self.new[rates] * (1.0 - lost))
-        return _with_counts(self.trial, _drawn(sides.counts, passes), base)
+            base, old = sides.baseline, self.old[at]
+            if past is None:
+                passes = generator.binomial(judged_attempts(base), old)
+            else:
+                scales = {series: float(scale[at]) for series, scale in self.scales.items()}
+                past, passes = past.drawn(base, old, scales, generator)
+                new = new.copy()
+                for s, series in zip(sides.candidates, sides.series, strict=True):
+                    if scale := scales.get(sides.base(series) or (), 0.0):
+                        rows = sides.counts.rows_of(s)
+                        new[rows] = moved(new[rows], scale * generator.standard_normal())
+            base = _drawn(base, passes)
+        passes = generator.binomial(judged_attempts(sides.counts), new * (1.0 - lost))
+        trial = replace(self.trial, study=replace(study, past=past))
+        return _with_counts(trial, _drawn(sides.counts, passes), base)
 
     def _drop(self, line: Line, lost: float) -> Estimate:
         """The fall of the metric when so many passes are lost, with its Monte-Carlo error.
@@ -200,7 +247,7 @@ class Stage:
         rates, n = self.new[np.arange(runs) % len(self.new), rows], counts.n[rows]
         enough = n >= metric.k
         rates, n = rates[:, enough], n[enough]
-        drop = float((_metric_at(metric, rates) - _metric_at(metric, rates * (1.0 - lost))).mean())
+        drop = float((metric.at(rates) - metric.at(rates * (1.0 - lost))).mean())
         drawn = stream(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
         values = task_values([metric], np.broadcast_to(n, drawn.shape).ravel(), drawn.ravel())[0]
         spread = float(values.reshape(drawn.shape).mean(axis=1).std())
@@ -209,18 +256,25 @@ class Stage:
         return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
 
 
+def quick(trial: Trial) -> bool:
+    """Whether its intervals cost little, and leave time for many rehearsals."""
+    confidence = trial.study.confidence
+    methods = {confidence.method, confidence.for_differences().method}
+    return confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
+
+
 def stage(
     trial: Trial, rules: Sequence[GateRule], on_undecided: str, *, alike: bool = False,
-    predictive: bool = False,
+    predictive: bool = False, fewer: bool = False, purpose: str = "",
 ) -> Stage:  # fmt: skip
     """Rates of both runs, as the baseline shows them; without one, as the run does.
 
     Of the posterior's draws those are taken at which the metrics are as they were observed: the
     estimated rates, which differ between tasks by as much as the posterior says.
 
-    alike : every task of a series has its pass rate, the other extreme where one attempt at each
-        task cannot tell how tasks differ.
+    alike : every task of a series has its pass rate.
     predictive : any draws, as uncertain as the data leave the rates, and twice as many rehearsals.
+    fewer : whether there are fewer in any case.  purpose : of the stage.
     """
     confidence = replace(
         trial.study.confidence, resamples=min(trial.study.confidence.resamples, _RESAMPLES)
@@ -228,10 +282,7 @@ def stage(
     metrics = tuple(filter(rehearsable, trial.study.metrics))
     study = replace(trial.study, confidence=confidence, metrics=metrics)
     trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
-    methods = {confidence.method, confidence.for_differences().method}
-    # Intervals that cost little leave time for many rehearsals.
-    quick = confidence.population == NEW_TASKS and methods <= {*GUARDED, GUARDED_T, "t"}
-    runs = _UNCHANGED if quick else _UNCHANGED // _FEWER
+    runs = _UNCHANGED // _FEWER if fewer or not quick(trial) else _UNCHANGED
     runs, each = (2 * runs, _OF_DRAWN) if predictive else (runs, _OF_ESTIMATED)
     sets = runs // each
     sides, base = trial.sides, trial.sides.baseline
@@ -247,7 +298,7 @@ def stage(
         for metric in metrics:
             enough = n >= max(metric.k, 1)
             if enough.any():
-                expected = _metric_at(metric, drawn[:, enough]).mean(axis=1)
+                expected = metric.at(drawn[:, enough]).mean(axis=1)
                 observed = task_values([metric], n[enough], c[enough])[0].mean()
                 distance += ((expected - observed) / max(float(expected.std()), 1e-12)) ** 2
         return drawn[np.argsort(distance, kind="stable")[:sets]]
@@ -268,7 +319,138 @@ def stage(
                 sides.counts.task_codes[rows], base.task_codes[theirs], return_indices=True
             )
             new[:, rows.start + at] = old[:, theirs.start + place]
-    return Stage(trial, rules, new, old, on_undecided, runs)
+    scales = {}
+    if study.past is not None and base is not None and old is not None:
+        for s in sides.bases:
+            effect, runs_known = study.past.effect(base.series[s])
+            sizes = np.full(sets, effect)
+            if predictive and effect:
+                # σ² is known from so many runs: σ̂² ν / χ²_ν.
+                generator = stream(confidence.seed, f"rehearsed effect {' '.join(base.series[s])}")
+                sizes *= np.sqrt((runs_known - 1) / generator.chisquare(runs_known - 1, sets))
+            rates = old[:, base.rows_of(s)]
+            slopes = (rates * (1 - rates)).mean(axis=1)
+            scales[base.series[s]] = np.divide(sizes, slopes, where=slopes > 0,
+                                               out=np.zeros(sets))  # fmt: skip
+    return Stage(trial, rules, new, old, on_undecided, runs, purpose, scales)
+
+
+def rehearsed(
+    parts: Sequence[GatePart],
+    averaged: Sequence[Judgement],
+    night: Night | None,
+    most: float | None,
+) -> tuple[list[GatePart], list[Judgement], Judgement, list[Stage]]:
+    """Every part and average with what its rehearsal showed of each line, the gate as a whole, and
+    the stage of each part that could be read.
+
+    most : the largest share of false alarms that is allowed, if any.
+    """
+    fewer = not all(quick(part.trial) for part in parts if part.trial is not None)
+    stages = list[tuple[Stage, Stage]]()
+    every = list[GatePart]()
+    for part in parts:
+        if part.trial is not None:
+            purpose = "" if night is None else f" {_digest(part.trial)}"
+            both = [
+                stage(part.trial, part.rules, part.on_undecided, predictive=predictive,
+                      fewer=fewer, purpose=purpose)
+                for predictive in (False, True)
+            ]  # fmt: skip
+            stages.append((both[0], both[1]))
+            part = replace(part, lines=_rehearsed_lines(part, *both))
+        every.append(part)
+    shut = [[any(each) for each in zip(*(s.judged[1] for s in kind), strict=True)]
+            for kind in zip(*stages, strict=True)]  # fmt: skip
+    sets = [len(each.new) for each in stages[0]]
+    lines = list(averaged)
+    if night is not None and averaged:
+        drawn = [_averaged(night, every, kind) for kind in zip(*stages, strict=True)]
+        ends = averages_of_runs(night, every, _runs_of(every, [
+            [own.extreme(passing=passing) for passing in (True, False)] for own, _ in stages
+        ]))  # fmt: skip
+        for at, line in enumerate(lines):
+            odds, predicted = (
+                Odds.of([judged[at].failing for judged in runs],
+                        sum(judged[at].verdict == UNDECIDED for judged in runs), number)
+                for runs, number in zip(drawn, sets, strict=True)
+            )  # fmt: skip
+            if line.verdict not in (ERROR, NOT_JUDGED):
+                best, worst = (judged[at].verdict for judged in ends)
+                lines[at] = replace(line, rehearsed=Rehearsed(odds, predicted, None, best, worst))
+        shut = [[s or any(line.failing for line in judged)
+                 for s, judged in zip(own, runs, strict=True)]
+                for own, runs in zip(shut, drawn, strict=True)]  # fmt: skip
+    odds, predicted = (Odds.of(own, 0, number) for own, number in zip(shut, sets, strict=True))
+    rows = [*(row for part in every for row in part.rows), *lines]
+    if any(line.failing and line.rehearsed is None for line in rows):
+        # Lines that rehearsals leave as they are keep the gate shut in every one of them.
+        odds, predicted = odds.always, predicted.always
+    names = [""] * (1 if night else len(parts[0].trial.study.counts.group_names))  # type: ignore[union-attr]
+    return every, lines, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
+
+
+def _rehearsed_lines(
+    part: GatePart, own: Stage, predictive: Stage
+) -> tuple[tuple[int, Judgement], ...]:
+    """The judgements of a part with their rehearsals, where passes and failures decide them."""
+    odds, predicted = own.judged[0], predictive.judged[0]
+    lines_of = {(place, series, metric.name): (place, series, metric)
+                for place, series, metric in odds}  # fmt: skip
+    best, worst = own.verdicts([own.extreme(passing=passing) for passing in (True, False)])
+    every = []
+    for place, judgement in steps(part.lines, "rehearsing with planted drops", "lines"):
+        line = lines_of.get((place, judgement.fact.series, judgement.fact.name))
+        rehearsal = None if line is None else Rehearsed(
+            odds[line], predicted[line], own.catch(line), best[line], worst[line]
+        )  # fmt: skip
+        every.append((place, replace(judgement, rehearsed=rehearsal)))
+    return tuple(every)
+
+
+def _averaged(
+    night: Night, parts: Sequence[GatePart], stages: Sequence[Stage]
+) -> list[list[Judgement]]:
+    """The verdicts on averages of the drawn runs in which nothing changed."""
+    drawn = [[own.run(0.0, run) for run in range(own.runs)] for own in stages]
+    return averages_of_runs(night, parts, _runs_of(parts, drawn))
+
+
+def _runs_of(
+    parts: Sequence[GatePart], drawn: Sequence[Sequence[Trial]]
+) -> list[Sequence[Trial | None]]:
+    """The drawn runs of each part, None of one that could not be read."""
+    runs = iter(drawn)
+    number = len(drawn[0])
+    return [[None] * number if part.trial is None else next(runs) for part in parts]
+
+
+def _whole(both: Rehearsed, groups: Sequence[str], most: float | None) -> Judgement:
+    """The gate as a whole, with a verdict where the rehearsal is judged."""
+    words: Sentence = (WHOLE,)
+    verdict = ""
+    finding: Sentence = (
+        f"with nothing changed, {WHOLE} fails in {both.odds.failing:,} of {both.odds.runs:,}"
+        " rehearsals (", both.alarm, ")",
+    )  # fmt: skip
+    if most is not None:
+        given = (most, Column("", "given"))
+        words = (f"{WHOLE}: ", "false alarms ≤ ", given)
+        verdict = FAIL if both.odds.share > most + 1e-12 else PASS
+        finding = (*finding, f", {'' if verdict == FAIL else 'not '}more than ", given)
+    blank = Fact(("", *groups), "", None, Estimate(None))
+    return Judgement(
+        words, blank, verdict, finding, limit=most, failing=verdict == FAIL, rehearsed=both
+    )
+
+
+def _digest(trial: Trial) -> str:
+    """The data of a suite in a few letters."""
+    digest = hashlib.sha256()
+    for counts in filter(None, (trial.sides.counts, trial.sides.baseline)):
+        for part in ("\n".join(counts.tasks).encode(), counts.n.tobytes(), counts.c.tobytes()):
+            digest.update(part)
+    return digest.hexdigest()[:12]
 
 
 def _drawn(counts: Counts, c: Any) -> Counts:
@@ -301,14 +483,3 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: int, *, alike: boo
     places = np.tile(np.flatnonzero(known).searchsorted(np.arange(len(known))), (runs, 1))
     places[:, ~known] = generator.integers(0, len(n), (runs, int((~known).sum())))
     return np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
-
-
-def _metric_at(metric: Metric, rates: Floats) -> Floats:
-    """The metric at success rates: exactly, or for one of many terms at their nearest counts."""
-    if metric.expectation is None:
-        many = 1_000
-        values = metric.values(np.full(many + 1, many), np.arange(many + 1))
-        return values[np.rint(rates * many).astype(np.int64)]
-    polynomial, rest = metric.expectation
-    value = polynomial.at(rates)
-    return 1.0 - value if rest else value

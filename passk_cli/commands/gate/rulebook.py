@@ -23,7 +23,7 @@ from passk_cli.commands.gate.rules import MaxDrop, Minimum, Relative
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
-from passk_cli.option import Declared, Option, checked, declared, filled
+from passk_cli.option import Declared, Option, declared, filled
 from passk_cli.settle import Blank
 from passk_cli.study.history import last_runs
 from passk_cli.study.rules import PASS
@@ -234,46 +234,53 @@ class _RuleFile:
             raise ParameterError(f"{path}: it has no [tool.passk]", name="bad-rules")
         return cls(path, text, tool["passk"], "tool.passk.")
 
-    def refusal(self, problem: str, key: str = "", table: str = "", at: int = 0) -> ParameterError:
-        """An error about a key of a table, of suites the one at a place, with its line."""
-        line = self._line(key, table, at)
-        place = f"{self.name}:{line}" if line else self.name
-        return ParameterError(f"{place}: {problem}", name="bad-rules")
+    def refused(
+        self, error: ParameterError | str, table: str = "", at: int = 0, name: str = ""
+    ) -> ParameterError:
+        """An error about a table, of suites the one at a place, with the line of the key that it
+        begins with, there or above the suites, else of the table.
 
-    def _line(self, key: str, table: str, at: int) -> int:
-        """The line of a key, else of its table; 0 for none."""
-        count, inside, head = -1, table == "", 0
+        name : of the suite.  A text is an error of the file itself.
+        """
+        text = error if isinstance(error, str) else with_keys(error)
+        key = (re.match(r"[\w-]*", text) or [""])[0].replace("_", "-")
+        own, top = self._lines(table, at), self._lines("", 0)
+        line = own.get(key) or top.get(key) or own.get("")
+        place = f"{self.name}:{line}" if line else self.name
+        about = " ".join(filter(None, (table, name)))
+        kind = "bad-rules" if isinstance(error, str) else error.name
+        return ParameterError(f"{place}: {about}{': ' * bool(about)}{text}", name=kind)
+
+    def _lines(self, table: str, at: int) -> dict[str, int]:
+        """Key → its line in a table, of suites the one at a place; "" → the line of its head."""
+        count, inside, lines = -1, table == "", dict[str, int]()
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
                 name = header[1].removeprefix(self.prefix)
                 count += name == SUITE
                 own = name == table or name.startswith(f"{table}.")
-                inside = (
-                    own and (table != SUITE or count == at) if table else name + "." == self.prefix
-                )
-                head = head or number * inside
-                if inside and key and name == f"{table}.{key}".lstrip("."):
-                    return number
-            elif inside and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[.=]", line):
-                return number
-        return head
+                inside = own and (table != SUITE or count == at) if table else (
+                    name + "." == self.prefix
+                )  # fmt: skip
+                if inside:
+                    lines.setdefault("", number)
+                    lines.setdefault(name.removeprefix(f"{table}."), number)
+            elif inside and (key := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line)):
+                lines.setdefault(key[1].replace("_", "-"), number)
+        return lines
 
     def rulebook(self, tier: str | None) -> Rulebook:
         """The rules of the file."""
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, AVERAGE)}
-        top = self._given(shared, options(), "", 0, (SUITE, AVERAGE))
-        suites = self.tables.get(SUITE, [])
-        if (
-            not isinstance(suites, list)
-            or not suites
-            or not all(isinstance(s, dict) for s in suites)
-        ):
-            raise self.refusal("no suite; write [[suite]] with a name and runs")
+        top = self._given(shared, options(), self.refused, (SUITE, AVERAGE))
+        suites = self.tables.get(SUITE) or [None]
+        if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
+            raise self.refused("no suite; write [[suite]] with a name and runs")
         entries = [self._entry(at, table, top) for at, table in enumerate(suites)]
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
-            raise self.refusal(f"two suites are named {names[twice]}", "name", SUITE, twice)
+            raise self.refused("name: two suites have it", SUITE, twice, names[twice])
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
             question = meant(tier, tiers) if tiers else "no suite has a tier"
@@ -287,16 +294,16 @@ class _RuleFile:
         )  # fmt: skip
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
+        refused = partial(self.refused, table=SUITE, at=at, name=str(table.get("name", "")))
         own = {each.option.name: each for each in declared(Suite).values()}
-        refused = partial(self._refused, table=SUITE, at=at)
-        mine = {key: value for key, value in table.items() if key in own}
-        suite = filled(
-            Suite, self._checked(mine, own, SUITE, at, f"{SUITE}.{table.get('name', at)}.")
-        )
+        given = self._given(table, {**options(), **own}, refused, of_suite=True)
+        try:
+            suite = filled(Suite, given)
+        except ParameterError as error:
+            raise refused(error) from None
         if not suite.name or not suite.runs:
-            raise self.refusal(f"a suite needs a {'runs' if suite.name else 'name'}", "", SUITE, at)
-        rest = {key: value for key, value in table.items() if key not in own}
-        given = {**top, **self._given(rest, options(), SUITE, at, tuple(own), suite.name)}
+            raise refused(f"{'runs' if suite.name else 'name'} is missing")
+        given = {**top, **{k: v for k, v in given.items() if k not in declared(Suite)}}
         first = given.get("baseline") == RECORD
         if named := last_runs(given.get("baseline")):
             path = self._path(named[0])
@@ -309,24 +316,12 @@ class _RuleFile:
             several = baseline if isinstance(baseline, list) else [baseline]
             paths = [self._path(each, of_models=True) for each in several]
             given["baseline"] = paths if len(paths) > 1 else paths[0]
-        if "must_pass" in given:
-            texts = (
-                given["must_pass"] if isinstance(given["must_pass"], list) else [given["must_pass"]]
-            )
+        if names := given.get("must_pass"):
             given["must_pass"] = [
                 path if os.path.isfile(path := self._beside(str(text))) else str(text)
-                for text in texts
+                for text in (names if isinstance(names, list) else [names])
             ]
-        return SuiteEntry(suite, given, first, lambda error: refused(error, suite.name))
-
-    def _refused(self, error: ParameterError, name: str, table: str, at: int) -> ParameterError:
-        """An error of a suite's question, with keys instead of options."""
-        text = with_keys(error)
-        key = re.match(r"[a-z-]+", text)
-        words = f"{table} {name}: {text}"
-        return ParameterError(
-            str(self.refusal(words, key[0] if key else "", table, at).args[0]), name=error.name
-        )
+        return SuiteEntry(suite, given, first, refused)
 
     def _average(self, run: Sequence[SuiteEntry]) -> AverageRules | None:
         table = self.tables.get(AVERAGE)
@@ -334,64 +329,49 @@ class _RuleFile:
             return None
         own = {each.option.name.lstrip("-"): each for each in declared(AverageRules).values()
                if each.field in AVERAGED}  # fmt: skip
-        given = self._given(table, own, AVERAGE, 0, ()) if isinstance(table, dict) else {}
-        average = filled(AverageRules, given)
-        if not average.minimum and not average.max_drop:
-            raise self.refusal("no rule about the average; give min or max-drop", "", AVERAGE)
+        refused = partial(self.refused, table=AVERAGE)
+        given = self._given(table if isinstance(table, dict) else {}, own, refused)
+        try:
+            average = filled(AverageRules, given)
+        except ParameterError as error:
+            raise refused(error) from None
         weighted = [entry.suite.name for entry in run if entry.suite.weight != 1.0]
-        if any(isinstance(most, Relative) for most in average.max_drop.values()):
-            problem = "the limit of an average is a number of points; leave % out"
-            raise self.refusal(problem, "max-drop", AVERAGE)
-        if average.kind == MICRO and weighted:
-            problem = (
-                f"{weighted[0]} has a weight, and in a micro average every task counts the same"
-            )
-            raise self.refusal(f'{problem}; take kind = "macro"', "kind", AVERAGE)
-        if not any(entry.suite.weight for entry in run):
-            raise self.refusal("every suite has weight 0", "", AVERAGE)
+        relative = any(isinstance(most, Relative) for most in average.max_drop.values())
+        for wrong, problem in (
+            (not average.minimum and not average.max_drop, "no rule; give min or max-drop"),
+            (relative, "max-drop: the limit of an average is a number of points; leave % out"),
+            (average.kind == MICRO and weighted,
+             f"kind: {', '.join(weighted)} has a weight, and in a micro average every task counts"
+             ' the same; take kind = "macro"'),
+            (not any(entry.suite.weight for entry in run), "every suite has weight 0"),
+        ):  # fmt: skip
+            if wrong:
+                raise refused(problem)
         return average
 
     def _given(
-        self, table: Mapping[str, Any], fields: Mapping[str, Declared], where: str, at: int,
-        others: Sequence[str], suite: str = "",
+        self, table: Mapping[str, Any], keys: Mapping[str, Declared],
+        refused: Callable[..., ParameterError], others: Sequence[str] = (), *,
+        of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
         """Field → value, of the keys of a table, which are options; hyphens may be underscores."""
-        known: dict[str, Any] = {}
-        path = f"{where}.{suite}." if suite else f"{where}." if where else ""
+        given: dict[str, Any] = {}
         for key, value in table.items():
-            name = key if key in fields else key.replace("_", "-")
-            if name not in fields:
-                question = meant(name, [*fields, *others], "`passk help gate` lists them")
-                problem = f"{path}{key}: there is no such key; {question}"
-                raise self.refusal(problem, key, where, at)
-            if where and fields[name].field in SHARED:
-                problem = (
-                    f"{path}{key}: it is one for all suites; write it above the first [[suite]]"
+            each = keys.get(key) or keys.get(key.replace("_", "-"))
+            if each is None:
+                known = [*keys, *others]
+                question = meant(key.replace("_", "-"), known, "`passk help gate` lists them")
+                raise refused(f"{key}: there is no such key; {question}")
+            if of_suite and each.field in SHARED:
+                raise refused(
+                    f"{key}: it is one for all suites; write it above the first [[suite]]"
                 )
-                raise self.refusal(problem, key, where, at)
-            if fields[name].field in known:
-                raise self.refusal(f"{path}{key}: this is given twice", key, where, at)
-            known[fields[name].field] = value
-            self._checked({key: value}, {key: fields[name]}, where, at, path)
-        return known
-
-    def _checked(
-        self, table: Mapping[str, Any], fields: Mapping[str, Declared], where: str, at: int,
-        path: str = "",
-    ) -> dict[str, Any]:  # fmt: skip
-        """The table itself, whose values its options take; an error has the line of its key."""
-        for key, value in table.items():
-            each = fields[key]
-            try:
-                if isinstance(value, dict) and each.base is not Mapping:
-                    raise ParameterError(f"{key}: write {each.option.takes or 'a value'}, no table")
-                if value not in ([], {}, ""):
-                    checked(each, value)
-            except ParameterError as error:
-                text = with_keys(error)
-                shown = text if path == "" or text.startswith(path) else f"{path}{text}"
-                raise self.refusal(shown, key, where, at) from None
-        return dict(table)
+            if each.field in given:
+                raise refused(f"{key}: this is given twice")
+            if isinstance(value, dict) and each.base is not Mapping:
+                raise refused(f"{key}: write {each.option.takes or 'a value'}, no table")
+            given[each.field] = value
+        return given
 
     def _beside(self, path: str) -> str:
         return os.path.join(os.path.dirname(self.name), path)

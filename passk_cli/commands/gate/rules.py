@@ -361,12 +361,16 @@ class DifferenceRule(GateRule):
             alpha = (1 - confidence.level) / max(sum(not c.reason for c in every[0]), 1)
             every = [[c.having(alpha=alpha, adjustment=BONFERRONI) for c in each] for each in every]
         limited = [c for each in every for c in each if not c.reason]
-        made = difference_intervals(limited, confidence)
-        if past is not None:
-            made = [past.widen(c, each) for c, each in zip(limited, made, strict=True)]
-        limits = iter(made)
-        return [[c if c.reason else c.having(interval=next(limits)) for c in each]
-                for each in every]  # fmt: skip
+        limits = iter(difference_intervals(limited, confidence))
+        pasts = [trial.study.past for trial in trials]
+        return [
+            [
+                c if c.reason
+                else c.having(interval=next(limits) if own is None else own.widen(c, next(limits)))
+                for c in each
+            ]
+            for own, each in zip(pasts, every, strict=True)
+        ]  # fmt: skip
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """A pair on the tasks that both have."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,12 +14,11 @@ from passk_cli.arrays import grouped
 from passk_cli.commands.gate.judgement import OF, Counted, Coverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
-from passk_cli.inference.flips import chances, number_law
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.words import plural
 from passk_cli.study.baseline import clusters_of, label_of
-from passk_cli.study.losses import BECAME
+from passk_cli.study.copies import renamed_models
+from passk_cli.study.losses import words_left_out
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
@@ -252,14 +251,9 @@ class Sides:
         models = sorted({model for model, *_ in self.series})
         # Models of one run are two; those of a history may be of different runs.
         one_run = self.base_models if self.latest is None else set[str]()
-        pairs = []
-        for old in sorted(self.base_models - {self.partner(model) for model in models}):
-            base = _cells(self.baseline, old)
-            others = [model for model in models if model not in one_run]
-            fits = {new: _alike(base, _cells(self.counts, new)) for new in others}
-            if any(fits.values()):
-                pairs.append((old, max(others, key=fits.__getitem__)))
-        return pairs
+        gone = sorted(self.base_models - {self.partner(model) for model in models})
+        others = [model for model in models if model not in one_run]
+        return [*renamed_models(self.baseline, gone, self.counts, others)]
 
     def coverage(self, series: Series) -> Coverage | None:
         """How much of its baseline a candidate's series covers; None when it has no baseline."""
@@ -329,13 +323,13 @@ class Sides:
     def left_out(self, series: Series) -> list[str]:
         """Words for what reading left out of a candidate's series and its baseline, or made of
         their missing outcomes."""
-        words = _left_out(self.counts.facts, series)
+        words = words_left_out(self.counts.facts, series)
         base = self.base(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.facts
             # Lines and files of the same run are counted once.
             facts = facts if self.apart else replace(facts, skipped=0, empty_files=0)
-            words += [f"baseline: {reason}" for reason in _left_out(facts, base)]
+            words += [f"baseline: {reason}" for reason in words_left_out(facts, base)]
         return words
 
 
@@ -370,44 +364,3 @@ def _attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
     read = dict(zip(units, losses.made[at].tolist(), strict=True))
     own = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
     return cells, np.maximum(made, [read.get(unit, 0) for unit in own])
-
-
-def _cells(counts: Counts, model: str) -> dict[tuple[str, ...], tuple[int, int]]:
-    """(task, groups …) → attempts and passes of a model."""
-    return {
-        (task, *series[1:]): (n, c)
-        for (series, task), n, c in zip(
-            counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True
-        )
-        if series[0] == model
-    }
-
-
-def _alike(
-    one: Mapping[tuple[str, ...], tuple[int, int]], other: Mapping[tuple[str, ...], tuple[int, int]]
-) -> float:
-    """P(as many tasks change as do, by chance alone) of two models; 0 where it is below 1 % or
-    fewer than nine tenths of the tasks are shared."""
-    shared = sorted(one.keys() & other.keys())
-    if len(shared) < 0.9 * max(len(one), len(other)):
-        return 0.0
-    (n, c), (n_other, c_other) = (np.array([of[task] for task in shared]).T for of in (one, other))
-    moved = int((c * n_other != c_other * n).sum())
-    law = number_law(chances(n, n_other, c + c_other).changes)
-    chance = float(law[moved:].sum())
-    return chance if chance >= 0.01 else 0.0
-
-
-def _left_out(facts: ReadFacts, series: Series) -> list[str]:
-    missing, emptied = facts.missing, facts.emptied
-    if facts.losses is not None:
-        own_missing, own_emptied = facts.losses.of_series(series) or (missing, emptied)
-        missing, emptied = own_missing, own_emptied if emptied else 0
-    became = BECAME.get(facts.missing_policy)
-    words = {
-        f"{plural(facts.skipped, 'line')} skipped": facts.skipped,
-        f"{plural(facts.empty_files, 'empty file')} skipped": facts.empty_files,
-        f"{plural(missing, 'attempt')} without an outcome {became}": missing and became,
-        f"{plural(emptied, 'task')} left without any attempt": emptied,
-    }
-    return [phrase for phrase, there in words.items() if there]

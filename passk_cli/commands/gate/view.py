@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
 
-from passk_cli.activity import steps
+import numpy as np
+
 from passk_cli.commands.gate import COMMAND, GateOptions
-from passk_cli.commands.gate.alarms import POWER, Catch, Rehearsed
 from passk_cli.commands.gate.average import averages, statements
-from passk_cli.commands.gate.judgement import OF, Counted, Judgement, at_both_ends
-from passk_cli.commands.gate.rehearsal import Stage, rehearsable, stage
-from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, read_rulebook
+from passk_cli.commands.gate.judgement import OF, POWER, Catch, Counted, Judgement, Rehearsed
+from passk_cli.commands.gate.parts import GatePart, Held, Night
+from passk_cli.commands.gate.rehearsal import Stage, rehearsable, rehearsed
+from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
     EVERY_ATTEMPT,
@@ -23,16 +24,17 @@ from passk_cli.commands.gate.rules import (
     GateRule,
 )
 from passk_cli.commands.gate.sides import ITSELF, Sides
-from passk_cli.commands.gate.suites import Asked, Suites, judged_suites
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric, needs, scores_only
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.model import (
     BRIEF,
     COMMENT,
@@ -83,9 +85,10 @@ _ROWS, _COMMENTED, _SCREEN, _LONGEST = 14, 20, 100, 200
 _NUMBER = 23
 # Runs of a history from which the effect of a run is known well enough.
 _KNOWN = 5
+# The error of a suite that its history does not have yet.
+_NEW = "no-such-suite"
 # The order of rows, and in which the verdict names what shuts the gate.
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
-WHOLE = "the whole gate"
 
 RUNS_POOLED = Message(
     "runs-pooled", NOTE,
@@ -198,8 +201,11 @@ NO_BASELINE_YET = Message(
     " judged, and does not fail. Other rules are judged.")  # fmt: skip
 
 
+_SUITE = Column("suite", meaning="The suite, with the model where it has several.",
+                cell=lambda line: line.name, where=lambda section: section.night)  # fmt: skip
 _MODEL = Column("model", meaning="The model of the new run, with its groups.",
-                cell=lambda line: line.name, where=lambda section: section.several)  # fmt: skip
+                cell=lambda line: line.name,
+                where=lambda section: section.several and not section.night)  # fmt: skip
 _RULE = Column(
     "rule", meaning="The rule; `every baseline task` and `every baseline attempt` are added.",
     cell=lambda line: Phrase(line.words))  # fmt: skip
@@ -228,13 +234,14 @@ def _caught(cell: Callable[[Catch], Cell]) -> Callable[[Judgement], Cell]:
 class RuleTable(Section[Judgement]):
     """Every rule for every candidate: its evidence and its verdict.
 
-    trial : both sides.  rules : those asked for.  on_undecided : "pass" or "fail".
-    reasons : whether the verdict has its reason beside it.
+    parts : the run that was judged, or the suites.  night : what suites have in common; None of a
+    run alone.  reasons : whether the verdict has its reason beside it.
     """
 
     reasons: ClassVar[bool] = True
 
     columns: ClassVar[tuple[Column, ...]] = (
+        _SUITE,
         _MODEL,
         _RULE,
         Column(
@@ -251,82 +258,113 @@ class RuleTable(Section[Judgement]):
         data_field("fails", "Whether the row fails the gate; undecided ones by --on-undecided."),
     )  # fmt: skip
 
-    trial: Trial
-    rules: Sequence[GateRule]
-    on_undecided: str
+    parts: Sequence[GatePart]
+    night: Night | None = None
 
     @property
     def lines(self) -> Sequence[Judgement]:
-        """The judgements of the rules."""
-        return self.records
+        """The judgements that count."""
+        return [line for line in self.records if line.verdict != NOT_JUDGED]
+
+    @property
+    def read(self) -> list[tuple[GatePart, Trial]]:
+        """The parts that could be read, with their trials."""
+        return [(part, part.trial) for part in self.parts if part.trial is not None]
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one model."""
-        return len({line.name for line in self.lines}) > 1
+        """Whether a row says what it is about."""
+        return self.night is not None or len({line.name for line in self.lines}) > 1
 
     @property
     def noun(self) -> str:
         """The thing that a row is about."""
+        if self.night is not None:
+            return "suite"
         return "group" if self.study.counts.group_names else "model"
 
     def facts(self) -> Iterator[Fact]:
         """A tidy row per rule and candidate."""
-        yield from (line.row for line in self.lines)
+        yield from (line.row for line in self.records)
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """The rows for formats of pipelines."""
-        return tuple(line.check for line in self.lines)
+        return tuple(line.check for line in self.records)
 
     def answer(self) -> Iterator[Sentence]:
         """The verdict."""
-        yield _verdict(self.lines, self._omitted())
+        omitted = self._omitted()
+        if self.lines:
+            yield _verdict(self.lines, omitted)
+        else:
+            yield _within(("PASS: no rule is judged",), omitted)
 
     def _omitted(self) -> list[str]:
-        """Tasks and attempts lacking or too many, with the series where it is not all of them.
-
-        Of declared attempts without a baseline also at how many tasks: no rule asks for more.
-        """
-        trial, series_of = self.trial, dict[str, list[str]]()
-        declared = trial.made[0] if trial.attempts and trial.sides.baseline is None else {}
-        for series in trial.sides.series:
-            words_of = trial.lesser(series)
-            if series in declared and declared[series].whole:
-                tasks = plural(len(declared[series].made), "task")
-                words_of.insert(0, f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each")
-            for words in words_of:
-                series_of.setdefault(words, []).append(series_name(series))
-        for copy in trial.copies:
-            series_of.setdefault(f"the outcomes of {copy.other} again", []).append(copy.name)
-        every = len(trial.sides.series)
+        """Rules that are not judged, and what the numbers of each part lack."""
+        if self.night is None:
+            return _omitted(*self.read[0])
+        held = sum(len(part.there) for part in self.parts)
+        later = sum(len(part.waiting) for part in self.parts)
+        others = len(self.night.book.others)
+        words = {
+            f"{plural(held, 'task')} in quarantine": held,
+            f"{plural(later, 'rule')} not judged, no baseline yet": later,
+            f"{plural(others, 'suite')} not in tier {self.night.book.tier}": others,
+        }
         return [
-            words if len(names) == every else f"{first_few(names)}: {words}"
-            for words, names in series_of.items()
+            *(text for text, there in words.items() if there),
+            *(
+                f"{part.name}: {text}"
+                for part, trial in self.read
+                for text in _omitted(part, trial)
+            ),
         ]
 
     def context(self) -> Iterator[str]:
-        """Tasks and attempts behind the numbers, and what undecided rules count as."""
+        """Tasks and attempts behind the numbers, their level, and what undecided rules count as."""
+        night, tests = self.night, ""
+        if night is None:
+            yield self._sizes()
+            if any(line.fact.estimate.low is not None for line in self.lines):
+                yield f"{100 * self.study.confidence.level:g} %"
+            if tests := self._tests():
+                yield tests
+            if self.study.bounded:
+                yield "missing outcomes tried as fail and as pass"
+        else:
+            yield plural(len(self.parts), "suite")
+            counts = [trial.sides.counts for _, trial in self.read]
+            tasks = [len({*codes.task_codes.tolist()}) for codes in counts]
+            yield sized(tasks, [int(n) for each in counts for n in (each.n.min(), each.n.max())])
+            if night.statements > 1:
+                level, each = (f"{100 * share:.4g} %" for share in (night.level, night.each))
+                yield f"{level} for {night.statements} verdicts together ({each} each)"
+            elif night.statements:
+                yield f"{100 * night.level:g} %"
+        if undecided := [line for line in self.lines if line.verdict == UNDECIDED]:
+            counted = FAIL if all(line.failing for line in undecided) else PASS
+            decided = night or tests or all(line.shut for line in undecided)
+            yield f"undecided counts as {counted}{'' if decided else ' (--on-undecided)'}"
+        if held := sum(len(part.there) for part in self.parts):
+            yield f"{plural(held, 'task')} in quarantine"
+        if night and night.book.others:
+            left_out = plural(len(night.book.others), "suite")
+            yield f"tier {night.book.tier}: {left_out} left out"
+
+    def _sizes(self) -> str:
+        """The tasks and attempts of a run; of rules without numbers those of its models."""
+        ((_, trial),) = self.read
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
         if not sized:
-            counts, sides = self.trial.sides.counts, self.trial.sides
+            counts, sides = trial.sides.counts, trial.sides
             cells = [counts.n[counts.rows_of(s)] for s in sides.candidates]
             sized = [
-                replace(self.trial.fact(series), size=Size(len(n), int(n.min()), int(n.max())))
+                replace(trial.fact(series), size=Size(len(n), int(n.min()), int(n.max())))
                 for series, n in zip(sides.series, cells, strict=True)
             ]
-        yield self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
-        if any(line.fact.estimate.low is not None for line in self.lines):
-            yield f"{100 * self.study.confidence.level:g} %"
-        if tests := self._tests():
-            yield tests
-        if self.study.bounded:
-            yield "missing outcomes tried as fail and as pass"
-        if shut := {line.shut for line in self.lines if line.verdict == UNDECIDED}:
-            counted = FAIL if shut == {True} else self.on_undecided
-            hint = "" if tests or shut == {True} else " (--on-undecided)"
-            yield f"undecided counts as {counted}{hint}"
+        return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
 
     def _tests(self) -> str:
         """How p is adjusted, where several regressions were tested."""
@@ -339,11 +377,15 @@ class RuleTable(Section[Judgement]):
         return f"{ADJUSTED[adjustment]} over {plural(len(tested), 'test')}"
 
     def details(self) -> Iterator[str]:
-        """The intervals, and whose are adjusted."""
+        """The intervals, and whose are adjusted; of suites those that are left out."""
+        if self.night is not None:
+            if self.night.book.others:
+                yield f"left out: {', '.join(self.night.book.others)}"
+            return
         valued = [line.fact for line in self.lines if line.fact.estimate.value is not None]
         shown = {bool(fact.against) for fact in valued}
         if True in shown:
-            yield f"differences: model − baseline ({self.trial.sides.label})"
+            yield f"differences: model − baseline ({self.read[0][1].sides.label})"
         if shown == {True}:
             yield self.differences.words()
         elif shown:
@@ -361,54 +403,23 @@ class RuleTable(Section[Judgement]):
         return self.study.confidence.for_differences().as_used(methods)
 
     def messages(self) -> Iterator[Said]:
-        """Messages of reading, and of what the verdicts leave out."""
-        trial = self.trial
-        sides, baseline = trial.sides, trial.sides.baseline
-        yield from trial.study.reading
-        if trial.study.past is not None:
-            past = trial.study.past
-            known, role = past.fewest
-            message = RUNS_POOLED if known > 1 else ONE_RUN_KNOWN
-            yield message(runs=max(past.stretches[""].runs.values()))
-            if 1 < known < _KNOWN:
-                yield FEW_RUNS_KNOWN(runs=known, noun=AMOUNTS[role][1] if role else "")
-        yield from reading_notes(trial.study.counts)
-        if sides.apart and baseline is not None and sides.label != ITSELF:
-            for said in reading_notes(baseline):
-                yield said.about(f"baseline {sides.label}")
-            # Whether the new run loses attempts more, or less often than its baseline.
-            both = sides.counts.facts, baseline.facts
-            if any(facts.losses is not None for facts in both):
-                losses = sides.counts.losses.beside(baseline.losses, "baseline")
-                yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
-        yield from copied_runs(trial.copies)
-        for old, new in sides.renamed:
-            yield RENAMED_MODEL(old=old, new=new)
-        compares = any(rule.compares for rule in self.rules)
-        covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
-        for series, coverage in covered.items():
-            name = series_name(series)
-            if coverage is not None and coverage.lost:
-                yield TASKS_NOT_RUN(lost=coverage.lost, tasks=coverage.expected, model=name)
-            elif coverage is None and compares and sides.partner(series[0]) is not None:
-                yield NOT_COMPARED(model=name, reason=sides.lacking(series))
-        if baseline is None:
-            yield from self._unequal()
-        if shut := sum(line.shut for line in self.lines):
-            yield MISSING_DECIDE(rules=shut)
+        """Messages of reading, and of what the verdicts leave out.
 
-    def _unequal(self) -> Iterator[Said]:
-        """Without a baseline, the tasks and groups that other candidates have."""
-        every = self.trial.sides.tasks
-        for series in every:
-            rivals = self.trial.sides.coverage_of_rivals(series)
-            if rivals.lost:
-                model = series_name(series)
-                yield FEWER_TASKS(model=model, lost=rivals.lost, tasks=rivals.expected)
-        for group in dict.fromkeys(series[1:] for series in every):
-            for model in dict.fromkeys(series[0] for series in every):
-                if (model, *group) not in every:
-                    yield GROUP_NOT_RUN(model=model, group=series_name(group))
+        Of suites each is about those that say it: what several suites of one run say stands there
+        once.
+        """
+        if self.night is None:
+            yield from _messages(*self.read[0])
+            return
+        said_by: dict[Said, list[str]] = {}
+        for part in self.parts:
+            yield from _of_suite(part)
+        for part, trial in self.read:
+            lacks = _omitted(part, trial)
+            notes = [SUITE_OF(words="; ".join(lacks))] if lacks else []
+            for said in (*notes, *_messages(part, trial)):
+                said_by.setdefault(said, []).append(part.name)
+        yield from (said.about(", ".join(names)) for said, names in said_by.items())
 
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
@@ -436,13 +447,22 @@ class RuleTable(Section[Judgement]):
         yield replace(self.table(commented), shown=COMMENT)
 
     def decided(self) -> dict[str, object]:
-        """Entries of the signature."""
-        study, label = self.study, self.trial.sides.label
-        tests = any(rule.general for rule in self.rules)
+        """Entries of the signature; of suites the file says the rest."""
+        if self.night is not None:
+            book = self.night.book
+            return {
+                "rules": book.name, "rules_sha256": book.digest,
+                "suites": ",".join(part.name for part in self.parts), "tier": book.tier or None,
+                "level": self.night.level, "verdicts": self.night.statements,
+                "tasks": sum(len({*t.sides.counts.task_codes.tolist()}) for _, t in self.read),
+            }  # fmt: skip
+        ((part, trial),) = self.read
+        study, label, rules = self.study, trial.sides.label, part.rules
+        tests = any(rule.general for rule in rules)
         more = [line.fact.more for line in self.lines]
         adjustments = filter(None, (str(each.get("adjustment") or "") for each in more))
         draws = tests or "seed" in study.confidence.signature()
-        compares = any(rule.compares for rule in self.rules)
+        compares = any(rule.compares for rule in rules)
         return {
             "differences": self.differences.method_name if compares else None,
             "test": tests_shown(str(each.get("test") or "") for each in more) or None,
@@ -450,26 +470,130 @@ class RuleTable(Section[Judgement]):
             "seed": study.confidence.seed if draws else None,
             "adjust": next(adjustments, study.rules.adjust or HOLM) if tests else None,
             "baseline": label or None,
-            "unpaired": self.trial.unpaired if label else None,
+            "unpaired": trial.unpaired if label else None,
             "short_tasks": study.short_tasks if study.short_tasks != "empty" else None,
-            "on_undecided": self.on_undecided,
-            **{name: value for rule in self.rules for name, value in rule.signature.items()},
+            "on_undecided": part.on_undecided,
+            **{name: value for rule in rules for name, value in rule.signature.items()},
         }
 
     def changes(self) -> tuple[ChangedTasks, ...]:
-        """The tasks that changed against the baseline, where outcomes are known."""
-        sides = self.trial.sides
-        if sides.baseline is None or self.study.bounded:
-            return ()
-        pairs = []
-        for s, series in zip(sides.candidates, sides.series, strict=True):
-            base = sides.base(series)
-            if base is not None:
-                name = sides.label if sides.apart else base[0]
-                other = Side(sides.baseline, sides.baseline.series.index(base), name)
-                pairs.append((Side(sides.counts, s, series_name(series)), other))
-        every = find_flips(pairs, self.study.confidence.level)
-        return tuple(changes_of([flips for flips in every if flips.tasks]))
+        """The tasks that changed against the baseline, where outcomes are known; those of suites of
+        one run once."""
+        suites: dict[ChangedTasks, list[str]] = {}
+        for part, trial in self.read:
+            sides, pairs = trial.sides, []
+            if sides.baseline is None or trial.study.bounded:
+                continue
+            for s, series in zip(sides.candidates, sides.series, strict=True):
+                base = sides.base(series)
+                if base is not None:
+                    name = sides.label if sides.apart else base[0]
+                    other = Side(sides.baseline, sides.baseline.series.index(base), name)
+                    pairs.append((Side(sides.counts, s, series_name(series)), other))
+            every = find_flips(pairs, trial.study.confidence.level)
+            for changes in changes_of([flips for flips in every if flips.tasks]):
+                suites.setdefault(changes, []).append(part.name)
+        return tuple(
+            replace(changes, summary=": ".join(filter(None, (", ".join(names), changes.summary))))
+            for changes, names in suites.items()
+        )
+
+
+def _omitted(part: GatePart, trial: Trial) -> list[str]:
+    """Tasks and attempts lacking or too many, with the series where it is not all of them.
+
+    Of declared attempts without a baseline also at how many tasks: no rule asks for more.
+    """
+    series_of = dict[str, list[str]]()
+    declared = trial.made[0] if trial.attempts and trial.sides.baseline is None else {}
+    for series in trial.sides.series:
+        words_of = trial.lesser(series)
+        if series in declared and declared[series].whole:
+            tasks = plural(len(declared[series].made), "task")
+            words_of.insert(0, f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each")
+        for words in words_of:
+            series_of.setdefault(words, []).append(series_name(series))
+    for copy in trial.copies:
+        series_of.setdefault(f"the outcomes of {copy.other} again", []).append(copy.name)
+    every = len(trial.sides.series)
+    return [
+        words if len(names) == every else f"{first_few(names)}: {words}"
+        for words, names in series_of.items()
+    ]
+
+
+def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
+    """Messages of reading, and of what the verdicts of one part leave out."""
+    sides, baseline = trial.sides, trial.sides.baseline
+    yield from trial.study.reading
+    if trial.study.past is not None:
+        past = trial.study.past
+        known, role = past.fewest
+        message = RUNS_POOLED if known > 1 else ONE_RUN_KNOWN
+        yield message(runs=max(past.stretches[""].runs.values()))
+        if 1 < known < _KNOWN:
+            yield FEW_RUNS_KNOWN(runs=known, noun=AMOUNTS[role][1] if role else "")
+    yield from reading_notes(trial.study.counts)
+    if sides.apart and baseline is not None and sides.label != ITSELF:
+        for said in reading_notes(baseline):
+            yield said.about(f"baseline {sides.label}")
+        # Whether the new run loses attempts more, or less often than its baseline.
+        both = sides.counts.facts, baseline.facts
+        if any(facts.losses is not None for facts in both):
+            losses = sides.counts.losses.beside(baseline.losses, "baseline")
+            yield from uneven_notes(losses, both[0].missing_policy, "baseline ")
+    yield from copied_runs(trial.copies)
+    for old, new in sides.renamed:
+        yield RENAMED_MODEL(old=old, new=new)
+    compares = any(rule.compares for rule in part.rules)
+    covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
+    for series, coverage in covered.items():
+        name = series_name(series)
+        if coverage is not None and coverage.lost:
+            yield TASKS_NOT_RUN(lost=coverage.lost, tasks=coverage.expected, model=name)
+        elif coverage is None and compares and sides.partner(series[0]) is not None:
+            yield NOT_COMPARED(model=name, reason=sides.lacking(series))
+    if baseline is None:
+        yield from _unequal(trial)
+    if shut := sum(line.shut for _, line in part.lines):
+        yield MISSING_DECIDE(rules=shut)
+
+
+def _unequal(trial: Trial) -> Iterator[Said]:
+    """Without a baseline, the tasks and groups that other candidates have."""
+    every = trial.sides.tasks
+    for series in every:
+        rivals = trial.sides.coverage_of_rivals(series)
+        if rivals.lost:
+            model = series_name(series)
+            yield FEWER_TASKS(model=model, lost=rivals.lost, tasks=rivals.expected)
+    for group in dict.fromkeys(series[1:] for series in every):
+        for model in dict.fromkeys(series[0] for series in every):
+            if (model, *group) not in every:
+                yield GROUP_NOT_RUN(model=model, group=series_name(group))
+
+
+def _of_suite(part: GatePart) -> Iterator[Said]:
+    """Messages of a suite about its quarantine, and the baseline that it lacks."""
+    yield from _over(part.entry)
+    if part.there:
+        yield QUARANTINED(
+            suite=part.name, tasks=len(part.there), names=[h.task.task for h in part.there],
+            c=sum(h.c for h in part.there), n=sum(h.n for h in part.there),
+        )  # fmt: skip
+    if absent := [held.task.task for held in part.held if not held.n]:
+        yield QUARANTINE_ABSENT(suite=part.name, names=absent)
+    if part.waiting:
+        yield NO_BASELINE_YET(suite=part.name, rules=len(part.waiting))
+
+
+def _over(entry: SuiteEntry | None) -> Iterator[Said]:
+    """Messages of the tasks whose quarantine has ended."""
+    if entry is not None:
+        for task in entry.suite.quarantine:
+            if not task.active:
+                yield QUARANTINE_OVER(suite=entry.suite.name, task=task.task,
+                                      until=str(task.until), reason=task.reason)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -477,12 +601,14 @@ class Rehearsal(RuleTable):
     """Each rule where nothing changed, and the smallest drop that it detects; last the whole gate,
     with a verdict where the rehearsal is judged.
 
-    setting : the drawn runs.  most : the largest share of false alarms that is allowed, if any.
+    stages : the drawn runs of each part.  most : the largest share of false alarms that is allowed,
+    if any.
     """
 
     title = "Rehearsal"
     reasons = False
     columns: ClassVar[tuple[Column, ...]] = (
+        _SUITE,
         _MODEL,
         _RULE,
         Column("verdict", meaning="The rule's verdict on this run; of the whole gate, on its false"
@@ -517,13 +643,13 @@ class Rehearsal(RuleTable):
                meaning="The verdict if every attempt fails."),
     )  # fmt: skip
 
-    setting: Stage
+    stages: Sequence[Stage] = ()
     most: float | None = None
 
     @property
     def lines(self) -> Sequence[Judgement]:
         """The judgements of the rules."""
-        return self.records[:-1]
+        return [line for line in self.records[:-1] if line.verdict != NOT_JUDGED]
 
     def facts(self) -> Iterator[Fact]:
         """A tidy row per rule and candidate, and one of the whole gate."""
@@ -558,182 +684,117 @@ class Rehearsal(RuleTable):
 
     def context(self) -> Iterator[str]:
         """Whose rates the rehearsals are drawn from."""
-        sides = self.trial.sides
-        alone = sides.baseline is None or sides.label == ITSELF
+        sides = [trial.sides for _, trial in self.read]
+        alone = all(each.baseline is None or each.label == ITSELF for each in sides)
         whose = "this run's" if alone else "the baseline's"
-        yield f"{self.setting.runs:,} rehearsals at {whose} rates"
+        yield f"{self.stages[0].runs:,} rehearsals at {whose} rates"
+        if effects := [100 * effect for own in self.stages for effect in own.effects]:
+            ends = dict.fromkeys(f"{end:.1f}" for end in (min(effects), max(effects)))
+            yield f"effect of a run: {'–'.join(ends)} points"
         yield f"drop detected: power {POWER:g}"
 
     def details(self) -> Iterator[str]:
         """The drops, and this run's verdict."""
         yield "both runs are drawn, with the same tasks and attempts"
-        yield f"drops: {plural(self.setting.planted, 'rehearsal')} each"
+        yield f"drops: {plural(self.stages[0].planted, 'rehearsal')} each"
 
     def messages(self) -> Iterator[Said]:
         """Those of the gate, and rules that a rehearsal shows to be useless."""
         yield from super().messages()
-        shut = (FAIL, ERROR, UNDECIDED) if self.on_undecided == FAIL else (FAIL, ERROR)
-        for line in self.lines:
-            if line.rehearsed is None:
-                continue
-            best, worst = line.rehearsed.best, line.rehearsed.worst
-            if best == worst:
-                yield DECIDES_NOTHING(rule=line.rule, verdict=best)
-            elif best != PASS:
-                yield CANNOT_DECIDE(rule=line.rule, verb="pass", verdict=best, run="passes")
-            elif worst not in shut:
-                yield CANNOT_DECIDE(rule=line.rule, verb="fail", verdict=worst, run="fails")
-        others = [metric.name for metric in self.study.metrics if not rehearsable(metric)]
-        if others:
-            yield NOT_REHEARSED(metrics=others)
-        sides = self.trial.sides
-        # The rates come from one attempt at each task.
-        if (sides.baseline or sides.counts).n.max() == 1:
-            alike = stage(self.trial, self.rules, self.on_undecided, alike=True)
-            yield ONE_ATTEMPT(share=alike.unchanged[1].share)
-        if len(sides.candidates) > 1:
-            yield DROPS_TOGETHER()
-        if self.setting.fewer:
-            yield FEW_REHEARSALS(runs=self.setting.runs)
+        for part, own in zip((part for part, _ in self.read), self.stages, strict=True):
+            for said in _of_rehearsal(part, own):
+                yield said.about(part.name) if part.name else said
+        if self.stages[0].fewer:
+            yield FEW_REHEARSALS(runs=self.stages[0].runs)
 
     def decided(self) -> dict[str, object]:
         """Entries of the signature."""
-        entries, confidence = super().decided(), self.setting.trial.study.confidence
-        if entries["resamples"] is not None:
+        entries, confidence = super().decided(), self.stages[0].trial.study.confidence
+        if entries.get("resamples") is not None:
             entries["resamples"] = confidence.resamples
         if self.most is not None:
             entries["max_false_alarms"] = self.most
-        return {**entries, "rehearsals": self.setting.runs, "seed": confidence.seed}
+        return {**entries, "rehearsals": self.stages[0].runs, "seed": confidence.seed}
 
 
-@dataclass(frozen=True)
-class SuiteTable(RuleTable):
-    """Every rule of every suite.
+def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
+    """Rules of a part that a rehearsal shows to be useless, and what it left out."""
+    shut = (FAIL, ERROR, UNDECIDED) if part.on_undecided == FAIL else (FAIL, ERROR)
+    for _, line in part.lines:
+        if line.rehearsed is None:
+            continue
+        best, worst = line.rehearsed.best, line.rehearsed.worst
+        if best == worst:
+            yield DECIDES_NOTHING(rule=line.rule, verdict=best)
+        elif best != PASS:
+            yield CANNOT_DECIDE(rule=line.rule, verb="pass", verdict=best, run="passes")
+        elif worst not in shut:
+            yield CANNOT_DECIDE(rule=line.rule, verb="fail", verdict=worst, run="fails")
+    metrics = () if part.trial is None else part.trial.study.metrics
+    if others := [metric.name for metric in metrics if not rehearsable(metric)]:
+        yield NOT_REHEARSED(metrics=others)
+    sides = own.trial.sides
+    # The rates come from one attempt at each task.
+    if (sides.baseline or sides.counts).n.max() == 1:
+        yield ONE_ATTEMPT(share=own.alike.unchanged[1].share)
+    if len(sides.candidates) > 1:
+        yield DROPS_TOGETHER()
 
-    suites : what was judged.  parts : the table of each suite that could be read.
+
+class Asked(NamedTuple):
+    """A suite, its question and the options of reading it.
+
+    later : the rules that wait for a first baseline.
     """
 
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("suite", meaning="The suite, with the model where it has several.",
-               cell=lambda line: line.name),
-        *RuleTable.columns[1:],
-    )  # fmt: skip
-    noun = "suite"
-    several = True
-
-    suites: Suites
-    parts: Sequence[tuple[str, RuleTable]]
+    entry: SuiteEntry
+    gate: Gate
+    options: SharedOptions
+    later: Sequence[DifferenceRule] = ()
 
     @property
-    def lines(self) -> Sequence[Judgement]:
-        """The judgements that count."""
-        return [line for line in self.records if line.verdict != NOT_JUDGED]
+    def on_first_night(self) -> Asked:
+        """Without a baseline, and without the rules that need one."""
+        later = [rule for rule in self.gate.chosen if isinstance(rule, DifferenceRule)]
+        gate = replace(self.gate, baseline=None, max_drop={}, max_increase={}, no_regression=False)
+        return Asked(self.entry.without_baseline(), gate, self.options, later)
 
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """The rows for formats of pipelines, those that are not judged as well."""
-        return tuple(line.check for line in self.records)
+    def part(self, read: Read) -> GatePart:
+        """The suite's run and baseline, without the tasks in quarantine."""
+        runs, out = list[Counts](), self.entry.suite.out
+        names = {each.task for each in out}
 
-    def facts(self) -> Iterator[Fact]:
-        """A tidy row per row."""
-        yield from (line.row for line in self.records)
+        def kept(request: Request, source: Any = None, /) -> Counts:
+            counts = read(request, self.options.source if source is None else source)
+            runs.append(counts)
+            try:
+                return counts.without_tasks(names)
+            except ValueError:
+                raise DataError(
+                    self.entry.suite.name, "every task is in quarantine", "take some out of it",
+                    name="unusable-data",
+                ) from None  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        """The verdict on all suites."""
-        if self.lines:
-            yield _verdict(self.lines, self._omitted())
-        else:
-            yield _within(("PASS: no rule is judged",), self._omitted())
-
-    def _omitted(self) -> list[str]:
-        """Rules that are not judged, and what the numbers of each suite lack."""
-        held = sum(bool(h.n) for part in self.suites.parts for h in part.held)
-        later = sum(len(part.asked.waiting) for part in self.suites.parts)
-        others = len(self.suites.book.others)
-        words = {
-            f"{plural(held, 'task')} in quarantine": held,
-            f"{plural(later, 'rule')} not judged, no baseline yet": later,
-            f"{plural(others, 'suite')} not in tier {self.suites.book.tier}": others,
-        }
-        return [
-            *(text for text, there in words.items() if there),
-            *(f"{name}: {text}" for name, part in self.parts for text in part._omitted()),
-        ]
-
-    def context(self) -> Iterator[str]:
-        """The suites, the tasks and attempts, and the level that all verdicts share."""
-        suites = self.suites
-        yield plural(len(suites.parts), "suite")
-        counts = [trial.sides.counts for _, trial in suites.read]
-        tasks = [len({*codes.task_codes.tolist()}) for codes in counts]
-        yield sized(tasks, [int(end) for each in counts for end in (each.n.min(), each.n.max())])
-        if suites.statements > 1:
-            level, each = (f"{100 * share:.4g} %" for share in (suites.level, suites.each))
-            yield f"{level} for {suites.statements} verdicts together ({each} each)"
-        elif suites.statements:
-            yield f"{100 * suites.level:g} %"
-        if shut := [line.failing for line in self.lines if line.verdict == UNDECIDED]:
-            yield f"undecided counts as {FAIL if all(shut) else PASS}"
-        if held := sum(bool(held.n) for part in suites.parts for held in part.held):
-            yield f"{plural(held, 'task')} in quarantine"
-        if suites.book.others:
-            yield f"tier {suites.book.tier}: {plural(len(suites.book.others), 'suite')} left out"
-
-    def details(self) -> Iterator[str]:
-        """Details that the context line leaves out."""
-        if self.suites.book.others:
-            yield f"left out: {', '.join(self.suites.book.others)}"
-
-    def messages(self) -> Iterator[Said]:
-        """Messages about suites, then those of each."""
-        for part in self.suites.parts:
-            suite = part.asked.entry.suite
-            for each in suite.quarantine:
-                if not each.active:
-                    yield QUARANTINE_OVER(
-                        suite=suite.name, task=each.task, until=str(each.until), reason=each.reason
-                    )
-            if there := [held for held in part.held if held.n]:
-                yield QUARANTINED(
-                    suite=suite.name, tasks=len(there), names=[h.task.task for h in there],
-                    c=sum(h.c for h in there), n=sum(h.n for h in there),
-                )  # fmt: skip
-            if absent := [held.task.task for held in part.held if not held.n and part.trial]:
-                yield QUARANTINE_ABSENT(suite=suite.name, names=absent)
-            if part.asked.later:
-                yield NO_BASELINE_YET(suite=suite.name, rules=len(part.asked.waiting))
-        # What several suites of one run say stands there once.
-        messages: dict[Said, list[str]] = {}
-        for name, table in self.parts:
-            if lacks := table._omitted():
-                messages.setdefault(SUITE_OF(words="; ".join(lacks)), []).append(name)
-            for said in table.messages():
-                messages.setdefault(said, []).append(name)
-        yield from (said.about(", ".join(names)) for said, names in messages.items())
-
-    def decided(self) -> dict[str, object]:
-        """Entries of the signature: the file says the rest."""
-        suites = self.suites
-        return {
-            "rules": suites.book.name,
-            "rules_sha256": suites.book.digest,
-            "suites": ",".join(part.name for part in suites.parts),
-            "tier": suites.book.tier or None,
-            "level": suites.level,
-            "verdicts": suites.statements,
-            "tasks": sum(len({*t.sides.counts.task_codes.tolist()}) for _, t in suites.read),
-        }
-
-    def changes(self) -> tuple[ChangedTasks, ...]:
-        """The tasks that changed in each suite; those of suites of one run once."""
-        suites: dict[ChangedTasks, list[str]] = {}
-        for name, table in self.parts:
-            for changes in table.changes():
-                suites.setdefault(changes, []).append(name)
-        return tuple(
-            replace(changes, summary=f"{', '.join(names)}: {changes.summary}")
-            for changes, names in suites.items()
-        )
+        with self.entry.placed():
+            try:
+                trial = self.gate.trial(self.gate.study(self.options, kept))
+            except ParameterError as error:
+                if error.name == _NEW:
+                    first = Settle({"--first": PASS}, "is its first night")
+                    error.settles = (*error.settles, first)
+                raise
+        held, losses = [], runs[0].losses
+        tasks = [unit[0] for unit in losses.units]
+        for each in out:
+            made = [task == each.task for task in tasks]
+            passed = [task == each.task for task in runs[0].tasks]
+            n = int(losses.made[np.array(made)[losses.unit_codes]].sum())
+            c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
+            held.append(Held(each, n, c))
+        return GatePart(
+            self.gate.chosen, self.gate.on_undecided, trial, self.entry, held=tuple(held),
+            waiting=[words for rule in self.later for words in rule.waiting],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -741,7 +802,7 @@ class SuiteList(Section[Asked]):
     """The suites of a file of rules, as they would be run."""
 
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("suite", meaning="The suite.", cell=lambda asked: asked.name),
+        Column("suite", meaning="The suite.", cell=lambda asked: asked.entry.suite.name),
         Column("rules", meaning="Its rules, as options.", cell=lambda asked: _rules_of(asked)),
         Column("runs", meaning="The files of the new run.",
                cell=lambda asked: ", ".join(map(str, asked.options.files))),
@@ -766,88 +827,17 @@ def _rules_of(asked: Asked) -> str:
 def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:
     """The report of a file of rules that nothing is wrong with; no data is read."""
     (table,) = SuiteList(None, asked).tables()  # type: ignore[arg-type]
-    over = [
-        QUARANTINE_OVER(suite=each.name, task=task.task, until=str(task.until), reason=task.reason)
-        for each in asked
-        for task in each.entry.suite.quarantine
-        if not task.active
-    ]
+    over = [said for each in asked for said in _over(each.entry)]
     left = f"; {plural(len(book.others), 'suite')} not in tier {book.tier}" if book.others else ""
     answer = f"{book.name} is valid: {plural(len(asked), 'suite')}{left}. No data was read."
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     return Report((table,), lambda: fields, VERSION, messages=tuple(over), answer=((answer,),))
 
 
-def suites_report(suites: Suites) -> Report:
-    """The report of suites that were judged."""
-    tables = [
-        (part.name, RuleTable(
-            trial.study, part.lines, trial, part.asked.gate.chosen, part.asked.gate.on_undecided
-        ))
-        for part, trial in suites.read
-    ]  # fmt: skip
-    rows = [row for part in suites.parts for row in part.rows]
-    if suites.book.average is not None:
-        rows += averages(suites.book.average, suites.parts, suites.each, suites.book.on_undecided)
-    (_, trial), *_ = suites.read
-    section = SuiteTable(suites.study, rows, trial, (), PASS, suites, tables)
-    report = view(replace(section.study, decided=section.decided()), [section])
-    # Each suite is read by options of its own, which the file says.
-    entries = {name: value for name, value in report.signature.items()
-               if name not in ("missing", "duplicates", "by")}  # fmt: skip
-    return replace(report, checks=section.checks, changes=section.changes(), signature=entries)
-
-
 def _is_given(value: Any) -> bool:
     """Whether an option was given: not None, False or empty."""
     empty = isinstance(value, str | Sequence | Mapping) and not len(value)
     return value is not None and value is not False and not empty
-
-
-def rehearsed(
-    trial: Trial,
-    rules: Sequence[GateRule],
-    lines: Sequence[tuple[int, Judgement]],
-    on_undecided: str,
-    most: float | None,
-) -> tuple[list[Judgement], Stage]:
-    """Every line with what its rehearsal showed, and last the gate as a whole.
-
-    lines : with the place of their rule.  most : as in `Rehearsal`.
-    """
-    setting = stage(trial, rules, on_undecided)
-    predictive = stage(trial, rules, on_undecided, predictive=True)
-    odds, predicted = setting.unchanged[0], predictive.unchanged[0]
-    lines_of = {(place, series, metric.name): (place, series, metric)
-                for place, series, metric in odds}  # fmt: skip
-    best, worst = setting.verdicts([setting.extreme(passing=passing) for passing in (True, False)])
-    every = []
-    for place, judgement in steps(lines, "rehearsing with planted drops", "lines"):
-        line = lines_of.get((place, judgement.fact.series, judgement.fact.name))
-        rehearsal = None if line is None else Rehearsed(
-            odds[line], predicted[line], setting.catch(line), best[line], worst[line]
-        )  # fmt: skip
-        every.append(replace(judgement, rehearsed=rehearsal))
-    both = Rehearsed(setting.unchanged[1], predictive.unchanged[1])
-    if any(line.failing and line.rehearsed is None for line in every):
-        # Lines that rehearsals leave as they are keep the gate shut in every one of them.
-        both = Rehearsed(both.odds.always, both.predicted.always)
-    words: Sentence = (WHOLE,)
-    verdict = ""
-    finding: Sentence = (
-        f"with nothing changed, {WHOLE} fails in {both.odds.failing:,} of {both.odds.runs:,}"
-        " rehearsals (", both.alarm, ")",
-    )  # fmt: skip
-    if most is not None:
-        given = (most, Column("", "given"))
-        words = (f"{WHOLE}: ", "false alarms ≤ ", given)
-        verdict = FAIL if both.odds.share > most + 1e-12 else PASS
-        finding = (*finding, f", {'' if verdict == FAIL else 'not '}more than ", given)
-    blank = Fact(("", *[""] * len(trial.study.counts.group_names)), "", None, Estimate(None))
-    whole = Judgement(
-        words, blank, verdict, finding, limit=most, failing=verdict == FAIL, rehearsed=both
-    )
-    return [*every, whole], setting
 
 
 def _with_reason(line: Judgement, room: int) -> str:
@@ -994,7 +984,7 @@ def _within(
 class Gate(Question, GateOptions):
     """The question of `passk gate`."""
 
-    sections = (RuleTable, Rehearsal, SuiteTable, SuiteList)
+    sections = (RuleTable, Rehearsal, SuiteList)
     most_groups = MOST_GROUPS
 
     @classmethod
@@ -1019,12 +1009,6 @@ class Gate(Question, GateOptions):
         if source is not None:
             question.require_rules()
             return question, options
-        if question.rehearse:
-            raise ParameterError(
-                "--rehearse draws one run, not the suites of a file; name the files of one and"
-                " give its rules as options",
-                name="contradicting-options",
-            )
         book = read_rulebook(question.rules, question.tier)
         if book is None:
             raise ParameterError(
@@ -1057,11 +1041,9 @@ class Gate(Question, GateOptions):
                         settles=[Settle({"--adjust": name}) for name in (MAX_T, HOLM)],
                     )
                 gate.require_rules(first=entry.first, averaged=book.average is not None)
-                later = []
-                if entry.first and gate.baseline is None:
-                    later = [rule for rule in gate.chosen if isinstance(rule, DifferenceRule)]
-                    gate = replace(gate, max_drop={}, max_increase={}, no_regression=False)
-                asked.append(Asked(entry, gate, shared, later))
+                each = Asked(entry, gate, shared)
+                waits = entry.first and gate.baseline is None
+                asked.append(each.on_first_night if waits else each)
         return replace(question, night=(book, tuple(asked))), options
 
     @property
@@ -1078,10 +1060,67 @@ class Gate(Question, GateOptions):
         book, asked = self.night
         if self.check:
             return checked_rules(book, asked)
-        suites = judged_suites(book, asked, read, partial(statements, book.average))
-        return suites_report(suites)
+        parts, errors = list[GatePart](), list[PasskError]()
+        for each in asked:
+            try:
+                try:
+                    parts.append(each.part(read))
+                except ParameterError as error:
+                    if error.name != _NEW or each.gate.first != PASS:
+                        raise
+                    parts.append(each.on_first_night.part(read))
+            except (DataError, ParameterError) as error:
+                if error.kind != "data":
+                    raise
+                errors.append(error)
+                gate = each.gate
+                parts.append(
+                    GatePart(gate.chosen, gate.on_undecided, None, each.entry, problem=str(error))
+                )
+        there = [(part, part.trial) for part in parts if part.trial is not None]
+        if not there and len(parts) == 1:
+            raise errors[0]
+        if not there:
+            every = "; ".join(f"suite {part.name}: {part.problem}" for part in parts)
+            raise DataError(book.name, f"no suite can be read: {every}", name=errors[0].name)
+        night = Night(
+            book, there[0][1].study.confidence.level,
+            sum(rule.statements(trial) for part, trial in there for rule in part.rules)
+            + statements(book.average, parts),
+        )  # fmt: skip
+        return self._reported([part.judged(night.each) for part in parts], night)
 
-    @property
+    def _reported(self, parts: Sequence[GatePart], night: Night | None = None) -> Report:
+        """The report of parts that were judged, and of their average; rehearsed where that is
+        asked for."""
+        studies = [part.trial.study for part in parts if part.trial is not None]
+        study = studies[0]
+        if night is not None:
+            # Its rows are of suites; what was read is said of each.
+            names = [(series_name(series), "") for series in study.counts.series]
+            counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
+            metrics = tuple(dict.fromkeys(m for each in studies for m in each.metrics))
+            study = replace(study, counts=counts.regrouped(names, ("suite",)), metrics=metrics,
+                            baseline=None, reading=())  # fmt: skip
+        averaged = [] if night is None else averages(night, parts)
+        if self.rehearse:
+            parts, averaged, whole, stages = rehearsed(
+                parts, averaged, night, self.max_false_alarms
+            )
+        rows = [*(row for part in parts for row in part.rows), *averaged]
+        section = RuleTable(study, rows, parts, night)
+        if self.rehearse:
+            section = Rehearsal(study, [*rows, whole], parts, night, stages, self.max_false_alarms)
+        report = view(replace(study, decided=section.decided()), [section])
+        if night is not None:
+            # Each suite is read by options of its own, which the file says.
+            entries = {name: value for name, value in report.signature.items()
+                       if name not in ("n", "missing", "duplicates", "by")}  # fmt: skip
+            report = replace(report, signature=entries)
+        changes = () if self.rehearse else section.changes()
+        return replace(report, checks=section.checks, changes=changes, rehearsal=self.rehearse)
+
+    @cached_property
     def chosen(self) -> list[GateRule]:
         """The rules that are asked for."""
         kinds = [kind for kind in GateOptions.__bases__ if issubclass(kind, GateRule)]
@@ -1117,12 +1156,6 @@ class Gate(Question, GateOptions):
         request = self.request(options)
         baseline = past = None
         if history:
-            if self.rehearse:
-                raise ParameterError(
-                    f"--rehearse draws no effect of the run, for which {self.baseline} allows;"
-                    " rehearse with a baseline of one run",
-                    name="contradicting-options",
-                )
             counts = read(request, runs.files)
             of_past = Request(
                 by=request.by, cluster=request.cluster, attempts=request.attempts,
@@ -1176,26 +1209,15 @@ class Gate(Question, GateOptions):
         A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
         Errors: ParameterError when nothing can be judged.
         """
-        trial, rules = self.trial(study), self.chosen
-        lines = self.lines_of(trial)
-        if not lines:
+        part = GatePart(self.chosen, self.on_undecided, self.trial(study))
+        part = part.judged(study.confidence.level)
+        if not part.lines:
             raise ParameterError(
                 "no rule was checked: the new run and the baseline share no group",
                 name="nothing-to-compare",
                 settles=[Settle({"--by": None}, "compares them as a whole")],
             )
-        section = RuleTable(
-            trial.study, [line for _, line in lines], trial, rules, self.on_undecided
-        )
-        if self.rehearse:
-            most = self.max_false_alarms
-            records, setting = rehearsed(trial, rules, lines, self.on_undecided, most)
-            section = Rehearsal(
-                trial.study, records, trial, rules, self.on_undecided, setting, most
-            )
-        report = view(replace(trial.study, decided=section.decided()), [section])
-        changes = () if self.rehearse else section.changes()
-        return replace(report, checks=section.checks, changes=changes, rehearsal=self.rehearse)
+        return self._reported([part])
 
     def trial(self, study: Study) -> Trial:
         """The run beside its baseline, with every metric a rule needs."""
@@ -1209,15 +1231,6 @@ class Gate(Question, GateOptions):
         else:
             sides = Sides.of(study, self.baseline)
         return Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
-
-    def lines_of(self, trial: Trial) -> list[tuple[int, Judgement]]:
-        """Every candidate by every rule, with the place of the rule."""
-        lines = []
-        for place, rule in enumerate(self.chosen):
-            for first, *others in zip(*(rule.judge(case) for case in trial.cases), strict=True):
-                line = at_both_ends(first, *others) if others else first
-                lines.append((place, line.counting(self.on_undecided)))
-        return lines
 
     def require_rules(self, *, first: bool | None = None, averaged: bool = False) -> None:
         """ParameterError for no rule, and for options that need another one.
