@@ -27,7 +27,7 @@ from passk_cli.files.database import quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import Request
 from passk_cli.files.sources.ledger import Ledger
-from passk_cli.files.sources.source import Source, object_bytes
+from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.settle import Settle
 
@@ -146,29 +146,24 @@ class ResumedStatement(GroupedStatement):
         rejected = self.ledger.summary(key)
         if rejected is None:
             self.read.add(source.path)
-            rejected = self._made(source, own, key)
+            # A delimited text is first tried in pieces.
+            quick = replace(own.care, careful=own.request.skip_bad)
+            rejected = self._made(source, own.having(care=quick), key)
             require_sound(batch.layout, [source], self.request)
             self.ledger.keep(key, rejected)
         self.rejects[key] = rejected
         return key
 
     def _made(self, source: Source, own: Statement, key: str) -> int:
-        """Write the table of a file; the rows that were left out."""
-        before = self._all_rejected(own)
-        # A delimited text is first tried in pieces, and lines are expected to be short.
-        for careful, longest in ((False, 0), (True, 0), (True, object_bytes([source]))):
-            care = replace(own.care, careful=careful or own.request.skip_bad)
-            if longest:
-                care = replace(care, object_bytes=longest)
-            sql = self._sql(source, own.having(care=care))
-            try:
-                self.con.execute(f"COPY ({sql}) TO {quote_text(str(self.ledger.table(key)))}"
-                                 " (FORMAT parquet)")  # fmt: skip
-            except duckdb.Error:
-                if longest:
-                    raise
-            else:
-                break
+        """Write the table of a file, read with as much care as it needs; the rows left out."""
+        before, table = self._all_rejected(own), quote_text(str(self.ledger.table(key)))
+        try:
+            self.con.execute(f"COPY ({self._sql(source, own)}) TO {table} (FORMAT parquet)")
+        except duckdb.Error as error:
+            again = own.with_more_care(error)
+            if again is None:
+                raise
+            return self._made(source, again, key)
         return self._all_rejected(own) - before
 
     def _all_rejected(self, own: Statement) -> int:
