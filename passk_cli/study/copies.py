@@ -130,8 +130,11 @@ def copies_among(
 
     n : (tasks,), attempts.  passes : (rows × tasks).  pairs, models : as in `copy_of`.
     """
-    distinct, first, inverse = np.unique(passes, axis=0, return_index=True, return_inverse=True)
-    near = {(int(first[at]), row) for row, at in enumerate(inverse.ravel()) if first[at] != row}
+    firsts: dict[bytes, int] = {}
+    same = [firsts.setdefault(row.tobytes(), place) for place, row in enumerate(passes)]
+    near = {(place, row) for row, place in enumerate(same) if place != row}
+    first = np.array([*firsts.values()], dtype=np.int64)
+    distinct = passes[first]
     totals, least = distinct.sum(axis=1), _CHANGED * n.sum()
     order = np.argsort(totals, kind="stable")
     ends = np.searchsorted(totals[order], totals[order] + least)

@@ -251,7 +251,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
     for model, groups in by_model.items():
         places = [(name, np.arange(rows.start, rows.stop)) for name, rows in groups]
         whole = np.concatenate([cells for _, cells in places])
-        if len(np.unique(counts.task_codes[whole])) == len(whole):
+        if np.bincount(counts.task_codes[whole], minlength=1).max() <= 1:
             places = [(model, whole)]
         for name, cells in places:
             n, c, numbers = counts.n[cells], counts.c[cells], counts.numbering
