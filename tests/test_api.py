@@ -24,7 +24,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.python.spelling import in_python
 from tests import stub
 from tests.cli.test_messages import MIXED
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, long
 
 TAU, CRUX = SAMPLES / "tau_airline.csv", SAMPLES / "cruxeval.jsonl.gz"
 ROWS: list[dict[str, Any]] = [
@@ -542,7 +542,7 @@ def test_what_an_index_hides_is_named(data: Any, message: str) -> None:
     assert "reset_index" not in str(caught.value)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "mixed"])
+@pytest.mark.parametrize("library", ["mixed", *long("pandas", "polars", "pyarrow")])
 def test_a_dict_of_frames_has_models(library: str) -> None:
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     made = {

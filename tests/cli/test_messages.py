@@ -11,7 +11,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.catalogue import messages
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, long
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 POOLED = (
@@ -52,8 +52,8 @@ def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
     "words",
     [
         ["estimate", "-o", "out.csv"],
-        ["bootstrap", "-k", "1", "--resamples", "100", "--draws", "out.csv"],
-        ["convert", "--counts", "-o", "out.csv"],
+        *long(["bootstrap", "-k", "1", "--resamples", "100", "--draws", "out.csv"]),
+        *long(["convert", "--counts", "-o", "out.csv"]),
     ],
     ids=lambda words: words[0],
 )

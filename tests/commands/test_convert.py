@@ -125,14 +125,16 @@ def test_attempts_read_back_as_the_same_counts(form: str, graded: bool, data: An
 @pytest.mark.parametrize(
     ("fixture", "options", "form"),
     [
-        ("lm_eval", {"outcome": "exact_match,strict"}, "csv"),
         ("harbor/trials", {"missing": "drop"}, "jsonl"),
-        ("harbor/trials", {"missing": "drop"}, "parquet"),
-        ("tau_bench", {}, "csv"),
-        ("verl", {}, "parquet"),
-        ("promptfoo/out.json", {"by": ["prompt"], "missing": "drop"}, "csv"),
-        ("every_eval_ever", {}, "jsonl"),
-        ("multipl_e", {}, "parquet"),
+        *long(
+            ("lm_eval", {"outcome": "exact_match,strict"}, "csv"),
+            ("harbor/trials", {"missing": "drop"}, "parquet"),
+            ("tau_bench", {}, "csv"),
+            ("verl", {}, "parquet"),
+            ("promptfoo/out.json", {"by": ["prompt"], "missing": "drop"}, "csv"),
+            ("every_eval_ever", {}, "jsonl"),
+            ("multipl_e", {}, "parquet"),
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli.files.formats import FORMATS, NAMES
 from passk_cli.files.formats.examples import EXAMPLES
 from passk_cli.files.request import TABLES
-from tests.conftest import Passk, records
+from tests.conftest import Passk, only, records
 
 
 def test_every_format_is_listed(passk: Passk) -> None:
@@ -44,7 +44,7 @@ def test_it_takes_no_data(passk: Passk) -> None:
         passk_cli.formats("csv", [])  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", only(NAMES, *NAMES[::5]))
 def test_an_example_is_read_by_the_command_beside_it(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, long
 
 Run = Callable[..., Path]
 DROP = ["--max-drop", "pass@1=0.15"]
@@ -57,7 +57,7 @@ def test_lost_tasks_shut_the_gate(passk: Passk, run: Run) -> None:
         assert re.search("every baseline task +24 of 60", table)
 
 
-@pytest.mark.parametrize("format", ["plain", "json", "junit", "github", "csv", "markdown"])
+@pytest.mark.parametrize("format", ["plain", "json", *long("junit", "github", "csv", "markdown")])
 def test_what_is_dropped_stands_in_the_line_of_every_rule(
     passk: Passk, run: Run, format: str
 ) -> None:

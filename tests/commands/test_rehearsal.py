@@ -25,7 +25,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, long
 
 # Tried by .ci/run after the others.
 pytestmark = pytest.mark.long
@@ -60,7 +60,7 @@ def trial(n: Sequence[int], rates: Sequence[float], **options: Any) -> tuple[Tri
     return Trial(study, Sides.against(counts, counts, "itself"), metrics, "fail"), gate.chosen
 
 
-@pytest.mark.parametrize("min_by", ["interval", "estimate", "lower"])
+@pytest.mark.parametrize("min_by", ["interval", *long("estimate", "lower")])
 @pytest.mark.parametrize("tasks", [3, 12, 40])
 def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
     """Many trials at once come to the verdicts of each by itself."""

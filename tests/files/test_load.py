@@ -352,7 +352,7 @@ def test_by_where_and_model(write: Write) -> None:
         read(path, where='difficulty = "hard"')
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv", "parquet"])
+@pytest.mark.parametrize("suffix", ["jsonl", *long("json", "csv", "parquet")])
 def test_folders_and_names_of_files_say_nothing_about_rows(tmp_path: Path, suffix: str) -> None:
     frame = pd.DataFrame({"model": "m", "task": ["a", "b"], "n": [4, 4], "c": [1, 3]})
     for name in ("model=zzz/n=100/c=0/x", "x[1]", "x1", "*", "?", "**", "a'b\\c{d},e"):

@@ -32,7 +32,7 @@ SIZES = (1, 2, 3, 10, 164, 1000, 100_000)
 
 
 @pytest.mark.parametrize("tasks", [*SIZES[:-1], *long(SIZES[-1])])
-@pytest.mark.parametrize("guard", [0.5, 1.0])
+@pytest.mark.parametrize("guard", [0.5, *long(1.0)])
 def test_zeros_and_ones_are_beta(tasks: int, guard: float) -> None:
     """With 0/1 values the guarded mean is Beta; with guard 1 the limits are Clopper–Pearson's."""
     weights = np.append(np.ones(tasks), guard)

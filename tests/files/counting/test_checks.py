@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, PasskWarning, estimate, read
-from tests.conftest import Passk
+from tests.conftest import Passk, long
 from tests.files.formats.cells import DATA, cells
 from tests.files.formats.test_generic import written
 
@@ -242,8 +242,9 @@ def test_hidden_folders_are_skipped_and_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "suffix"),
     [
-        ("estimate", "csv"), ("estimate", "json"), ("estimate", "jsonl"), ("compare", "csv"),
-        ("tasks", "jsonl"), ("describe", "json"), ("curve", "csv"),
+        ("estimate", "csv"), ("describe", "json"),
+        *long(("estimate", "json"), ("estimate", "jsonl"), ("compare", "csv"), ("tasks", "jsonl"),
+              ("curve", "csv")),
     ],
 )  # fmt: skip
 def test_an_output_in_the_folder_that_is_read_is_no_data(
