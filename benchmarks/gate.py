@@ -10,6 +10,7 @@ import argparse
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import sqrt
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 import passk_cli
 from passk_cli.commands.gate.rehearsal import Stage, stage
-from passk_cli.commands.gate.rules import GateRule
+from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
@@ -184,6 +185,55 @@ def undecided(runs: int) -> str:
         f" {100 * sqrt(0.25 / runs):.1f} points; undecided as pass / as fail / by the estimate\n\n"
         f"{table(head, rows)}"
     )
+
+
+def relative(runs: int) -> str:
+    """`--max-drop pass@1=10%` and `--max-increase cost=10%` at changes of 0, 10 and 25 %: the size
+    where the limit is the truth, the power beyond it, and what is undecided."""
+    rows = []
+    for tasks, n in SIZES[:2]:
+        for name, what in (("pass@1 drop", 1), ("cost increase", 0)):
+            row = [f"{tasks} × {n}", f"{name} ≤ 10 %"]
+            for change in (0.0, 0.1, 0.25):
+                rng, given = np.random.default_rng([9, tasks, int(100 * change)]), []
+                for _ in range(runs if what else runs // 5):
+                    p = rng.beta(0.5, 0.5, tasks)
+                    if what:
+                        sides = rng.binomial(n, p * (1 - change)), rng.binomial(n, p)
+                        given.append(trial(n, sides[0], n, sides[1], 0.0))
+                    else:
+                        given.append(_priced(rng, p, n, 1 + change))
+                if what:
+                    rule = MaxDrop({parse("pass@1"): Relative(0.1)})
+                    found = [o.verdict for own in rule.outcomes(given) for o in own]
+                else:
+                    found = given
+                shares = [100 * np.mean([v == one for v in found]) for one in ("fail", "undecided")]
+                row.append(" / ".join(f"{share:.1f}" for share in shares))
+            rows.append(row)
+            print(rows[-1], file=sys.stderr)
+    head = ["tasks × attempts", "rule", *(f"changed by {x}: fails / undecided %" for x in
+                                          ("0", "10 %", "25 %"))]  # fmt: skip
+    return (
+        f"{runs:,} pairs of runs a cell for pass@1, {runs // 5:,} for costs; rates Beta(.5, .5);"
+        f" costs log-normal, σ 1 between tasks and .7 within\n\n{table(head, rows)}"
+    )
+
+
+def _priced(rng: np.random.Generator, p: Any, n: int, times: float) -> str:
+    """The verdict of a rule about costs on a pair of runs, of which the new one costs more."""
+    base = np.exp(rng.normal(size=len(p)))
+    sides = [
+        [
+            {"task": f"t{t}", "passed": bool(rng.random() < rate), "cost": each * factor}
+            for t, rate in enumerate(p)
+            for each in (base[t] * np.exp(0.7 * rng.normal(size=n))).tolist()
+        ]
+        for factor in (times, 1.0)
+    ]
+    with warnings.catch_warnings(action="ignore"):
+        frame = passk_cli.gate(sides[0], baseline=sides[1], max_increase={"cost": "10%"}).frame
+    return str(frame[frame.metric == "cost"].verdict.iloc[0])
 
 
 # Tasks, attempts, rates, limit; the audit's, and others.
@@ -401,7 +451,16 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=300)
     parser.add_argument(
         "--only",
-        choices=("points", "unchanged", "suites", "undecided", "decided", "known", "rehearsals"),
+        choices=(
+            "points",
+            "unchanged",
+            "suites",
+            "undecided",
+            "relative",
+            "decided",
+            "known",
+            "rehearsals",
+        ),
     )
     given = parser.parse_args()
     tables: dict[str, Callable[[], str]] = {
@@ -409,6 +468,7 @@ def main() -> None:
         "unchanged": lambda: unchanged(given.runs // 12),
         "suites": lambda: suites(given.runs // 60),
         "undecided": lambda: undecided(given.runs // 6),
+        "relative": lambda: relative(given.runs // 12),
         "decided": lambda: decided(given.runs // 40),
         "known": lambda: known(given.splits // 6),
         "rehearsals": lambda: rehearsed(given.splits),

@@ -1,9 +1,9 @@
 """Nightly runs in which something went wrong, against every rule of the gate: none passes silently.
 
-Run: python benchmarks/nights.py
+Run: python benchmarks/nights.py [--histories]
 Makes a run, a baseline and what can become of the run, asks `passk gate` rule by rule, and writes
 the table into benchmarks/nights.md.  Exits with 1 where a gate passes and its verdict does not say
-what is missing.
+what is missing.  With --histories: twelve nights against a history, and 200 without a change.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 from measure import keep, table
 
+import passk_cli
 from passk_cli.__main__ import main as passk
 
 Record = dict[str, Any]
@@ -191,7 +193,139 @@ def judged(code: int, line: str) -> str:
     return str(code) if code else "said" if SAID.search(line) else "PASS"
 
 
+BOOK = """
+first = "pass"
+max-increase = {cost = "10%"}
+max-drop = {"pass@1" = 0.05}
+"""
+# What becomes of suite "a" in each of twelve nights.
+TWELVE = (
+    "the first night", "nothing", "nothing", "a copy of the last night, in another order",
+    "nothing", "the model has another name", "so, with aliases", "half of the attempts",
+    "failures are tried until they pass", "costs 10 % more", "costs 25 % more",
+    "its file cannot be read",
+)  # fmt: skip
+
+
+def priced(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Night:
+    """A run whose attempts have costs, which differ between tasks."""
+    return [
+        {**record, "cost": round(float((1 + t % 7) * np.exp(0.4 * rng.normal())), 4)}
+        for record in sampled(rng, p, n)
+        for t in [int(record["task"][1:])]
+    ]
+
+
+def become(what: str, night: Night, last: Night, rng: np.random.Generator, p: list[float]) -> Night:
+    """What became of a night."""
+    if what.startswith("a copy"):
+        return last[::-1]
+    if what.startswith(("the model has", "so, with")):
+        return [{**record, "model": "m-v2"} for record in night]
+    if what.startswith("half"):
+        return [record for place, record in enumerate(night) if place % ATTEMPTS < ATTEMPTS // 2]
+    if what.startswith("failures"):
+        tried: Night = []
+        for record in night:
+            tried.append(record)
+            for _ in range(4):
+                if tried[-1]["passed"]:
+                    break
+                again = bool(rng.random() < p[int(record["task"][1:])])
+                tried.append({**record, "passed": again})
+        return tried
+    share = next((x for x in (10, 25) if f" {x} %" in what), 0)
+    return [{**record, "cost": record["cost"] * (1 + share / 100)} for record in night]
+
+
+def twelve() -> list[list[object]]:
+    """Twelve nights of three suites against the last five of their history: exit code, verdict, and
+    whether a comment says it."""
+    rng = np.random.default_rng(43)
+    p = {name: rates(rng) for name in "abc"}
+    last: dict[str, Night] = {}
+    rows: list[list[object]] = []
+    for number, what in enumerate(TWELVE, 1):
+        drawn = {name: priced(rng, own) for name, own in p.items()}
+        other = [{**record, "model": "o"} for record in priced(rng, p["a"])]
+        drawn["a"] = become(what, drawn["a"], last.get("a", []), rng, p["a"])
+        drawn["a"] += [] if what.startswith("a copy") else other
+        for name, night in drawn.items():
+            written(night, Path(f"{name}.jsonl"))
+        if what.endswith("read"):
+            Path("a.jsonl").write_text('{"task": ')
+        aliases = 'aliases = {m = "m-v2"}\n' if what.startswith("so, with") else ""
+        suites = (f'[[suite]]\nname = "{name}"\nruns = "{name}.jsonl"\n'
+                  f'baseline = "h.parquet:{name}:last5"\n' for name in p)  # fmt: skip
+        Path("passk.toml").write_text("\n".join([BOOK, aliases,
+                                                *suites]))  # fmt: skip
+        code, line = ask("--rules", "passk.toml", "-o", "comment.md", "-o", "gate.json")
+        line = line.removeprefix("passk: ")
+        document = json.loads(Path("gate.json").read_text())
+        said = [m["name"] for m in document["messages"] if m["severity"] == "warning"]
+        comment = Path("comment.md").read_text()
+        whole = re.sub(r"\W+", "", line)[:45] in re.sub(r"\W+", "", comment)
+        rows.append([number, what, code, line.replace("|", "/"), ", ".join(dict.fromkeys(said)),
+                     "yes" if whole else "no"])  # fmt: skip
+        if what in ("the first night", "nothing"):
+            for name, night in drawn.items():
+                passk_cli.record(night, to="h.parquet", at=f"r{number}", suite=name,
+                                 date=f"2026-01-{number:02}", columns=["cost"])  # fmt: skip
+                last[name] = night
+    return rows
+
+
+# Kinds of rules, each at the edge of the truth where it has one.
+KINDS: dict[str, dict[str, Any]] = {
+    "max-drop pass@1=0": {"max_drop": {"pass@1": 0}},
+    "max-drop pass@1=0.05": {"max_drop": {"pass@1": 0.05}},
+    "max-drop pass@1=5%": {"max_drop": {"pass@1": "5%"}},
+    "no-regression of 2 metrics": {"no_regression": True, "metrics": "pass@1,pass^5"},
+    "max-increase cost=10%": {"max_increase": {"cost": "10%"}},
+    "min, the true rate": {"minimum": True},
+    "min-by estimate, the true rate": {"minimum": True, "min_by": "estimate"},
+    "min-each 0.05": {"min_each": 0.05},
+    "must-pass of 3 tasks": {"must_pass": PASSING},
+    "every baseline task and attempt": {"attempts": ATTEMPTS},
+}
+
+
+def unchanged(number: int) -> list[list[object]]:
+    """Nights in which nothing changed: verdicts of each kind of rule, which all but two should not
+    fail."""
+    rng, found = np.random.default_rng(44), {name: list[str]() for name in KINDS}
+    for _ in range(number):
+        p = rates(rng)
+        new, old = (priced(rng, p) for _ in range(2))
+        for name, asked in KINDS.items():
+            least = {"minimum": {"pass@1": float(np.mean(p))}} if "minimum" in asked else {}
+            with warnings.catch_warnings(action="ignore"):
+                frame = passk_cli.gate(new, baseline=old, **{**asked, **least}).frame
+            own = frame if "attempts" in asked else frame[~frame.rule.str.startswith("every ")]
+            verdicts = set(own.verdict)
+            found[name].append(
+                next(v for v in ("fail", "error", "undecided", "pass") if v in verdicts)
+            )
+    return [
+        [name, *(f"{100 * every.count(v) / number:.1f}" for v in ("fail", "undecided", "pass"))]
+        for name, every in found.items()
+    ]
+
+
+def histories(number: int) -> None:
+    """The tables of twelve nights and of unchanged ones."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chdir(name)
+        head = ["night", "suite a", "exit", "verdict", "warnings", "in the comment"]
+        keep("twelve", table(head, twelve()), "nights.md")
+    head = ["rule", "fails %", "undecided %", "passes %"]
+    keep("unchanged", table(head, unchanged(number)), "nights.md")
+
+
 def main() -> None:
+    if "--histories" in sys.argv:
+        histories(200)
+        return
     rng = np.random.default_rng(25)
     p = rates(rng)
     rows: list[list[object]] = []

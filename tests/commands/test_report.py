@@ -269,6 +269,16 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
     assert shown[4] == [("two", ("1",), "a"), ("one", ("2",), "b")]
 
 
+def test_the_line_under_a_board_says_nothing_twice() -> None:
+    rows = [{"model": m, "task": f"t{t}", "run": r, "passed": (t + int(r) + (m == "b")) % 3 > 0}
+            for m in "ab" for t in range(12) for r in "12"]  # fmt: skip
+    rows = [{**row, "run": int(row["run"]), "arm": "xy"[row["run"] == "1"]} for row in rows]
+    findings = quiet(rows, pool="arm", metrics="pass@1", board=True)
+    parts = panels(findings)["Leaderboard"].context.split(" · ")
+    assert "pooled over arm" in parts
+    assert len(parts) == len(set(parts))
+
+
 def test_a_model_without_one_group_has_no_macro_average() -> None:
     rows = [
         row for row in by_benchmark(False) if (row["model"], row["benchmark"]) != ("two", "math")

@@ -226,7 +226,7 @@ def _method(estimates: Report, compared: Report | None) -> str:
         # Where models share all tasks, these are counted once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
-    kept = [part for part in parts if "--full" not in part and part != VERSION]
+    kept = [part for part in dict.fromkeys(parts) if "--full" not in part and part != VERSION]
     return " · ".join((*kept, VERSION))
 
 
