@@ -75,7 +75,7 @@ def _table(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _words(each: Declared) -> str:
-    return f"{each.option.help} {each.option.detail}".strip()
+    return f"{each.option.help} {each.option.further}".strip()
 
 
 def _property(each: Declared) -> dict[str, Any]:

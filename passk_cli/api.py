@@ -327,9 +327,13 @@ def _help(declaration: Command, options: Options) -> str:
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
     for field, (_, option, kind, *_) in options.items():
-        help = in_python(f"{option.help} {option.detail}".rstrip(), options)
+        help = in_python(f"{option.help} {option.further}".rstrip(), options)
         stop = "" if help.endswith(".") else "."
-        values = f"  One of {', '.join(option.values)}." if option.choices else ""
+        values = (
+            f"  One of {', '.join(option.values)}."
+            if option.choices and "{choices}" not in option.detail
+            else ""
+        )
         data = "  Data of any kind, as above." if kind is DATA else ""
         lines.append(f"{field} : {help}{stop}{values}{data}")
     lines += [

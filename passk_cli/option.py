@@ -88,6 +88,11 @@ class Option:
         return self.metavar or "|".join(self.values)
 
     @property
+    def further(self) -> str:
+        """Its detail, with its choices in the place of {choices}."""
+        return self.detail.replace("{choices}", ", ".join(self.values))
+
+    @property
     def values(self) -> tuple[str, ...]:
         """The values there are, where there are only some."""
         return loaded(self.choices) if isinstance(self.choices, str) else self.choices

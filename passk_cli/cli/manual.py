@@ -155,7 +155,7 @@ def row(declared: Declared, full: bool) -> Row:
     elif declared.base is not bool and not declared.repeatable and default not in (None, ""):
         number = f"{default:,g}" if isinstance(default, int | float) else default
         text = f"{text.removesuffix('.')} (default {number})."
-    return left, f"{text} {option.detail}".rstrip() if full else text
+    return left, f"{text} {option.further}".rstrip() if full else text
 
 
 def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:

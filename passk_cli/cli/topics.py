@@ -74,14 +74,14 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     that has it."""
     from passk_cli.files.formats import NAMES
     from passk_cli.metrics.registry import FAMILIES, patterns
-    from passk_cli.study.methods import ADJUSTMENTS, ESTIMATORS, INTERVALS, LAWS, TESTS, references
+    from passk_cli.study.methods import ADJUSTMENTS, LAWS, TESTS, intervals, references
 
-    for (pattern, meaning), family in zip(patterns().items(), FAMILIES, strict=True):
-        cited = f" ({references()[ESTIMATORS[family]].label})" if family in ESTIMATORS else ""
+    for (pattern, meaning), kind in zip(patterns().items(), FAMILIES.values(), strict=True):
+        cited = f" ({references()[kind.cites].label})" if kind.cites else ""
         name = pattern.lower().partition(":")[0]
         yield name, f"metric {pattern}: {meaning.rstrip('.')}{cited}.", ""
     methods_of_kind = {
-        "interval": INTERVALS, "test": TESTS, "adjustment": ADJUSTMENTS, "law of tasks": LAWS,
+        "interval": intervals(), "test": TESTS, "adjustment": ADJUSTMENTS, "law of tasks": LAWS,
     }  # fmt: skip
     for kind, methods in methods_of_kind.items():
         for name, (text, _) in methods.items():

@@ -645,6 +645,7 @@ class Method:
     """One interval method: its limits and the question it answers.
 
     limits : sample, tail → its limits; raises _Undefined with the reason.
+    words : what a sentence about methods calls it.  cites : keys of study/references.bib.
     together : whether `limits` takes many samples at once, and returns what it would raise.
     resampled : whether it needs draws for clusters or for "these tasks".
     steady : whether its limits rise with the values, or nearly so.  Those of the others can turn
@@ -656,6 +657,8 @@ class Method:
     """
 
     limits: Callable[..., Any]
+    words: str
+    cites: str
     populations: tuple[str, ...] = (NEW_TASKS,)
     together: bool = False
     resampled: bool = False
@@ -670,23 +673,65 @@ class Method:
 
 # Name → method.  A new one is one function and one line here.
 METHODS: dict[str, Method] = {
-    "guard": Method(_guard, together=True, bounded=True, amounts=True, instead="bca"),
+    "guard": Method(
+        _guard,
+        "guard, a Bayesian bootstrap with half a guard task",
+        "rubin1981 learnedmiller2019",
+        together=True,
+        bounded=True,
+        amounts=True,
+        instead="bca",
+    ),
     "gaffke": Method(
         partial(_guarded, weights=lambda away, sizes, counts: np.ones(away.shape[:-1])),
-        together=True, bounded=True, instead="bca"),
+        "Gaffke's bound",
+        "learnedmiller2019",
+        together=True,
+        bounded=True,
+        instead="bca",
+    ),
     "jeffreys": Method(
-        partial(_guarded, far_weight=0.5), together=True, bounded=True, instead="bca"),
-    GUARDED_T: Method(_guarded_t, together=True, differences=True),
-    "percentile": Method(_percentile, (NEW_TASKS, THESE_TASKS), resampled=True),
-    "basic": Method(_basic, resampled=True, steady=False),
-    "bca": Method(_bca, resampled=True, steady=False),
-    "t": Method(_t, steady=False),
-    "wilson": Method(_wilson),
-    "clopper-pearson": Method(_clopper_pearson),
-    TANGO: Method(_tango, together=True, differences=True, binary=True),
-    "hull": Method(_hull, (THESE_TASKS,), counted=True, instead="jackknife"),
-    "jackknife": Method(_jackknife, (THESE_TASKS,), steady=False),
-}  # fmt: skip
+        partial(_guarded, far_weight=0.5),
+        "a Jeffreys posterior of bounded means",
+        "brown2001",
+        together=True,
+        bounded=True,
+        instead="bca",
+    ),
+    GUARDED_T: Method(
+        _guarded_t,
+        "Student's t with a guard for few tasks",
+        "student1908",
+        together=True,
+        differences=True,
+    ),
+    "percentile": Method(
+        _percentile,
+        "the percentile bootstrap",
+        "efron1993",
+        (NEW_TASKS, THESE_TASKS),
+        resampled=True,
+    ),
+    "basic": Method(_basic, "the basic bootstrap", "efron1993", resampled=True, steady=False),
+    "bca": Method(_bca, "the BCa bootstrap", "efron1993", resampled=True, steady=False),
+    "t": Method(_t, "Student's t", "student1908", steady=False),
+    "wilson": Method(_wilson, "Wilson's score", "wilson1927"),
+    "clopper-pearson": Method(_clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
+    TANGO: Method(
+        _tango, "Tango's score", "tango1998", together=True, differences=True, binary=True
+    ),
+    "hull": Method(
+        _hull,
+        "the hull of a hierarchical posterior and a bootstrap of attempts",
+        "",
+        (THESE_TASKS,),
+        counted=True,
+        instead="jackknife",
+    ),
+    "jackknife": Method(
+        _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False
+    ),
+}
 # The methods that can be chosen.
 NAMES = (*METHODS, "none")
 # Methods that put atoms on the bounds, and so have to know them.

@@ -41,6 +41,7 @@ class Kind:
     quantity : the unit of what attempts use, of which less is better; "" for what they achieve.
     ratio : whether it is a ratio of two means, which has no value per task; `values` are then what
         tasks contribute to it.
+    cites : keys of study/references.bib, between blanks, of who found the estimator.
     """
 
     values: Callable[..., Floats]
@@ -53,20 +54,27 @@ class Kind:
     monotone: bool = True
     quantity: str = ""
     ratio: bool = False
+    cites: str = ""
 
 
 # A new metric is one function and one line here.
 FAMILIES: dict[str, Kind] = {
-    "pass@": Kind(at_pairs, "Probability that at least one of {k} attempts passes."),
-    "pass^": Kind(hat_pairs, "Probability that all of {k} attempts pass."),
-    "gpass@": Kind(
-        gpass_pairs, "Probability that at least {share} of {k} attempts pass.", shared=True
+    "pass@": Kind(
+        at_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"
     ),
-    "mgpass@": Kind(mgpass_pairs, "gpass@{k} averaged over shares from 0.5 to 1."),
+    "pass^": Kind(hat_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"),
+    "gpass@": Kind(
+        gpass_pairs,
+        "Probability that at least {share} of {k} attempts pass.",
+        shared=True,
+        cites="liu2024",
+    ),
+    "mgpass@": Kind(mgpass_pairs, "gpass@{k} averaged over shares from 0.5 to 1.", cites="liu2024"),
     "gain@": Kind(
         gain_pairs,
         "Gain from one more attempt: pass@{k} minus pass@ one attempt fewer.",
         monotone=False,
+        cites="chen2021",
     ),
     "first@": Kind(
         first_at_k,
@@ -78,6 +86,7 @@ FAMILIES: dict[str, Kind] = {
         majority_at_k,
         "Probability that the most frequent answer of {k} attempts passes.",
         needs="answer",
+        cites="wang2022",
     ),
     "best@": Kind(best_at_k, "Expected highest score of {k} attempts.", needs="score", bounds=None),
     "worst@": Kind(
@@ -91,17 +100,20 @@ FAMILIES: dict[str, Kind] = {
         "Expected number of different solutions among {k} attempts.",
         needs="solution",
         bounds=lambda k: (1.0, float(k)),
+        cites="hurlbert1971",
     ),
     "distinct-correct@": Kind(
         distinct_passing_at_k,
         "Expected number of different passing solutions among {k} attempts.",
         needs="solution",
         bounds=lambda k: (0.0, float(k)),
+        cites="hurlbert1971",
     ),
     "distinct-pass@": Kind(
         pass_at_k_distinct,
         "Probability that one of {k} different solutions passes.",
         needs="solution",
+        cites="hurlbert1971",
     ),
 }
 # What attempts use → its unit, as in `report.model.QUANTITIES`, and its noun.

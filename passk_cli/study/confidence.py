@@ -50,9 +50,8 @@ class Confidence:
     interval: Annotated[str | None, Option(
         "--interval", "METHOD", "Method, e.g. guard, jeffreys; none: standard errors.",
         choices="passk_cli.inference.intervals:NAMES",
-        detail="One of guard, gaffke, jeffreys, guarded-t, percentile, basic, bca, t, wilson,"
-        " clopper-pearson, tango, hull, jackknife. Default: guard for new tasks, hull for these"
-        " tasks; for differences guarded-t, or tango where values are 0 or 1.")] = None
+        detail="One of {choices}. Default: guard for new tasks, hull for these tasks; for"
+        " differences guarded-t, or tango where values are 0 or 1.")] = None
     level: Annotated[float, Option(
         "--level", "P", "Confidence level.", low=0, high=1)] = 0.95
     population: Annotated[str, Option(

@@ -1,7 +1,7 @@
 """Methods in words, as a paper has them: what was computed, by the objects that computed it.
 
-Each name of an estimator, interval, test, adjustment or law has its words and its references here;
-`references.bib` has the references.
+Each name of a test, adjustment or law has its words and its references here, estimators and
+intervals where they are registered; `references.bib` has the references.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
+from passk_cli.inference.intervals import METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import FIELLER
 from passk_cli.metrics.registry import FAMILIES, parse
@@ -42,29 +43,6 @@ if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
     from passk_cli.study.fact import Fact
 
-# Family of metrics → references of its estimator.
-ESTIMATORS: dict[str, str] = {
-    "pass@": "chen2021", "pass^": "yao2024", "gpass@": "liu2024", "mgpass@": "liu2024",
-    "gain@": "chen2021", "maj@": "wang2022", "distinct@": "hurlbert1971",
-    "distinct-correct@": "hurlbert1971", "distinct-pass@": "hurlbert1971",
-}  # fmt: skip
-# Interval → its words and references.
-INTERVALS: dict[str, tuple[str, str]] = {
-    "guard": ("guard, a Bayesian bootstrap with half a guard task", "rubin1981 learnedmiller2019"),
-    "gaffke": ("Gaffke's bound", "learnedmiller2019"),
-    "jeffreys": ("a Jeffreys posterior of bounded means", "brown2001"),
-    "guarded-t": ("Student's t with a guard for few tasks", "student1908"),
-    "percentile": ("the percentile bootstrap", "efron1993"),
-    "basic": ("the basic bootstrap", "efron1993"),
-    "bca": ("the BCa bootstrap", "efron1993"),
-    "t": ("Student's t", "student1908"),
-    "wilson": ("Wilson's score", "wilson1927"),
-    "clopper-pearson": ("the method of Clopper and Pearson", "clopper1934"),
-    "tango": ("Tango's score", "tango1998"),
-    "hull": ("the hull of a hierarchical posterior and a bootstrap of attempts", ""),
-    "jackknife": ("the jackknife over attempts", "efron1993"),
-    FIELLER: ("Fieller's limits of a ratio of means", "fieller1954"),
-}
 TESTS: dict[str, tuple[str, str]] = {
     GUARDED_T: ("a paired t test with a guard for few tasks", "student1908"),
     SUISSA_SHUSTER: ("the exact unconditional test of Suissa and Shuster", "suissa1991"),
@@ -110,6 +88,12 @@ def methods_of(
     text = " ".join(filter(None, sentences))
     keys = dict.fromkeys(re.findall(r"@([a-z]+\d{4}|passk)\b(?=[;\]])", text))
     return Methods(text, {key: references()[key] for key in keys})
+
+
+def intervals() -> dict[str, tuple[str, str]]:
+    """Name of each kind of interval → its words and references."""
+    ratio = ("Fieller's limits of a ratio of means", "fieller1954")
+    return {n: (each.words, each.cites) for n, each in METHODS.items()} | {FIELLER: ratio}
 
 
 @cache
@@ -173,7 +157,7 @@ def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
             else [family + argument for argument in each]
         )
     ]
-    cited = _cited(" ".join(ESTIMATORS.get(family, "") for family in ks))
+    cited = _cited(" ".join(FAMILIES[family].cites for family in ks))
     means = "is the mean" if len(names) == 1 else "are means"
     of_means = f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
     return of_means + ratios
@@ -200,7 +184,8 @@ def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[s
     about = "the tasks as a sample of a larger population" if sampled else "these tasks as fixed"
     if confidence.cluster and sampled:
         about += f", in clusters by {confidence.cluster}"
-    shown = [fact for fact in facts if fact.estimate.low is not None and fact.method in INTERVALS]
+    methods = intervals()
+    shown = [fact for fact in facts if fact.estimate.low is not None and fact.method in methods]
     used = dict[str, list[str]]()
     for fact in shown:
         if fact.name not in (names := used.setdefault(fact.method, [])):
@@ -209,8 +194,8 @@ def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[s
     if confidence.method == "none":
         return f"Standard errors take {about}{_cited('miller2024')}."
     by = listed([
-        INTERVALS[method][0] + f" for {listed(names)}" * (len(used) > 1)
-        + _cited(INTERVALS[method][1])
+        methods[method][0] + f" for {listed(names)}" * (len(used) > 1)
+        + _cited(methods[method][1])
         for method, names in used.items()
     ])  # fmt: skip
     made = f" are made by {by} and" if used else ""
