@@ -76,8 +76,8 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     from passk_cli.metrics.registry import FAMILIES, patterns
     from passk_cli.study.methods import ADJUSTMENTS, LAWS, TESTS, intervals, references
 
-    for (pattern, meaning), kind in zip(patterns().items(), FAMILIES.values(), strict=True):
-        cited = f" ({references()[kind.cites].label})" if kind.cites else ""
+    for (pattern, meaning), family in zip(patterns().items(), FAMILIES.values(), strict=True):
+        cited = f" ({references()[family.cites].label})" if family.cites else ""
         name = pattern.lower().partition(":")[0]
         yield name, f"metric {pattern}: {meaning.rstrip('.')}{cited}.", ""
     methods_of_kind = {

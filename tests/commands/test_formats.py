@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import passk_cli
+from passk_cli.commands.formats.view import KnownFormat, known_formats
 from passk_cli.files.formats import FORMATS, NAMES
-from passk_cli.files.formats.examples import EXAMPLES
 from passk_cli.files.request import TABLES
 from tests.conftest import Passk, only, records
 
@@ -44,12 +44,16 @@ def test_it_takes_no_data(passk: Passk) -> None:
         passk_cli.formats("csv", [])  # type: ignore[call-arg]
 
 
+def of_format(name: str) -> KnownFormat:
+    return next(each for each in known_formats() if each.name == name)
+
+
 @pytest.mark.parametrize("name", only(NAMES, *NAMES[::5]))
 def test_an_example_is_read_by_the_command_beside_it(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """The format recognises it, and what is refused is refused with the remedy that is shown."""
-    example = EXAMPLES[name]
+    example = of_format(name).example
     path, text = tmp_path / example.paths[0], example.text
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".parquet":
@@ -74,9 +78,8 @@ def test_an_example_is_read_by_the_command_beside_it(
 
 
 def test_one_format_is_shown_with_its_example(passk: Passk) -> None:
-    assert [*EXAMPLES] == [name for name in EXAMPLES if name in NAMES]
     for name in NAMES:
-        example, done = EXAMPLES[name], passk("formats", name)
+        example, done = of_format(name).example, passk("formats", name)
         assert done.out.startswith(f"{name} is re")
         assert example.text.rstrip("\n").replace("\t", "\\t") in done.out
         assert all(path in done.out for path in example.paths)
@@ -84,7 +87,7 @@ def test_one_format_is_shown_with_its_example(passk: Passk) -> None:
     (row,) = records(passk("formats", "inspect", "-f", "csv").out)
     assert row == json.loads(passk("formats", "inspect", "-f", "json").out)["rows"][0]
     assert row == passk_cli.formats("inspect").frame.to_dict("records")[0]
-    assert row["example"] == EXAMPLES["inspect"].text
+    assert row["example"] == of_format("inspect").example.text
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from passk_cli.commands.formats import FormatsOptions
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
-from passk_cli.files.formats import FORMATS, NAMES
-from passk_cli.files.formats.examples import EXAMPLES, Example
+from passk_cli.files.formats import FORMATS, NAMES, OF_TABLES
+from passk_cli.files.formats.format import Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
 from passk_cli.near import did_you_mean, meant
@@ -31,18 +31,14 @@ class KnownFormat(NamedTuple):
     """A format.
 
     kind : "harness", "general" (records and tables) or "refused".  rule : what passes in it.
-    source : where its layout was read.
+    source : where its layout was read.  example : a small file of it.
     """
 
     name: str
     kind: str
     rule: str
     source: str
-
-    @property
-    def example(self) -> Example:
-        """A small file of it."""
-        return EXAMPLES[self.name]
+    example: Example
 
 
 def known_formats() -> list[KnownFormat]:
@@ -50,9 +46,10 @@ def known_formats() -> list[KnownFormat]:
     every = []
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
-        every.append(KnownFormat(name, form.kind, form.rule, source))
+        every.append(KnownFormat(name, form.kind, form.rule, source, form.example))
     rule = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
-    return every + [KnownFormat(name, "general", rule, source) for name, source in TABLES.items()]
+    tables = (KnownFormat(n, "general", rule, s, OF_TABLES[n]) for n, s in TABLES.items())
+    return [*every, *tables]
 
 
 def unknown(name: str) -> ParameterError:

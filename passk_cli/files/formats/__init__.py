@@ -16,7 +16,7 @@ from passk_cli.files.formats.deepeval import DEEPEVAL
 from passk_cli.files.formats.evalplus import EVALPLUS
 from passk_cli.files.formats.evalscope import EVALSCOPE
 from passk_cli.files.formats.every_eval_ever import EVERY_EVAL_EVER
-from passk_cli.files.formats.format import File, Format
+from passk_cli.files.formats.format import Example, File, Format
 from passk_cli.files.formats.hal import HAL
 from passk_cli.files.formats.harbor import HARBOR
 from passk_cli.files.formats.helm import HELM
@@ -55,6 +55,46 @@ FORMATS: dict[str, Format] = {
         SWE_BENCH_INSTANCE, SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL, *generic.FORMATS,
     )
 }  # fmt: skip
+# A small file of each kind of table.
+OF_TABLES: dict[str, Example] = {
+    "jsonl": Example(
+        ("RESULTS.jsonl",),
+        """\
+{"task": "a", "model": "gpt-5.5", "attempt": 1, "passed": true}
+{"task": "a", "model": "gpt-5.5", "attempt": 2, "passed": false}
+{"task": "b", "model": "gpt-5.5", "attempt": 1, "passed": true}
+{"task": "b", "model": "gpt-5.5", "attempt": 2, "passed": true}
+""",
+    ),
+    "json": Example(
+        ("RESULTS.json",),
+        """\
+[{"task": "a", "model": "gpt-5.5", "attempt": 1, "passed": true},
+ {"task": "a", "model": "gpt-5.5", "attempt": 2, "passed": false}]
+""",
+    ),
+    "csv": Example(
+        ("RESULTS.csv",),
+        """\
+task,model,attempt,passed
+a,gpt-5.5,1,1
+a,gpt-5.5,2,0
+b,gpt-5.5,1,1
+b,gpt-5.5,2,1
+""",
+    ),
+    "tsv": Example(
+        ("RESULTS.tsv",),
+        ("task\tmodel\tn\tc\na\tgpt-5.5\t10\t4\nb\tgpt-5.5\t10\t9\n"),
+    ),
+    "parquet": Example(
+        ("RESULTS.parquet",),
+        """\
+{"task": "a", "model": "gpt-5.5", "attempt": 1, "passed": true}
+{"task": "a", "model": "gpt-5.5", "attempt": 2, "passed": false}
+""",
+    ),
+}
 # The formats that can be forced.
 NAMES = (*FORMATS, *TABLES)
 

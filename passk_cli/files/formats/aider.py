@@ -9,7 +9,16 @@ an exercise that raised an exception the file holds nothing else.
 
 from __future__ import annotations
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, amounts, at, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    amounts,
+    at,
+    listed,
+)
 
 _FINAL, _FIRST = "final", "first"
 _PRACTICE = ("exercises", "practice")
@@ -59,5 +68,14 @@ AIDER = Format(
         duration_s="duration",
         tokens_in="prompt_tokens",
         tokens_out="completion_tokens",
+    ),
+    example=Example(
+        ("tmp.benchmarks/RUN/LANGUAGE/exercises/practice/TASK/.aider.results.json",),
+        """\
+{"testdir": "tmp.benchmarks/RUN/python/exercises/practice/bowling", "testcase": "bowling",
+ "model": "gpt-5.5", "edit_format": "diff",
+ "tests_outcomes": [false, true], "cost": 0.01, "duration": 12.5}
+""",
+        arguments="tmp.benchmarks",
     ),
 )

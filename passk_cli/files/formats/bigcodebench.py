@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import File, Format, Row, Wanted, at, listed, outcomes_alone
+from passk_cli.files.formats.format import (
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    listed,
+    outcomes_alone,
+)
 
 _FAILURES = ("fail", "timeout", "error")
 
@@ -30,4 +39,16 @@ BIGCODEBENCH = Format(
     lambda file: any(key[:5] == "eval." and key.endswith("[].status") for key in file.keys),
     outcomes_alone(_rows),
     ("*_pass_at_k.json",),
+    example=Example(
+        ("MODEL--bigcodebench-complete--BACKEND-0.8-2-sanitized_calibrated_eval_results.json",),
+        """\
+{"date": "2026-01-01 12:00",
+ "eval": {
+   "BigCodeBench/0": [{"task_id": "BigCodeBench/0", "status": "pass"},
+                      {"task_id": "BigCodeBench/0", "status": "fail"}],
+   "BigCodeBench/1": [{"task_id": "BigCodeBench/1", "status": "pass"},
+                      {"task_id": "BigCodeBench/1", "status": "timeout"}]
+ }}
+""",
+    ),
 )

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import File, Format, Row, Wanted, at, listed, outcomes_alone
+from passk_cli.files.formats.format import (
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    listed,
+    outcomes_alone,
+)
 
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
@@ -25,4 +34,12 @@ CRUXEVAL = Format(
     "github.com/facebookresearch/cruxeval: evaluation/evaluate_generations.py",
     lambda file: file.has("raw_scored_generations"),
     outcomes_alone(_rows),
+    example=Example(
+        ("MODEL_temp0.2.json",),
+        """\
+{"raw_generations": {"sample_0": ["f(1)", "f(2)"], "sample_1": ["f(3)", "f(4)"]},
+ "raw_scored_generations": {"sample_0": [true, false], "sample_1": [true, true]},
+ "pass_at_1": 75.0, "pass_at_5": 100.0}
+""",
+    ),
 )

@@ -17,7 +17,17 @@ from hashlib import sha256
 from typing import Any
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    listed,
+    number,
+)
 
 _LISTS = ("testCases", "conversationalTestCases")
 _SUCCESS = "success"
@@ -136,4 +146,18 @@ DEEPEVAL = Format(
     _covered,
     # Its runDuration is that of the metrics, not of what they judge.
     lambda case: {"evaluation_cost": at(case, "evaluationCost")},
+    example=Example(
+        (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),
+        """\
+{"testRunData": {
+   "identifier": "nightly", "hyperparameters": {"model": "gpt-5.5"},
+   "testCases": [
+     {"name": "test_case_0", "input": "1 + 1", "actualOutput": "2", "success": true,
+      "metricsData": [{"name": "Exact Match", "success": true, "score": 1.0}]},
+     {"name": "test_case_1", "input": "1 + 2", "actualOutput": "4", "success": false,
+      "metricsData": [{"name": "Exact Match", "success": false, "score": 0.0}]}
+   ],
+   "conversationalTestCases": [], "metricsScores": []}}
+""",
+    ),
 )

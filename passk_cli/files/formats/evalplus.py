@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at
 
 _PASSES = ("pass", "success")
 _FAILURES = ("fail", "failed", "timeout", "timed out")
@@ -65,4 +65,17 @@ EVALPLUS = Format(
     "github.com/evalplus/evalplus: evalplus/evaluate.py",
     _recognises,
     _table,
+    example=Example(
+        ("evalplus_results/humaneval/MODEL_temp_0.8_eval_results.json",),
+        """\
+{"date": "2026-01-01 12:00", "hash": "84f4",
+ "eval": {
+   "HumanEval/0": [{"task_id": "HumanEval/0", "base_status": "pass", "plus_status": "fail"},
+                   {"task_id": "HumanEval/0", "base_status": "pass", "plus_status": "pass"}],
+   "HumanEval/1": [{"task_id": "HumanEval/1", "base_status": "fail", "plus_status": "fail"},
+                   {"task_id": "HumanEval/1", "base_status": "pass", "plus_status": "pass"}]
+ }}
+""",
+        arguments="evalplus_results/humaneval --outcome plus",
+    ),
 )

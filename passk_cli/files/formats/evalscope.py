@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+)
 
 
 def _table(file: File) -> Contents:
@@ -43,4 +52,12 @@ EVALSCOPE = Format(
     "github.com/modelscope/evalscope: evalscope/api/evaluator/cache.py",
     lambda file: file.has("index", "sample_score.score", "sample_score.sample_id"),
     _table,
+    example=Example(
+        ("outputs/TIME/reviews/MODEL/gsm8k_main.jsonl",),
+        """\
+{"index": 0, "sample_score": {"score": {"value": {"acc": 1.0}}, "sample_id": 0, "group_id": 0}}
+{"index": 1, "sample_score": {"score": {"value": {"acc": 0.0}}, "sample_id": 1, "group_id": 1}}
+""",
+        arguments="outputs/TIME/reviews",
+    ),
 )

@@ -15,7 +15,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from passk_cli.files.database import quote_name, quote_text
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, amounts, at, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    amounts,
+    at,
+    number,
+)
 from passk_cli.files.roles import UNITS
 
 _ONLY = "is_correct"
@@ -119,4 +129,12 @@ EVERY_EVAL_EVER = Format(
     # The aggregate of the same name.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
     _spent,
+    example=Example(
+        ("BENCHMARK/ORGANISATION/MODEL/ID.jsonl",),
+        """\
+{"model_id": "org/m", "evaluation_name": "sums", "sample_id": "1", "evaluation": {"is_correct": true}}
+{"model_id": "org/m", "evaluation_name": "sums", "sample_id": "2", "evaluation": {"is_correct": false}}
+""",  # noqa: E501
+        arguments="BENCHMARK",
+    ),
 )

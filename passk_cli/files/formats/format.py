@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import AS_IT_IS, ours, parquet_keys, quote_name
@@ -324,6 +324,27 @@ class Contents:
     verdict: str | None = None
 
 
+class Example(NamedTuple):
+    """A small file of a format, as its harness writes it, without the keys that nobody reads here.
+
+    Values are invented.  A test reads each with its command.
+    paths : where such files lie, words in capitals standing for what differs; the first is that of
+        the text.  text : the file; what is packed or binary as the JSON that it holds.
+    arguments : what follows `passk estimate`, where it is more than the first path.
+    instead : of what is refused, what to do.
+    """
+
+    paths: tuple[str, ...]
+    text: str
+    arguments: str = ""
+    instead: str = ""
+
+    @property
+    def use(self) -> str:
+        """The command that reads it, or what to do instead."""
+        return self.instead or f"passk estimate {self.arguments or self.paths[0]}"
+
+
 @dataclass(frozen=True)
 class Format:
     """One harness's files.
@@ -333,6 +354,7 @@ class Format:
     recognises : whether a file is one of these, by its content; the name is only a hint.
     table : its attempts.  Errors: DataError, also for what cannot be used and why; NoResults where
         there can be none, so that such a file of a folder is passed over.
+    example : a small file of it.
     covers : globs, from the file's folder, of what repeats it and must not count again, and of what
         belongs to it without being results; a function where they depend on the file.
     others : who else costs, besides the model, in words, where files may not say how much.
@@ -347,6 +369,7 @@ class Format:
     source: str
     recognises: Callable[[File], bool]
     table: Callable[[File], Contents]
+    example: Example = field(kw_only=True)
     covers: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
     spent: Callable[[Any], Mapping[str, object]] | None = None
     others: str = ""

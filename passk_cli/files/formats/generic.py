@@ -17,7 +17,15 @@ from json import dumps
 from typing import Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Record, Wanted, look
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Record,
+    Wanted,
+    look,
+)
 from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
 from passk_cli.files.sources.source import PACKED
 from passk_cli.message import WARNING, Message
@@ -172,6 +180,14 @@ RECORDS = Format(
     _is_large,
     lambda file: Contents(lambda wanted: _listed(file, (), {})),
     generic=True,
+    example=Example(
+        ("RESULTS.json",),
+        """\
+[{"task": "a", "attempt": 1, "passed": true}, {"task": "a", "attempt": 2, "passed": false},
+ {"task": "b", "attempt": 1, "passed": true}, {"task": "b", "attempt": 2, "passed": true}]
+""",
+        arguments="RESULTS.json --from records",
+    ),
 )
 
 
@@ -217,6 +233,12 @@ OUTCOMES = Format(
         lambda wanted: _by_task(file.members(), file.source.name, {}, flags=True)
     ),
     generic=True,
+    example=Example(
+        ("MODEL.json",),
+        """\
+{"a": [true, false], "b": [true, true]}
+""",
+    ),
 )
 
 
@@ -241,6 +263,12 @@ TASKS = Format(
         lambda wanted: _by_task(file.members(), file.source.name, {}, flags=False)
     ),
     generic=True,
+    example=Example(
+        ("MODEL.json",),
+        """\
+{"a": {"passed": true, "seconds": 12.5}, "b": {"passed": false, "seconds": 3.1}}
+""",
+    ),
 )
 
 
@@ -323,6 +351,14 @@ LISTED = Format(
     lambda file: bool(_lists(_entries(file))),
     _one_list,
     generic=True,
+    example=Example(
+        ("RESULTS.json",),
+        """\
+{"model": "gpt-5.5", "date": "2026-01-01", "results": [
+   {"task": "a", "attempt": 1, "passed": true}, {"task": "a", "attempt": 2, "passed": false},
+   {"task": "b", "attempt": 1, "passed": true}, {"task": "b", "attempt": 2, "passed": true}]}
+""",
+    ),
 )
 
 
@@ -373,6 +409,12 @@ ID_LISTS = Format(
     lambda file: _pair(_entries(file)) is not None,
     _ids,
     generic=True,
+    example=Example(
+        ("MODEL.json",),
+        """\
+{"passed": ["a", "c"], "failed": ["b"]}
+""",
+    ),
 )
 
 
@@ -401,6 +443,13 @@ RECORD = Format(
     _is_record,
     lambda file: Contents(lambda wanted: _listed(file, (), {})),
     generic=True,
+    example=Example(
+        ("RUN/TASK.json",),
+        """\
+{"task": "a", "model": "gpt-5.5", "attempt": 1, "passed": true, "seconds": 12.5}
+""",
+        arguments="RUN",
+    ),
 )
 
 FORMATS = (RECORDS, OUTCOMES, TASKS, LISTED, ID_LISTS, RECORD)
@@ -457,7 +506,7 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
         raise NoResults(file.source.name, f"no records in {shortened(key)!r}", remedy)
 
     rule = f"the records in {shortened(key)}; where they are by key, the key is their task"
-    return Format("records-inside", rule, "", bool, table, generic=True)
+    return Format("records-inside", rule, "", bool, table, generic=True, example=Example((), ""))
 
 
 def _of_tables(entries: Sequence[_Entry]) -> bool:
@@ -531,4 +580,5 @@ def _aligned(file: File) -> Contents:
 ALIGNED = Format(
     "aligned-lines", "records whose task is the number of their line", "", bool, _aligned,
     generic=True,
+    example=Example((), ""),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at
 from passk_cli.text import shortened
 
 # The log of every call, and every prompt.
@@ -58,4 +58,13 @@ HAL = Format(
     ),
     _table,
     spent=lambda taken: taken,
+    example=Example(
+        ("results/BENCHMARK/RUN/RUN_UPLOAD.json",),
+        """\
+{"config": {"agent_name": "Few Shot (gpt-5.5)", "benchmark_name": "taubench_airline",
+            "run_id": "taubench_airline_1"},
+ "results": {"accuracy": 0.5, "successful_tasks": ["0"], "failed_tasks": ["1"]}}
+""",
+        arguments="results",
+    ),
 )

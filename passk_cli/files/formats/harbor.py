@@ -10,6 +10,7 @@ from typing import Any
 
 from passk_cli.files.formats.format import (
     Contents,
+    Example,
     File,
     Format,
     Row,
@@ -79,4 +80,14 @@ HARBOR = Format(
     ),
     spent=_spent,
     others="a verifier that asks a model",
+    example=Example(
+        ("jobs/JOB/TASK__ID/result.json",),
+        """\
+{"task_name": "fix-bug", "trial_name": "fix-bug__a1b2c3d",
+ "config": {"agent": {"name": "codex", "model_name": "openai/gpt-5.5"}},
+ "agent_info": {"name": "codex", "model_info": {"name": "gpt-5.5", "provider": "openai"}},
+ "verifier_result": {"rewards": {"reward": 1.0}}, "exception_info": null}
+""",
+        arguments="jobs",
+    ),
 )

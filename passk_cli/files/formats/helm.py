@@ -17,6 +17,7 @@ from typing import Any
 
 from passk_cli.files.formats.format import (
     Contents,
+    Example,
     File,
     Format,
     Row,
@@ -124,4 +125,14 @@ HELM = Format(
     _table,
     ("stats.json", "run_spec.json", "scenario.json", "scenario_state.json", "instances.json"),
     _spent,
+    example=Example(
+        ("benchmark_output/runs/SUITE/mmlu:subject=law,model=MODEL/per_instance_stats.json",),
+        """\
+[{"instance_id": "id1", "train_trial_index": 0, "stats": [
+   {"name": {"name": "exact_match", "split": "test"}, "count": 1, "mean": 1.0}]},
+ {"instance_id": "id2", "train_trial_index": 0, "stats": [
+   {"name": {"name": "exact_match", "split": "test"}, "count": 1, "mean": 0.0}]}]
+""",
+        arguments="benchmark_output/runs/SUITE --outcome exact_match",
+    ),
 )

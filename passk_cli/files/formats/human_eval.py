@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import File, Format, Row, Wanted, numbered, outcomes_alone
+from passk_cli.files.formats.format import (
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    numbered,
+    outcomes_alone,
+)
 
 _KEYS = frozenset(("task_id", "completion", "result", "passed"))
 
@@ -28,4 +36,13 @@ HUMAN_EVAL = Format(
     "github.com/openai/human-eval: human_eval/evaluation.py",
     lambda file: file.keys == _KEYS,
     outcomes_alone(lambda file, wanted: numbered(_rows(file, wanted))),
+    example=Example(
+        ("samples.jsonl_results.jsonl",),
+        """\
+{"task_id": "HumanEval/0", "completion": "return 1", "result": "passed", "passed": true}
+{"task_id": "HumanEval/0", "completion": "return 2", "result": "failed: ", "passed": false}
+{"task_id": "HumanEval/1", "completion": "return 3", "result": "passed", "passed": true}
+{"task_id": "HumanEval/1", "completion": "return 4", "result": "timed out", "passed": false}
+""",
+    ),
 )

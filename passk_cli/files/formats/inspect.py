@@ -14,7 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from passk_cli.errors import DataError, NoResults
-from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import (
+    INCOMPLETE_RUN,
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+)
 from passk_cli.message import WARNING, Message, Said
 
 UNFINISHED_RUN = Message(
@@ -238,4 +247,18 @@ INSPECT = Format(
     ),
     _table,
     spent=_spent,
+    example=Example(
+        ("logs/LOG.json", "logs/LOG.eval"),
+        """\
+{"version": 2, "status": "success",
+ "eval": {"task": "gsm8k", "run_id": "r1", "model": "openai/gpt-5.5"},
+ "samples": [
+   {"id": 1, "epoch": 1, "scores": {"match": {"value": "C", "answer": "4"}}},
+   {"id": 1, "epoch": 2, "scores": {"match": {"value": "I", "answer": "5"}}},
+   {"id": 2, "epoch": 1, "scores": {"match": {"value": "C", "answer": "7"}}},
+   {"id": 2, "epoch": 2, "scores": {"match": {"value": "C", "answer": "7"}}}
+ ]}
+""",
+        arguments="logs",
+    ),
 )

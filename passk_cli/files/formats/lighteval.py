@@ -17,7 +17,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    graded,
+)
 from passk_cli.text import shortened
 
 _KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
@@ -103,4 +111,14 @@ LIGHTEVAL = Format(
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
     lambda file: file.form == "parquet" and (file.has(*_KEYS) or file.has(*_OLD)),
     _table,
+    example=Example(
+        ("details/ORGANISATION/MODEL/2026-01-01T00-00-00.000000/details_gsm8k_TIME.parquet",),
+        """\
+{"doc": {"id": "0", "task_name": "gsm8k|5", "num_samples": 1},
+ "metric": {"extractive_match": 1.0}, "model_response": {"text": ["4"]}}
+{"doc": {"id": "1", "task_name": "gsm8k|5", "num_samples": 1},
+ "metric": {"extractive_match": 0.0}, "model_response": {"text": ["5"]}}
+""",
+        arguments="details",
+    ),
 )

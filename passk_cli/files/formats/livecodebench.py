@@ -16,7 +16,16 @@ import re
 from collections.abc import Iterator
 
 from passk_cli.errors import BadRecord
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    listed,
+)
 from passk_cli.message import NOTE, Message
 
 NUMBERED_PROBLEMS = Message(
@@ -109,5 +118,14 @@ LIVECODEBENCH = Format(
         file.name.replace("_eval_all.json", end)
         for end in (".json", "_eval.json")
         if file.name.endswith("_eval_all.json")
+    ),
+    example=Example(
+        ("output/MODEL/Scenario.codegeneration_2_0.2_eval_all.json",),
+        """\
+[{"question_id": "2819", "difficulty": "easy", "contest_date": "2025-05-28T00:00:00",
+  "code_list": ["print(1)", "print(2)"], "graded_list": [true, false], "pass@1": 0.5},
+ {"question_id": "2820", "difficulty": "hard", "contest_date": "2025-05-28T00:00:00",
+  "code_list": ["print(3)", "print(4)"], "graded_list": [true, true], "pass@1": 1.0}]
+""",
     ),
 )

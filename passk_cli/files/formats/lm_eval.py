@@ -14,7 +14,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+    number,
+)
 from passk_cli.message import WARNING, Message
 
 FILTERED_ANSWERS = Message(
@@ -125,4 +135,12 @@ LM_EVAL = Format(
     lambda file: file.has("doc_id", "resps", "filtered_resps"),
     _table,
     ("results_*.json",),
+    example=Example(
+        ("OUTPUT/MODEL/samples_gsm8k_2026-01-01T12-00-00.000000.jsonl",),
+        """\
+{"doc_id": 0, "resps": [["4"]], "filtered_resps": ["4"], "metrics": ["acc"], "acc": 1.0}
+{"doc_id": 1, "resps": [["5"]], "filtered_resps": ["5"], "metrics": ["acc"], "acc": 0.0}
+""",
+        arguments="OUTPUT",
+    ),
 )

@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+)
 
 _NAME = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"
@@ -56,4 +65,12 @@ MATH_EVALUATION = Format(
     lambda file: file.has("idx", "gt", "pred", "score"),
     _table,
     ("*_metrics.json",),
+    example=Example(
+        ("outputs/MODEL/math/test_cot_-1_seed0_t0.6_s0_e-1.jsonl",),
+        """\
+{"idx": 0, "gt": "0", "code": ["…", "…"], "pred": ["0", "1"], "score": [true, false]}
+{"idx": 1, "gt": "2", "code": ["…", "…"], "pred": ["2", "2"], "score": [true, true]}
+""",
+        arguments="outputs",
+    ),
 )

@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, amounts, at
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    amounts,
+    at,
+)
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
@@ -63,5 +72,13 @@ MCPMARK = Format(
         turns="turn_count",
         # Seconds of the agent.
         duration="agent_execution_time",
+    ),
+    example=Example(
+        ("results/EXPERIMENT/MODEL__postgres/run-1/CATEGORY__TASK/meta.json",),
+        """\
+{"task_name": "CATEGORY__TASK", "model_name": "gpt-5.5", "mcp": "postgres",
+ "execution_result": {"success": true, "error_message": null}}
+""",
+        arguments="results/EXPERIMENT",
     ),
 )

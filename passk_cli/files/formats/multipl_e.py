@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    listed,
+)
 
 _FOLDER = re.compile(
     r"(?P<suite>[^-]+)-(?P<language>[^-]+)-(?P<model>.+)-(?P<temperature>\d+(?:\.\d+)?)"
@@ -57,4 +66,13 @@ MULTIPL_E = Format(
     "github.com/nuprl/MultiPL-E: pass_k.py",
     lambda file: file.has("name", "language", "results[].status", "results[].exit_code"),
     _table,
+    example=Example(
+        ("humaneval-rkt-MODEL-0.2/HumanEval_0_TASK.results.json.gz",),
+        """\
+{"name": "HumanEval_0_TASK", "language": "rkt", "temperature": 0.2, "results": [
+   {"program": "…", "exit_code": 0, "status": "OK"},
+   {"program": "…", "exit_code": 0, "status": "Exception"}]}
+""",
+        arguments="humaneval-rkt-MODEL-0.2",
+    ),
 )

@@ -13,7 +13,16 @@ import re
 from collections.abc import Iterator
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+)
 
 # The bundle, logs for going on with the run, statistics; a log may be empty.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
@@ -75,4 +84,14 @@ NEMO_EVALUATOR = Format(
     _table,
     lambda file: () if file.name != "results.jsonl" else _REPEATED,
     lambda record: {name: record.get(name) for name in ("tokens", "latency_ms")},
+    example=Example(
+        ("RUN/BENCHMARK/results.jsonl",),
+        """\
+{"problem_idx": 0, "repeat": 0, "reward": 1.0, "scoring_details": {"method": "exact"}}
+{"problem_idx": 0, "repeat": 1, "reward": 0.0, "scoring_details": {"method": "exact"}}
+{"problem_idx": 1, "repeat": 0, "reward": 1.0, "scoring_details": {"method": "exact"}}
+{"problem_idx": 1, "repeat": 1, "reward": 1.0, "scoring_details": {"method": "exact"}}
+""",
+        arguments="RUN",
+    ),
 )

@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    number,
+)
 
 _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
@@ -107,4 +116,12 @@ NEMO_SKILLS = Format(
     _table,
     ("../metrics.json", "metrics.json"),
     _spent,
+    example=Example(
+        ("RUN/eval-results/BENCHMARK/output-rs0.jsonl",),
+        """\
+{"problem": "1 + 1", "predicted_answer": "2", "symbolic_correct": true, "num_generated_tokens": 44}
+{"problem": "1 + 2", "predicted_answer": "4", "symbolic_correct": false, "num_generated_tokens": 51}
+""",
+        arguments="RUN",
+    ),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at
 
 
 def _table(file: File) -> Contents:
@@ -48,4 +48,13 @@ OPENAI_EVALS = Format(
     "github.com/openai/evals: evals/record.py",
     lambda file: file.has("spec.eval_name", "spec.run_id"),
     _table,
+    example=Example(
+        ("evallogs/TIMEID_MODEL_EVAL.jsonl",),
+        """\
+{"spec": {"completion_fns": ["gpt-5.5"], "eval_name": "sums.dev.v0", "run_id": "26AA"}}
+{"run_id": "26AA", "sample_id": "sums.dev.0", "type": "match", "data": {"correct": true}}
+{"run_id": "26AA", "sample_id": "sums.dev.1", "type": "match", "data": {"correct": false}}
+""",
+        arguments="evallogs",
+    ),
 )

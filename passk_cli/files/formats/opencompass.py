@@ -15,7 +15,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+)
 
 _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
@@ -87,4 +96,13 @@ OPENCOMPASS = Format(
     ),
     _table,
     ("../../predictions/**/*.json", "../../summary/*"),
+    example=Example(
+        ("outputs/default/TIME/results/MODEL/gsm8k.json",),
+        """\
+{"accuracy": 75.0, "details": [
+   {"example_abbr": "gsm8k_0", "pred": ["4", "5"], "correct": [true, false]},
+   {"example_abbr": "gsm8k_1", "pred": ["7", "7"], "correct": [true, true]}]}
+""",
+        arguments="outputs/default/TIME/results",
+    ),
 )

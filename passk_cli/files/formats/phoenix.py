@@ -11,7 +11,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, graded, listed
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+    listed,
+)
 
 
 def _table(file: File) -> Contents:
@@ -54,4 +64,13 @@ PHOENIX = Format(
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")
     },
     "evaluators that ask a model",
+    example=Example(
+        ("EXPERIMENT.json",),
+        """\
+[{"example_id": "RGF0YTox", "repetition_number": 1, "output": "2", "error": null,
+  "annotations": [{"name": "exact", "label": "same", "score": 1.0}]},
+ {"example_id": "RGF0YTox", "repetition_number": 2, "output": "3", "error": null,
+  "annotations": [{"name": "exact", "label": "other", "score": 0.0}]}]
+""",
+    ),
 )

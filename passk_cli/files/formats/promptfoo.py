@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at
 
 _ERROR = 2
 _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
@@ -103,4 +103,15 @@ PROMPTFOO = Format(
     _table,
     spent=_spent,
     others="models that grade",
+    example=Example(
+        ("output.json", "output.jsonl"),
+        """\
+{"evalId": "eval-a", "results": {"results": [
+   {"promptIdx": 0, "testIdx": 0, "vars": {"q": "1 + 1"}, "success": true, "score": 1,
+    "failureReason": 0, "provider": {"id": "openai:gpt-5.5"}, "prompt": {"label": "{{q}}"}},
+   {"promptIdx": 0, "testIdx": 1, "vars": {"q": "1 + 2"}, "success": false, "score": 0,
+    "failureReason": 1, "provider": {"id": "openai:gpt-5.5"}, "prompt": {"label": "{{q}}"}}
+ ]}}
+""",
+    ),
 )

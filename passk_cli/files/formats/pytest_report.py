@@ -13,7 +13,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import INCOMPLETE_RUN, Contents, File, Format, Row, amounts, at
+from passk_cli.files.formats.format import (
+    INCOMPLETE_RUN,
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    amounts,
+    at,
+)
 from passk_cli.message import NOTE, Message
 
 REPEATED_TESTS = Message(
@@ -122,4 +131,16 @@ PYTEST_REPORT = Format(
     _table,
     # Seconds of the test itself, without what sets it up.
     spent=amounts(duration="call.duration"),
+    example=Example(
+        (".report.json",),
+        """\
+{"created": 1795408211.87, "exitcode": 1, "root": "/suite",
+ "environment": {"Plugins": {"repeat": "0.9.4"}},
+ "summary": {"passed": 3, "failed": 1, "total": 4, "collected": 4},
+ "tests": [{"nodeid": "test_agent.py::test_refund[1-2]", "outcome": "passed"},
+           {"nodeid": "test_agent.py::test_refund[2-2]", "outcome": "failed"},
+           {"nodeid": "test_agent.py::test_search[1-2]", "outcome": "passed"},
+           {"nodeid": "test_agent.py::test_search[2-2]", "outcome": "passed"}]}
+""",
+    ),
 )

@@ -15,16 +15,22 @@ import re
 from collections.abc import Callable
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import Contents, File, Format
+from passk_cli.files.formats.format import Contents, Example, File, Format
 
 
 def _refused(
-    name: str, why: str, source: str, recognises: Callable[[File], bool], problem: str, remedy: str
+    name: str,
+    why: str,
+    source: str,
+    recognises: Callable[[File], bool],
+    problem: str,
+    remedy: str,
+    example: Example,
 ) -> Format:
     def table(file: File) -> Contents:
         raise NoResults(file.source.name, problem, remedy)
 
-    return Format(name, f"refused: {why}", source, recognises, table)
+    return Format(name, f"refused: {why}", source, recognises, table, example=example)
 
 
 REFUSED = (
@@ -34,6 +40,14 @@ REFUSED = (
         lambda file: file.has("accuracy", "correct_count", "total_count"),
         "a score file of BFCL lists the failures alone: the tasks that passed have no ids",
         "take all ids from BFCL's result files and give a table of task and outcome",
+        Example(
+            ("score/MODEL/BFCL_v3_simple_score.json",),
+            """\
+{"accuracy": 0.75, "correct_count": 3, "total_count": 4}
+{"id": "simple_2", "valid": false, "error": ["Wrong function name."]}
+""",
+            instead="take all ids from BFCL's result files and give a table of task and outcome",
+        ),
     ),
     _refused(
         "bigcode-generations", "generations without outcomes",
@@ -41,6 +55,13 @@ REFUSED = (
         lambda file: file.form == "array" and bool(re.match(r'\s*\[\s*\[\s*"', file.text)),
         "lists of generated texts, without their outcomes",
         "give a file that says which of them pass, such as the output of EvalPlus",
+        Example(
+            ("generations.json",),
+            """\
+[["def one():\\n    return 1"], ["def two():\\n    return 2"]]
+""",
+            instead="give a file that says which of them pass, such as the output of EvalPlus",
+        ),
     ),
     _refused(
         "tau2-submission", "pass^k of each domain, without tasks",
@@ -49,6 +70,14 @@ REFUSED = (
         and any(re.fullmatch(r"results\.\w+\.pass_1", key) for key in file.keys),
         "a submission to the leaderboard of τ²-bench: pass^k of each domain, without its tasks",
         "give the files of its trajectories",
+        Example(
+            ("submissions/MODEL/submission.json",),
+            """\
+{"model_name": "gpt-5.5", "submission_date": "2026-01-15",
+ "results": {"retail": {"pass_1": 78.5, "pass_2": 72.1}}}
+""",
+            instead="give the files of its trajectories",
+        ),
     ),
     _refused(
         "lm-eval-results", "averages of benchmarks, without outcomes of tasks",
@@ -57,5 +86,13 @@ REFUSED = (
         and (file.has("configs", "n-shot") or file.has("config.model", "config.num_fewshot")),
         "results of lm-eval are averages of benchmarks: no task has an outcome",
         "evaluate with --log_samples and give the folder, or its samples_*.jsonl",
+        Example(
+            ("OUTPUT/MODEL/results_TIME.json",),
+            """\
+{"results": {"gsm8k": {"alias": "gsm8k", "exact_match,strict-match": 0.75}},
+ "configs": {"gsm8k": {"task": "gsm8k"}}, "versions": {"gsm8k": 3}, "n-shot": {"gsm8k": 5}}
+""",
+            instead="evaluate with --log_samples and give the folder, or its samples_*.jsonl",
+        ),
     ),
 )  # fmt: skip

@@ -14,7 +14,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, listed, number
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    listed,
+    number,
+)
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
 # What scripts/aggregate_benchmark.py writes where nobody said a name.
@@ -110,4 +120,20 @@ SKILL_EVALS = Format(
     lambda file: () if _is_grading(file) else ("**/grading.json",),
     _spent,
     "the grader and the analyzer",
+    example=Example(
+        ("benchmark.json", "WORKSPACE/eval-0/with_skill/run-1/grading.json"),
+        """\
+{"metadata": {"skill_name": "pdf", "executor_model": "claude-opus-5"},
+ "runs": [
+   {"eval_id": 1, "configuration": "with_skill", "run_number": 1,
+    "result": {"passed": 2, "failed": 0, "total": 2, "pass_rate": 1.0, "time_seconds": 42.5},
+    "expectations": [{"text": "has a sum", "passed": true, "evidence": "B10"},
+                     {"text": "has a title", "passed": true, "evidence": "A1"}]},
+   {"eval_id": 1, "configuration": "without_skill", "run_number": 1,
+    "result": {"passed": 1, "failed": 1, "total": 2, "pass_rate": 0.5, "time_seconds": 28.0},
+    "expectations": [{"text": "has a sum", "passed": false, "evidence": "no sheet"},
+                     {"text": "has a title", "passed": true, "evidence": "A1"}]}
+ ]}
+""",
+    ),
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, File, Format, Row, at, number
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, at, number
 from passk_cli.message import WARNING, Message
 from passk_cli.text import shortened
 
@@ -153,6 +153,18 @@ SWE_BENCH = Format(
     _is_report,
     _report,
     covers=_repeated,
+    example=Example(
+        ("MODEL.RUN.json",),
+        """\
+{"total_instances": 4, "submitted_instances": 4, "completed_instances": 3,
+ "resolved_instances": 2, "unresolved_instances": 1, "empty_patch_instances": 1,
+ "error_instances": 0,
+ "submitted_ids": ["astropy-1", "django-2", "django-3", "sympy-4"],
+ "completed_ids": ["astropy-1", "django-2", "django-3"], "incomplete_ids": [],
+ "resolved_ids": ["astropy-1", "django-2"], "unresolved_ids": ["django-3"],
+ "empty_patch_ids": ["sympy-4"], "error_ids": [], "schema_version": 2}
+""",
+    ),
 )
 SWE_BENCH_INSTANCE = Format(
     "swe-bench-instance",
@@ -161,6 +173,14 @@ SWE_BENCH_INSTANCE = Format(
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
     _is_instance,
     _instance,
+    example=Example(
+        ("logs/run_evaluation/RUN/MODEL/astropy-1/report.json",),
+        """\
+{"astropy-1": {"patch_is_None": false, "patch_exists": true,
+               "patch_successfully_applied": true, "resolved": true}}
+""",
+        arguments="logs/run_evaluation",
+    ),
 )
 SWE_BENCH_PRO = Format(
     "swe-bench-pro",
@@ -175,5 +195,12 @@ SWE_BENCH_PRO = Format(
     lambda file: Contents(
         lambda wanted: _rows(file.document()),
         facts={"model": file.path.parent.name if file.name == "eval_results.json" else None},
+    ),
+    example=Example(
+        ("traj/MODEL/eval_results.json",),
+        """\
+{"instance_ansible__ansible-1": true, "instance_openlibrary-2": false}
+""",
+        arguments="traj",
     ),
 )

@@ -15,6 +15,7 @@ from typing import Any
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
     Contents,
+    Example,
     File,
     Format,
     Row,
@@ -61,6 +62,15 @@ TAU_BENCH = Format(
     outcomes_alone(_runs),
     # The agent's cost is in no file of τ-bench.
     spent=lambda result: {"user_cost": at(result, "info", "user_cost")},
+    example=Example(
+        ("results/tool-calling-MODEL-0.0_range_0--1_user-MODEL-llm_TIME.json",),
+        """\
+[{"task_id": 0, "trial": 0, "reward": 1.0, "info": {}, "traj": []},
+ {"task_id": 0, "trial": 1, "reward": 0.0, "info": {}, "traj": []},
+ {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": []},
+ {"task_id": 1, "trial": 1, "reward": 1.0, "info": {}, "traj": []}]
+""",
+    ),
 )
 
 
@@ -149,4 +159,19 @@ TAU2 = Format(
     covers=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
     spent=_spent,
     others="the simulated user",
+    example=Example(
+        ("data/simulations/RUN.json", "data/simulations/RUN/results.json"),
+        """\
+{"timestamp": "2026-01-01T12:00:00",
+ "info": {"agent_info": {"implementation": "llm_agent", "llm": "gpt-5.5"},
+          "environment_info": {"domain_name": "airline"}},
+ "tasks": [{"id": "0"}],
+ "simulations": [
+   {"task_id": "0", "trial": 0, "termination_reason": "user_stop",
+    "reward_info": {"reward": 1.0}},
+   {"task_id": "0", "trial": 1, "termination_reason": "agent_stop",
+    "reward_info": {"reward": 0.0}}]}
+""",
+        arguments="data/simulations",
+    ),
 )

@@ -12,7 +12,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from passk_cli.files.formats.format import Contents, File, Format, Row, Wanted, at, seconds_between
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    seconds_between,
+)
 from passk_cli.message import WARNING, Message
 
 _TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
@@ -93,4 +102,16 @@ TERMINAL_BENCH = Format(
         "tokens_out": at(trial, "total_output_tokens"),
         "duration": seconds_between(at(trial, "trial_started_at"), at(trial, "trial_ended_at")),
     },
+    example=Example(
+        ("runs/TIME/results.json",),
+        """\
+{"results": [
+   {"trial_name": "sum.1-of-2.TIME", "task_id": "sum", "is_resolved": true,
+    "failure_mode": "unset"},
+   {"trial_name": "sum.2-of-2.TIME", "task_id": "sum", "is_resolved": false,
+    "failure_mode": "unset"}],
+ "n_resolved": 1, "n_unresolved": 1, "accuracy": 0.5}
+""",
+        arguments="runs",
+    ),
 )

@@ -15,6 +15,7 @@ from passk_cli.errors import BadRecord
 from passk_cli.files.formats.format import (
     INCOMPLETE_RUN,
     Contents,
+    Example,
     File,
     Format,
     Row,
@@ -178,6 +179,16 @@ VERIFIERS = Format(
         duration="timing.total",
     ),
     others="a judge",
+    example=Example(
+        ("outputs/evals/ENVIRONMENT--MODEL/ID/results.jsonl",),
+        """\
+{"example_id": 0, "prompt": [], "completion": [], "answer": "4", "reward": 1.0, "error": null}
+{"example_id": 0, "prompt": [], "completion": [], "answer": "4", "reward": 0.0, "error": null}
+{"example_id": 1, "prompt": [], "completion": [], "answer": "7", "reward": 1.0, "error": null}
+{"example_id": 1, "prompt": [], "completion": [], "answer": "7", "reward": 1.0, "error": null}
+""",
+        arguments="outputs/evals",
+    ),
 )
 VERIFIERS_TRACES = Format(
     "verifiers-traces",
@@ -189,4 +200,12 @@ VERIFIERS_TRACES = Format(
         and (file.has("task", "ok", "errors", "traces") or file.has("task", "nodes", "rewards"))
     ),
     _traces,
+    example=Example(
+        ("outputs/ENVIRONMENT--MODEL/ID/traces.jsonl",),
+        """\
+{"task": {"key": "a1"}, "agent": {"config": {"model": "gpt-5.5"}}, "nodes": [], "rewards": {"exact": {"score": 1.0}}}
+{"task": {"key": "b2"}, "agent": {"config": {"model": "gpt-5.5"}}, "nodes": [], "rewards": {"exact": {"score": 0.0}}}
+""",  # noqa: E501
+        arguments="outputs",
+    ),
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.files.formats.format import (
+    Example,
     File,
     Format,
     Row,
@@ -56,4 +57,12 @@ VERL = Format(
     "github.com/volcengine/verl: verl/trainer/ppo/ray_trainer.py",
     lambda file: file.form in ("lines", "object") and file.has("input", "output", "score", "step"),
     outcomes_alone(lambda file, wanted: numbered(_rows(file, wanted))),
+    example=Example(
+        ("validation/100.jsonl",),
+        """\
+{"input": "1 + 1?", "output": "2", "gts": "2", "score": 1.0, "step": 100, "acc": true}
+{"input": "1 + 2?", "output": "4", "gts": "3", "score": 0.0, "step": 100, "acc": false}
+""",
+        arguments="validation",
+    ),
 )
