@@ -54,10 +54,15 @@ def possible(settles: Sequence[Settle], words: Sequence[str]) -> tuple[Settle, .
 def commands(settles: Sequence[Settle], words: Sequence[str]) -> tuple[str, ...]:
     """Whole commands, one for each remedy that leaves nothing to the reader."""
     return tuple(
-        shlex.join(["passk", *map(without_secrets, completed(words, settle))])
+        " ".join(["passk", *map(_quoted, map(without_secrets, completed(words, settle)))])
         for settle in settles
         if settle.complete
     )
+
+
+def _quoted(word: str) -> str:
+    """A word as a person writes it for a shell: with single quotes in it, in double ones."""
+    return f'"{word}"' if "'" in word and not {*word} & {*'"$`\\!'} else shlex.quote(word)
 
 
 def completed(words: Sequence[str], settle: Settle) -> list[str]:

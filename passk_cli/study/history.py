@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -312,6 +313,13 @@ def last_runs(argument: Any) -> tuple[str, int] | None:
     return None if match is None else (match["path"], int(match["runs"]))
 
 
+def require_another(files: Sequence[str], history: str) -> None:
+    """ParameterError where the results of a new run are the history that they are compared with."""
+    if os.path.abspath(history) in map(os.path.abspath, files):
+        problem = f"{history}: the history of the baseline is no new run"
+        raise ParameterError(f"{problem}; give the results of the run that is to be judged")
+
+
 def without_runs(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
     """The error of a history that does not say which runs are meant; None for what is none."""
     if not isinstance(baseline, str):
@@ -463,9 +471,14 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
     names = tuple(name for name in counts.group_names if name not in KEYS)
     if names != request.by:
         raise ParameterError(
-            f"--baseline {argument}: its runs are split by {', '.join(names)}",
+            f"--baseline {argument}: its runs are split by {', '.join(names) or 'nothing'}",
             name="other-groups",
-            settles=[Settle({"--by": names}, "splits the new run")],
+            settles=[
+                Settle(
+                    {"--by": None} | ({"--by": names} if names else {}),
+                    "splits the new run as they are",
+                )
+            ],
         )
     stretches, pools = {}, {}
     for role in ("", *request.attempts):

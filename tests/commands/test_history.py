@@ -452,3 +452,19 @@ def test_a_column_of_the_history_named_as_a_word_of_sql_is_asked_for_in_quotes()
 def test_the_runs_that_the_effect_is_of_are_counted() -> None:
     details = str(passk_cli.trend(NIGHTS))
     assert "run effect from 11 runs · false alarm in 365 uncorrelated runs: 5 %" in details
+
+
+def test_a_history_is_no_results_of_one_run(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SAMPLES.parent)
+    nights = "sample_data/nights.parquet"
+    done = passk("estimate", nights, "-k", "1")
+    assert (done.code, "a history of runs; in another one task 'task-1'" in done.err) == (3, True)
+    last, course = (line.partition("  # ") for line in done.err.splitlines()[1:])
+    assert last[0] == f"""  passk estimate {nights} -k 1 --where "run = '0f6c430'\""""
+    assert passk("estimate", nights, "-k", "1", "--where", "run = '0f6c430'").code == 0
+    assert (course[0], course[2]) == (f"  passk trend {nights}", "shows the course of its runs")
+    with pytest.raises(DataError, match="a history of runs"):
+        passk_cli.estimate(duckdb.sql(f"FROM '{nights}'").df())
+    done = passk("gate", nights, "--baseline", f"{nights}:last3", "--no-regression")
+    assert (done.code, done.out) == (2, "")
+    assert f"{nights}: the history of the baseline is no new run; give the results" in done.err

@@ -58,7 +58,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.copies import copied_runs
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import Side, find_flips
-from passk_cli.study.history import last_runs, past_of, without_runs
+from passk_cli.study.history import last_runs, past_of, require_another, without_runs
 from passk_cli.study.losses import uneven_notes
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import (
@@ -1156,6 +1156,7 @@ class Gate(Question, GateOptions):
         request = self.request(options)
         baseline = past = None
         if history:
+            require_another(options.files, history[0])
             counts = read(request, runs.files)
             of_past = Request(
                 by=request.by, cluster=request.cluster, attempts=request.attempts,

@@ -23,7 +23,7 @@ from passk_cli.files.reading.records import (
     record_at,
 )
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import EACH, ENDED_WORDS, find
+from passk_cli.files.roles import EACH, ENDED_WORDS, OF_HISTORIES, find
 from passk_cli.files.sources.source import (
     QUOTE,
     SKIPPED,
@@ -281,7 +281,22 @@ def repeated_attempt(
         remedy = _OF_TWO_FILES if other.source is not first.source else ""
     place = (others or [first])[0].place
     problem = f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})"
-    return DataError(place, problem, remedy, name="duplicate-attempts", settles=_OF_REPEATS)
+    settles = _OF_REPEATS
+    if all({*OF_HISTORIES} <= {*batch.layout.kinds} for batch in statement.batches):
+        problem = f"a history of runs; in another one {subject} is there as well"
+        settles, remedy = _of_runs(con, statement), ""
+    return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
+
+
+def _of_runs(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Settle, ...]:
+    """What reads a history as the results that it is not: one run of it, or what is for it."""
+    runs = " UNION ALL ".join(
+        f'SELECT run, "at" FROM {batch.layout.relation([s.path for s in batch.sources], {})}'
+        for batch in statement.batches
+    )
+    ((last,),) = con.execute(f'SELECT run FROM ({runs}) ORDER BY "at" DESC LIMIT 1').fetchall()
+    course = Settle({}, "shows the course of its runs", "trend")
+    return Settle({"--where": f"run = {quote_text(str(last))}"}, "takes its last run"), course
 
 
 def _not_a_list(con: duckdb.DuckDBPyConnection, source: Source, batch: Batch) -> DataError | None:
