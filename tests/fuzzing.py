@@ -530,7 +530,9 @@ def written_cases(count: int, seed: int, place: Path) -> Iterator[Case]:
         elif kind == "prices":
             data = rewritten(PRICES, chance)
             (place / "x.toml").write_bytes(data)
-            words = ["cost", "rows.jsonl", "--price", "x.toml"]
+            spent = ({**row, "tokens_in": 900, "tokens_out": 80} for row in ROWS)
+            (place / "spent.jsonl").write_text("".join(json.dumps(row) + "\n" for row in spent))
+            words = ["cost", "spent.jsonl", "--price", "x.toml"]
         else:
             to = chance.choice(["h.parquet", "h/"])
             words = [
