@@ -53,6 +53,21 @@ def agrees(row: Any, level: float = 0.95) -> str:
     return "better" if low else "worse" if high else "undecided"
 
 
+def test_a_number_between_two_roundings_is_one_number_everywhere() -> None:
+    """79 of 400 is 0.1975: 0.198 by whatever sum."""
+    passes = np.random.default_rng(3).permutation([1, 2] * 26 + [1] + [0] * 47)
+    data = pd.DataFrame({"model": "a", "task": [f"t{t}" for t in range(100)], "n": 4, "c": passes})
+    assert passes.sum() == 79
+    for name, options in (
+        ("estimate", {}), ("gate", {"minimum": {"pass@1": 0.1}}),
+        ("report", {}), ("bootstrap", {"resamples": 100}), ("compare", {}),
+    ):  # fmt: skip
+        both = pd.concat([data, data.assign(model="b", c=4)]) if name == "compare" else data
+        text = str(found(name, both, metrics="pass@1", **options))
+        assert "0.198" in text, name
+        assert "0.197" not in text, name
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_compare_and_report(case: int) -> None:
     data, level = design(case), (0.95, 0.8)[case % 2]

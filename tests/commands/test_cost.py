@@ -426,6 +426,30 @@ def test_models_of_other_tasks_take_no_test_from_those_that_share_tasks() -> Non
     assert not alone.messages
 
 
+def test_models_of_one_group_each_are_said_to_be_alone() -> None:
+    """They share all tasks, and nothing of that kind is denied."""
+    rows = [{"model": m, "arm": arm, "task": f"t{t}", "passed": (t + i) % 2, "cost": price + i}
+            for m, arm, price in (("a", "x", 1), ("b", "y", 2)) for t in range(9)
+            for i in range(3)]  # fmt: skip
+    answer = str(passk_cli.cost(rows, by="arm")).splitlines()[0]
+    assert "no task that both have" not in answer
+    assert "it is the only one of its own" in answer
+
+
+def test_what_becomes_of_missing_costs_is_about_costs_alone() -> None:
+    """Failures without a cost stay failures: a passes .75 and is behind, whatever the policy."""
+    rows = [
+        {"model": m, "task": f"t{t}", "passed": passed,
+         "cost": None if m == "a" and not passed else 1.0}
+        for t in range(20) for i in range(4)
+        for m, passed in (("a", (t + i) % 4 != 0), ("b", (t + i) % 10 < 9))
+    ]  # fmt: skip
+    found = passk_cli.compare(rows, "pass@1,cost-per-success", missing_cost="drop").frame
+    row = found[found.metric == "pass@1"].iloc[0]
+    assert (row.model, row.verdict) == ("b", "better")
+    assert (row.estimate_model, row.estimate_against) == pytest.approx((0.9, 0.75))
+
+
 def test_a_gate_fails_when_the_cost_rises() -> None:
     def gate(model: str, baseline: str) -> passk_cli.Findings:
         return passk_cli.gate(

@@ -166,6 +166,19 @@ def test_quarantine_is_left_out_counted_and_reported_everywhere(
     assert passk("gate", "--rules", rules(nightly, expired)).code == 1
 
 
+def test_what_suites_of_one_run_lack_is_said_once(nightly: Path, passk: Passk) -> None:
+    rows = (nightly / "a.jsonl").read_text().splitlines()
+    (nightly / "a.jsonl").write_text("\n".join(rows[3:]))
+    text = TWO.replace('"b.jsonl"', '"a.jsonl"').replace('"b-old', '"a-old')
+    text = text.replace(', "pass^5" = 0.4', "").replace("0.05}", "0.5}")
+    rules(nightly, text.replace("tier = ", 'unpaired = "drop"\ntier = ') + 'unpaired = "drop"\n')
+    done = passk("gate", "-q")
+    lost = "a, b: fewer attempts than in the baseline at 1 task (2 of 5)"
+    assert done.out.splitlines()[0].count("fewer attempts") == 1
+    assert lost in done.out.splitlines()[0]
+    assert passk("gate", "-v").err.count(lost) == 1
+
+
 def test_first_night_judges_what_needs_no_baseline(nightly: Path, passk: Passk) -> None:
     text = TWO.replace("b-old.jsonl", "record")
     done = passk("gate", "--rules", rules(nightly, text))

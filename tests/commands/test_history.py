@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +205,18 @@ def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:
         findings = passk_cli.trend(to)
     (effect,) = findings.frame.query("metric == 'run effect'").itertuples()
     assert effect.p > 0.9
+
+
+def test_two_numbers_that_differ_are_said_so(tmp_path: Path) -> None:
+    """As many digits as tell "differ on" from "by chance"."""
+    to = f"{tmp_path}/h.parquet"
+    for run in range(3):
+        append(to, columns(f"r{run}", [1000] * 30, n=2000, day=run))
+    with warnings.catch_warnings(action="ignore"):
+        said = {m.name: m.text for m in passk_cli.trend(to).report.messages}
+    text = said.get("run-flips") or said["sampling-flips"]
+    # 30 · 2 · 1000 · 1000 / (2000 · 1999) of one run; of two 30 / 2.
+    assert re.findall(r"differ on ([\d.]+\d)", text) == ["15.00", "15.01"]
 
 
 def test_the_drop_of_the_sample_is_dated() -> None:

@@ -50,7 +50,7 @@ from passk_cli.report.model import (
     Sentence,
     Table,
 )
-from passk_cli.report.words import first_few, plural, series_name, sized
+from passk_cli.report.words import first_few, plural, series_name, sized, span
 from passk_cli.settle import Blank, Settle
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.baseline import Runs, label_of, only_models
@@ -312,13 +312,13 @@ class RuleTable(Section[Judgement]):
             f"{plural(later, 'rule')} not judged, no baseline yet": later,
             f"{plural(others, 'suite')} not in tier {self.night.book.tier}": others,
         }
+        lacking: dict[str, list[str]] = {}
+        for part, trial in self.read:
+            for text in _omitted(part, trial):
+                lacking.setdefault(text, []).append(part.name)
         return [
             *(text for text, there in words.items() if there),
-            *(
-                f"{part.name}: {text}"
-                for part, trial in self.read
-                for text in _omitted(part, trial)
-            ),
+            *(f"{', '.join(names)}: {text}" for text, names in lacking.items()),
         ]
 
     def context(self) -> Iterator[str]:
@@ -450,11 +450,13 @@ class RuleTable(Section[Judgement]):
         """Entries of the signature; of suites the file says the rest."""
         if self.night is not None:
             book = self.night.book
+            n = np.concatenate([trial.sides.counts.n for _, trial in self.read])
             return {
                 "rules": book.name, "rules_sha256": book.digest,
                 "suites": ",".join(part.name for part in self.parts), "tier": book.tier or None,
                 "level": self.night.level, "verdicts": self.night.statements,
                 "tasks": sum(len({*t.sides.counts.task_codes.tolist()}) for _, t in self.read),
+                "n": span(int(n.min()), int(n.max())).replace("–", "-"),
             }  # fmt: skip
         ((part, trial),) = self.read
         study, label, rules = self.study, trial.sides.label, part.rules
@@ -1115,7 +1117,7 @@ class Gate(Question, GateOptions):
         if night is not None:
             # Each suite is read by options of its own, which the file says.
             entries = {name: value for name, value in report.signature.items()
-                       if name not in ("n", "missing", "duplicates", "by")}  # fmt: skip
+                       if name not in ("missing", "duplicates", "by")}  # fmt: skip
             report = replace(report, signature=entries)
         changes = () if self.rehearse else section.changes()
         return replace(report, checks=section.checks, changes=changes, rehearsal=self.rehearse)
