@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
+from passk_cli.commands.curve.curves import Grid, telling
 from passk_cli.commands.curve.view import Curve
 from passk_cli.commands.estimate.view import Estimation
 from passk_cli.commands.question import SharedOptions
@@ -23,7 +24,6 @@ from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.curves import Grid, telling
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study

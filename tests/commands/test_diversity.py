@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from passk_cli.api import read
+from passk_cli.commands.diversity.variety import FLAG
 from passk_cli.commands.diversity.view import Diversity, diversity_ks
 from passk_cli.commands.estimate.view import Estimation
 from passk_cli.commands.question import SharedOptions
@@ -28,7 +29,6 @@ from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from passk_cli.study.values import values_of
-from passk_cli.study.variety import FLAG
 from tests.conftest import SAMPLES
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
+from passk_cli.commands.order.positions import examine, in_order
 from passk_cli.commands.order.view import Order
 from passk_cli.commands.question import SharedOptions
 from passk_cli.files.request import Request
@@ -20,7 +21,6 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
-from passk_cli.study.order import examine, in_order
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES

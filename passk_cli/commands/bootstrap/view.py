@@ -8,6 +8,13 @@ from typing import ClassVar
 
 from passk_cli.arrays import grouped
 from passk_cli.commands.bootstrap import BootstrapOptions
+from passk_cli.commands.bootstrap.distribution import (
+    Distribution,
+    applicable,
+    choose_methods,
+    distributions,
+    draw_columns,
+)
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import GUARDED
@@ -20,13 +27,6 @@ from passk_cli.report.model import FULL, Column, Estimate, Limits, Report, Sente
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import numbers_of_models, plural, series_name
 from passk_cli.settle import Blank, Settle
-from passk_cli.study.distribution import (
-    Distribution,
-    applicable,
-    choose_methods,
-    distributions,
-    draw_columns,
-)
 from passk_cli.study.extremes import range_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, view

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from passk_cli.commands.compare.leads import UNKNOWN, Band
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import FULL, Column, Sentence, Table
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import listed
-from passk_cli.study.bands import UNKNOWN, Band
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import BETTER, WORSE

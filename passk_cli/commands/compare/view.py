@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.band import Bands
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
+from passk_cli.commands.compare.influence import decided_by_few
+from passk_cli.commands.compare.leads import find_bands
 from passk_cli.commands.compare.pairs import (
     Pair,
     Standing,
@@ -46,12 +48,10 @@ from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, series_name, span
 from passk_cli.settle import Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
-from passk_cli.study.bands import find_bands
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.copies import require_no_copies
 from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
-from passk_cli.study.influence import decided_by_few
 from passk_cli.study.lead import Rank, find_ranks
 from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, reading_notes
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs

@@ -11,6 +11,22 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
+from passk_cli.commands.curve.curves import (
+    AT,
+    CURVES,
+    DEFICIT,
+    DELTA,
+    EXACT,
+    HAT,
+    LIMITS,
+    UNEVEN,
+    Climb,
+    Curves,
+    Grid,
+    Measurement,
+    exact_curves,
+    telling,
+)
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family, exact_rates, parse_rates
@@ -27,22 +43,6 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name, span
 from passk_cli.settle import Settle
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.curves import (
-    AT,
-    CURVES,
-    DEFICIT,
-    DELTA,
-    EXACT,
-    HAT,
-    LIMITS,
-    UNEVEN,
-    Climb,
-    Curves,
-    Grid,
-    Measurement,
-    exact_curves,
-    telling,
-)
 from passk_cli.study.extremes import named, of_named_groups, range_of
 from passk_cli.study.fact import Fact, tidy
 from passk_cli.study.section import (

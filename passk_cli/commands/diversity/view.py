@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.commands.diversity import DiversityOptions
+from passk_cli.commands.diversity.variety import CORRECT, DISTINCT, FLAG, metrics_at, variety
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
@@ -25,7 +26,6 @@ from passk_cli.study.metrics import Metrics, supported_k
 from passk_cli.study.section import GROUPS, MODEL, NUMBER, Number, Numbers, Section, SeriesRow, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
-from passk_cli.study.variety import CORRECT, DISTINCT, FLAG, metrics_at, variety
 
 _CURVE_POINTS = 16
 

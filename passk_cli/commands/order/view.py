@@ -8,20 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.commands.order import OrderOptions
-from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.errors import ParameterError
-from passk_cli.files.request import Request
-from passk_cli.inference.exchangeability import MOST_POSITIONS
-from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.order import attempts_needed
-from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
-from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import first_few, plural, span
-from passk_cli.settle import Settle
-from passk_cli.study.fact import Fact
-from passk_cli.study.order import (
+from passk_cli.commands.order.positions import (
     AGREEING,
     ALIKE,
     ALTERNATING,
@@ -38,6 +25,19 @@ from passk_cli.study.order import (
     Evidence,
     examine,
 )
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.inference.exchangeability import MOST_POSITIONS
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.order import attempts_needed
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
+from passk_cli.report.plot import Plot, curves
+from passk_cli.report.words import first_few, plural, span
+from passk_cli.settle import Settle
+from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ADJUSTED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study

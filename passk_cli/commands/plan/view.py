@@ -10,6 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
+from passk_cli.commands.plan.aims import PILOT, Aims
+from passk_cli.commands.plan.designs import Choice, Designs, goals
+from passk_cli.commands.plan.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
@@ -24,10 +27,7 @@ from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence, Tab
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, listed, plural, series_name, span
 from passk_cli.settle import Blank, Settle
-from passk_cli.study.aims import PILOT, Aims
-from passk_cli.study.designs import Choice, Designs, goals
 from passk_cli.study.fact import Fact
-from passk_cli.study.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study

@@ -10,6 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
+from passk_cli.commands.temperature.temperatures import (
+    Law,
+    Lead,
+    Verdict,
+    heat,
+    model_of,
+    temperatures_of,
+)
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.laws.toy_model import FAMILIES
 from passk_cli.message import NOTE, WARNING, Message, Said
@@ -40,7 +48,6 @@ from passk_cli.study.section import (
 )
 from passk_cli.study.study import Study
 from passk_cli.study.temperature_names import COLUMNS, TEMPERATURE, by_temperature
-from passk_cli.study.temperatures import Law, Lead, Verdict, heat, model_of, temperatures_of
 from passk_cli.study.values import Series
 
 NO_BEST_TEMPERATURE = Message(

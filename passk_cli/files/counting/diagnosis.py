@@ -40,7 +40,7 @@ from passk_cli.text import plural, shortened
 if TYPE_CHECKING:
     import duckdb
 
-_OF_REPEATS = (
+_OF_REPEATS: tuple[Settle, ...] = (
     Settle({"--duplicates": "first"}, "counts the first, as of a copy"),
     Settle({"--duplicates": "last"}, "counts the last, as of a resumed run"),
     Settle({"--duplicates": "keep"}, "counts each as an attempt of its own"),
