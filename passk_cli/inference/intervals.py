@@ -674,64 +674,33 @@ class Method:
 # Name → method.  A new one is one function and one line here.
 METHODS: dict[str, Method] = {
     "guard": Method(
-        _guard,
-        "guard, a Bayesian bootstrap with half a guard task",
-        "rubin1981 learnedmiller2019",
-        together=True,
-        bounded=True,
-        amounts=True,
-        instead="bca",
-    ),
+        _guard, "guard, a Bayesian bootstrap with half a guard task",
+        "rubin1981 learnedmiller2019", together=True, bounded=True, amounts=True, instead="bca"),
     "gaffke": Method(
         partial(_guarded, weights=lambda away, sizes, counts: np.ones(away.shape[:-1])),
-        "Gaffke's bound",
-        "learnedmiller2019",
-        together=True,
-        bounded=True,
-        instead="bca",
-    ),
+        "Gaffke's bound", "learnedmiller2019", together=True, bounded=True, instead="bca"),
     "jeffreys": Method(
-        partial(_guarded, far_weight=0.5),
-        "a Jeffreys posterior of bounded means",
-        "brown2001",
-        together=True,
-        bounded=True,
-        instead="bca",
-    ),
+        partial(_guarded, far_weight=0.5), "a Jeffreys posterior of bounded means", "brown2001",
+        together=True, bounded=True, instead="bca"),
     GUARDED_T: Method(
-        _guarded_t,
-        "Student's t with a guard for few tasks",
-        "student1908",
-        together=True,
-        differences=True,
-    ),
-    "percentile": Method(
-        _percentile,
-        "the percentile bootstrap",
-        "efron1993",
-        (NEW_TASKS, THESE_TASKS),
-        resampled=True,
-    ),
+        _guarded_t, "Student's t with a guard for few tasks", "student1908", together=True,
+        differences=True),
+    "percentile": Method(_percentile, "the percentile bootstrap", "efron1993",
+                         (NEW_TASKS, THESE_TASKS), resampled=True),
     "basic": Method(_basic, "the basic bootstrap", "efron1993", resampled=True, steady=False),
     "bca": Method(_bca, "the BCa bootstrap", "efron1993", resampled=True, steady=False),
     "t": Method(_t, "Student's t", "student1908", steady=False),
     "wilson": Method(_wilson, "Wilson's score", "wilson1927"),
-    "clopper-pearson": Method(_clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
+    "clopper-pearson": Method(
+        _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
     TANGO: Method(
-        _tango, "Tango's score", "tango1998", together=True, differences=True, binary=True
-    ),
+        _tango, "Tango's score", "tango1998", together=True, differences=True, binary=True),
     "hull": Method(
-        _hull,
-        "the hull of a hierarchical posterior and a bootstrap of attempts",
-        "",
-        (THESE_TASKS,),
-        counted=True,
-        instead="jackknife",
-    ),
+        _hull, "the hull of a hierarchical posterior and a bootstrap of attempts", "",
+        (THESE_TASKS,), counted=True, instead="jackknife"),
     "jackknife": Method(
-        _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False
-    ),
-}
+        _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False),
+}  # fmt: skip
 # The methods that can be chosen.
 NAMES = (*METHODS, "none")
 # Methods that put atoms on the bounds, and so have to know them.
