@@ -25,6 +25,7 @@ from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
 from passk_cli.api import read
+from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.inference.design import (
     Assumed,
     BetaRates,
@@ -38,7 +39,6 @@ from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.weights import unit_values
-from passk_cli.inference.widths import guard_widths
 from passk_cli.metrics.registry import Metric, parse, task_values
 from passk_cli.report.words import plural
 

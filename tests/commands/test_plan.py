@@ -17,11 +17,11 @@ from passk_cli import limits
 from passk_cli.api import read
 from passk_cli.commands.plan.aims import parse_attempts, parse_tasks
 from passk_cli.commands.plan.view import Plan
+from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.design import Assumed, BetaRates, Piloted
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.inference.widths import guard_widths
 from passk_cli.metrics.registry import parse, parse_list
 from passk_cli.option import loaded
 from passk_cli.outcomes.counts import Counts

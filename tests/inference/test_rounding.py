@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.guards import GUARD
+from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.inference.intervals import (
     METHODS,
     Sample,
@@ -15,7 +16,6 @@ from passk_cli.inference.intervals import (
     intervals,
 )
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.widths import guard_widths
 
 TINY = [1e-17, 1e-160, 1e-250, 1e-300, 1e-307]
 

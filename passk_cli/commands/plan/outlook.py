@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from passk_cli.arrays import grouped
+from passk_cli.commands.plan.widths import guard_widths
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
     Assumed,
@@ -25,7 +26,6 @@ from passk_cli.inference.intervals import Sample
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import unit_values
-from passk_cli.inference.widths import guard_widths
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import plural, series_name
