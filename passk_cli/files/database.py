@@ -83,6 +83,8 @@ def quote_text(text: str) -> str:
 _SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # Bytes that a thread may take before what does not fit goes to a file, and all of them at least.
 _OF_A_THREAD, _LEAST = 1 << 27, 1 << 28
+# Rows of an answer whose memory is worth giving back.
+_MANY = 1 << 14
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
@@ -246,9 +248,10 @@ def coded(
         varying = con.execute(f"SELECT {', '.join(shown)} FROM answer_{joins}").fetchnumpy()
     con.execute("DROP TABLE answer_")
     con.execute("DROP TABLE texts_")
-    # Setting a limit gives the memory of what has been dropped back to the system.
-    ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
-    con.execute(f"SET memory_limit = '{limit}'")
+    if rows > _MANY:
+        # Setting a limit gives the memory of what has been dropped back to the system.
+        ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
+        con.execute(f"SET memory_limit = '{limit}'")
     codes = [np.ma.getdata(varying[key]) for key in reversed(keys) if key in varying]
     order = np.lexsort([np.where(each < 0, rows, each) for each in codes]) if codes else slice(None)
     del codes

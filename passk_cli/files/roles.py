@@ -191,6 +191,8 @@ ENDED_WORDS = (
     "timed out",
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
+# What SQL's trim takes away, and the ends of lines.
+_BLANKS = "\t\n\r \xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 SLACK = 1e-9
 # Characters of a text that may tell rows of a task apart, as a name does.
 SHORT = 100
@@ -517,21 +519,27 @@ def absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[s
 
 
 def judge(value: object, threshold: float | None) -> bool | str | None:
-    """True, False, None (missing) or the text of a value that is neither; as the SQL does it."""
-    text = "" if value is None else str(value).strip().lower()
+    """True, False, None (missing) or the text of a value that is neither, as `verdict_sql` has it.
+
+    >>> [judge(value, None) for value in ("Yes", 0.0, "n/a", "0.5")], judge("0.5", 0.5)
+    ([True, False, None, '0.5'], True)
+    """
+    written = "" if value is None else str(value)
+    text = written.strip(_BLANKS).lower()
     if text in MISSING_WORDS:
         return None
     if text in PASS_WORDS or text in FAIL_WORDS:
         return text in PASS_WORDS
     try:
-        number = float(text)
+        # Digits of other scripts are none to SQL, nor are numbers between their blanks.
+        number = float(written.encode("ascii"))
     except ValueError:
-        return str(value)
+        return written
     if math.isnan(number):
         return None
     if threshold is not None:
         return reached(number, threshold)
-    return bool(number) if number in (0, 1) else str(value)
+    return bool(number) if number in (0, 1) else written
 
 
 def verdict_sql(

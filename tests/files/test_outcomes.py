@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
+from passk_cli.files.database import ours
+from passk_cli.files.roles import FAIL_WORDS, MISSING_WORDS, PASS_WORDS, judge, verdict_sql
 from tests.conftest import Passk
 
 LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
@@ -61,3 +64,19 @@ def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, tmp_pat
     for (command, _), rate in ((fails, "0.250"), (passes, "0.750")):
         own = passk(*command.split()[1:], "-k", "1")
         assert (own.code, f"pass@1 {rate}" in own.out) == (0, True)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.5, float("inf")])
+def test_python_and_sql_judge_alike(threshold: float | None) -> None:
+    """Readings are proposed by the one and counted by the other."""
+    numbers = "0 1 0.0 1.0 -0 -0.0 2 -1 .5 5. 1. 1e0 1e-3 1E5 +1 1_0 1,5 1e400 1e-400 --1 0x1 1L e1"
+    words = f"maybe {numbers} 0.4999999999 0.499 inf -inf Infinity nan -nan NAN ١ １ ½ ∞".split()
+    blanks = [chr(i) for i in range(sys.maxunicode + 1) if chr(i).isspace()]
+    known = [*words, *PASS_WORDS, *FAIL_WORDS, *MISSING_WORDS]
+    ends = ("", "\t", "\r\n", "\x0b")
+    texts = [f"{start}{w}{end}" for w in known for start in ("", *blanks) for end in ends]
+    texts += map(str.upper, known)
+    query = f"SELECT text, {verdict_sql('text', threshold)} FROM (SELECT unnest($1) AS text)"
+    judged = dict(ours().execute(query, [texts]).fetchall())
+    meant = {None: None, True: 1, False: 0}
+    assert [t for t in texts if meant.get(judge(t, threshold), -1) != judged[t]] == []
