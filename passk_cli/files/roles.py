@@ -65,7 +65,7 @@ ROLES: dict[str, Role] = {
         " is_resolved outcome outcomes result results status score scores reward rewards acc"
         " accuracy graded_list is_eval_success task_success functional_pass oracle_ok golden_match"
         " final_result_reached case_eval_result",
-        "verified tests_passed tests_pass",
+        "verified tests_passed tests_pass matches_expected",
         words="pass passes passed passing correct success succeeded solved resolved verdict ok"
         " score reward grade outcome result acc accuracy right match win good valid compiles",
     ),

@@ -281,7 +281,10 @@ def repeated_attempt(
         remedy = _OF_TWO_FILES if other.source is not first.source else ""
     place = (others or [first])[0].place
     problem = f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})"
-    settles = _OF_REPEATS
+    copy, resumed, own = _OF_REPEATS
+    # What differs is no copy.
+    differs = any(other.record != first.record for other in others)
+    settles: tuple[Settle, ...] = (resumed, copy, own) if differs else _OF_REPEATS
     if all({*OF_HISTORIES} <= {*batch.layout.kinds} for batch in statement.batches):
         problem = f"a history of runs; in another one {subject} is there as well"
         settles, remedy = _of_runs(con, statement), ""

@@ -486,10 +486,18 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
             return Contents(lambda wanted: (
                 row
                 for member, value in file.members(*keys[:fixed])
-                for row in _below(value, rest, {name: member}, f"{file.source.name}: {member}")
+                for row in _below(
+                    value, rest, {name: member}, f"{file.source.name}: {member}", columns
+                )
             ))  # fmt: skip
-        if next(file.records(*keys), None) is not None:
+        # A list on the way is walked record by record.
+        lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
+        cut = next(lists, 0)
+        if cut == len(keys):
             return _inside(file, keys, columns)
+        if cut:
+            facts = _facts(file.document(keys[0]))
+            return Contents(lambda wanted: _of_each(file, keys, columns, wanted, cut), facts=facts)
         members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
         facts = _facts(file.document(keys[0])) if members else {}
@@ -516,20 +524,30 @@ def _of_tables(entries: Sequence[_Entry]) -> bool:
 
 
 def _of_each(
-    file: File, keys: Sequence[str], asked: Collection[str], wanted: Wanted
+    file: File, keys: Sequence[str], asked: Collection[str], wanted: Wanted, cut: int = 0
 ) -> Iterator[Record]:
     """The records below these keys of each line, or of each record of an array, with the columns
-    asked for that stand beside them."""
-    numbered = file.lines(wanted) if file.form == "lines" else enumerate(file.records(), 1)
-    for number, record in numbered:
+    asked for that stand beside them.
+
+    cut : how many keys lead to the array.
+    """
+    every = file.lines(wanted) if file.form == "lines" else enumerate(file.records(*keys[:cut]), 1)
+    for number, record in every:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
-        yield from _below(record, keys, _facts(_record(place, record), asked), place)
+        yield from _below(record, keys[cut:], _facts(_record(place, record), asked), place, asked)
 
 
 def _below(
-    value: Any, keys: Sequence[str], columns: Mapping[str, object], place: str
+    value: Any,
+    keys: Sequence[str],
+    columns: Mapping[str, object],
+    place: str,
+    asked: Collection[str] = (),
 ) -> Iterator[Record]:
-    """The records below these keys of a value, each with the columns that were named on the way."""
+    """The records below these keys of a value, each with the columns that were named on the way.
+
+    asked : columns that may stand beside a list on the way.
+    """
     if keys and isinstance(value, dict):
         named = _NAMED.fullmatch(keys[0])
         if named is None and keys[0] not in value:
@@ -538,7 +556,11 @@ def _below(
         members = value.items() if named else [(keys[0], value[keys[0]])]
         for key, inner in members:
             more = {named[1]: key} if named else {}
-            yield from _below(inner, keys[1:], {**columns, **more}, place)
+            yield from _below(inner, keys[1:], {**columns, **more}, place, asked)
+    elif keys and isinstance(value, list):
+        for number, entry in enumerate(value, 1):
+            own = _record(f"{place}: record {number}", entry)
+            yield from _below(own, keys, {**columns, **_facts(own, asked)}, place, asked)
     elif isinstance(value, dict | list) and not keys:
         yield from _rows(value, columns, place)
     elif "task" in columns and (value is None or not keys):

@@ -61,29 +61,33 @@ _ASKED = (
 _TRIED, _ROUNDS, _CLOSE, _MISSING = 8, 6, 0.8, 0.2
 # Bytes of files that are read again for each remedy, to make it whole.
 _TRIED_BYTES = 1 << 26
-# The longest value that names something; how many columns are compared as task, as outcome.
-_LONG, _COMPARED = 200, 6
+# The longest value that names something, also in words; how many columns are compared as task, as
+# outcome.
+_LONG, _SENTENCE, _COMPARED = 200, 6, 6
 # The least score of a reading.
 _LEAST = 2.5
+# Questions about truth values.
+_FLAGS = ("name", "polarity")
 # Tasks from which on truth values under any name may be their outcomes.
 _NAMED = 3
 # Words of outcomes of which nobody can know whether true passes.
 UNCLEAR = frozenset(
     "label refusal refused refuse jailbreak jailbroken attack toxic toxicity harmful harm unsafe"
     " hallucination hallucinated violation leaked leak flagged fail failed failure wrong biased"
-    " bias misled cheated hacked error".split()
+    " bias misled cheated hacked error breach breached obeyed complied exploited".split()
 )
 # Words of names of what is no outcome, and of what is no task.
 _CONTRARY = frozenset(
     "first total valid expected num count max min time timeout cached enabled skipped retry n index"
     " number exists has is_valid completed finished format truth gold prediction predicted"
-    " dirty".split()
+    " dirty to".split()
 )
 _NO_TASK = frozenset(
     "run session time timestamp date response output trace uuid hash attempt trial seed log version"
     " created at ts started finished answer worker host category type difficulty level count"
     " duration reason path file url message error rep repeat iter iteration round epoch rollout"
-    " sha256 sha digest trace span".split()
+    " sha256 sha digest trace span note notes comment reasoning explanation rationale final"
+    " story len length size chars lines".split()
 )
 # Words of names of what an attempt took, and of the records in which its answer lies.
 _AMOUNTS = frozenset("tokens token cost usd latency seconds ms weight".split())
@@ -103,7 +107,8 @@ _PARTS = re.compile(
     r"(turn|step|message|criteri(on|a)|rubric|check|gate|evidence|assertion|expectation|event"
     r"|tool_call)(s|_results)?"
 )
-# Words of names of what was answered, which agrees with what was expected or not.
+# Words of names of what is true, and of what was answered, which agrees with it or not.
+_TRUTHS, _EXPECTED = frozenset("label truth true actual".split()), frozenset(("expected", "gold"))
 _ANSWERED = frozenset("pred predicted prediction answer output response label action".split())
 
 
@@ -114,8 +119,8 @@ class RankedReading:
     roles : role → path, of a task also two with a comma between them.  by : columns that make
     groups.
     question : what its values do not say of the outcome: "polarity", "threshold" or "words";
-        "parts" where they judge parts of an attempt; "name" where nothing but its values speaks for
-        it; else "".
+        "parts" where they judge parts of an attempt; "name" where nothing but its two values speaks
+        for it; else "".
     """
 
     score: float
@@ -173,7 +178,9 @@ def _of_structure(
         return
     taken = {part for path in given.values() for part in path.split(",")} | {*request.by}
     free = {path: column for path, column in columns.items() if path not in taken}
-    tasks, outcomes = _tasks(structure, free), {p: _outcome(c) for p, c in free.items()}
+    compared = {p for pair in _agreeing(free) for p in pair if strength("outcome", p) < 3}
+    tasks = _tasks(structure, free)
+    outcomes = {p: _outcome(c) for p, c in free.items() if p not in compared}
     if "task" in given or (request.template and "task" in request.template.names):
         tasks = {given.get("task", ""): 3.0}
     counts = bool(candidates("n", structure.usual) and candidates("c", structure.usual))
@@ -205,11 +212,19 @@ def _of_structure(
         model = given.get("model", next(iter(models), ""))
         if question == "name" and _is_of(columns[outcome], columns.get(model)):
             continue
+        if structure.named and model in columns:
+            rows = [*zip(columns[model].texts, columns[outcome].texts, strict=True)]
+            if {name for name, _ in rows} > {name for name, text in rows if text}:
+                # Of keys that are named each has it.
+                continue
         score += tasks[task] + near("task", task) + 0.7 * strength("model", model)
         attempt, by = given.get("attempt", ""), tuple[str, ...]()
         verdict = "c" if counts else "outcome"
         if columns[outcome].listed:
             score += 0.8 * (len({len(v) for v in columns[outcome].values if v}) == 1)
+            beside = [p for p, c in columns.items() if c.listed and strength("model", p) == 3]
+            # Entries that name their models are no attempts of one.
+            score -= 2.5 * any(_within(path) == _within(outcome) for path in beside)
         elif task and not counts:
             cells = [p for p in (*task.split(","), *model.split(","), *request.by) if p in columns]
             others.pop(model, None)
@@ -218,7 +233,7 @@ def _of_structure(
         way = [*structure.keys, *outcome.replace(EACH, "").split(".")[:-1]]
         parts = next((key for key in way if _PARTS.fullmatch(spelled(key))), "")
         score -= 2.5 * (bool(parts) or any(words(key) & _ANSWERS for key in way))
-        if parts and columns[outcome].listed and not asked.get("outcome"):
+        if parts and not asked.get("outcome") and (columns[outcome].listed or structure.keys):
             question = "parts"
         score -= 2.5 * (_below_a_verdict(columns, likely, outcome) or _is_one_of(likely, outcome))
         score -= 0.1 * (EACH in outcome)
@@ -229,6 +244,11 @@ def _of_structure(
             continue
         roles = {"task": task, verdict: outcome, "model": model, "attempt": attempt}
         yield RankedReading(score, structure, {r: p for r, p in roles.items() if p}, by, question)
+
+
+def _within(path: str) -> str:
+    """Where a field stands."""
+    return path.rpartition(".")[0]
 
 
 def _is_one_of(outcomes: Collection[str], outcome: str) -> bool:
@@ -269,7 +289,7 @@ def _ranked(role: str, columns: Mapping[str, FieldColumn]) -> list[str]:
         for path, column in columns.items()
         if not column.listed
         and max(map(len, column.counts), default=_LONG) < _LONG
-        and not _is_amount(path)
+        and not (_is_amount(path) or _is_prose(column))
         and not (role == "model" and (column.numbers or {*map(type, column.judged)} == {bool}))
     }
     named = (path for path, score in scores.items() if score)
@@ -288,6 +308,7 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
     plain = {p: c for p, c in columns.items() if not c.listed and c.counts}
     statements = [c for c in plain.values() if words(c.path) & _STATEMENTS]
     statements = [column for column in statements if not _is_amount(column.path)]
+    numbers = [name for name in candidates("attempt", structure.usual) if name in plain]
     scores: dict[str, float] = {}
     for path, column in plain.items():
         last, values = path.rpartition(".")[2], column.counts
@@ -295,7 +316,12 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         named = strength("task", path)
         foreign = max(strength(role, path) for role in ("model", "outcome", "attempt"))
         unlike = not kinds <= {str, int} or _is_amount(path) or column.texts.count("")
-        if unlike or max(map(len, values)) > 10 * _LONG:
+        if unlike or max(map(len, values)) > 10 * _LONG or len(values) == 1 < structure.size:
+            continue
+        evenly = max(values.values()) <= 2 * min(values.values()) > 2
+        own = evenly or (kinds == {str} and len(values) == structure.size)
+        if not (named or own) or (named < 1.7 and _is_prose(column) and column not in statements):
+            # Under a name of its own a task comes about equally often, or is the id of a row.
             continue
         answered = any(words(part) & _ANSWERS for part in path.split(".")[:-1])
         if named < 3 and (answered or (structure.size == 1 and named < 1.7)):
@@ -304,9 +330,13 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         score += 0.6 * (len(set(values.values())) == 1) + 0.2 * (len(values) == structure.size)
         score -= 1.0 * (leaf(path) in NAMES)
         unlikely = foreign == 3 or bool(words(last) & (_NO_TASK | ROLE_WORDS["model"]))
-        score -= 2.0 * (named < 3 and (unlikely or len(values) == 1 < structure.size))
+        unlikely = unlikely and named < 1.7
+        # Where attempts have numbers a task has several, as a rule.
+        numbered = any(1 < len(plain[name].counts) < structure.size for name in numbers)
+        alone = len(values) == structure.size > 1
+        score -= 2.0 * unlikely + 2.0 * (named < 1.7 and alone and numbered)
         # An id of each row, such as a trial's, is a task's only where it is called so.
-        score -= 2.0 * (named < 3 and unlikely and len(values) == structure.size > 1)
+        score -= 2.0 * (unlikely and alone)
         score -= 2.0 * (named < 3 and all(map(NUMBERED.fullmatch, values)) and int not in kinds)
         score -= 0.5 * (max(map(len, values)) > _LONG) + 2.0 * all(v[0] == "/" for v in values)
         score -= 1.0 * (not named and (int in kinds or all(map(_is_number, values))))
@@ -344,6 +374,12 @@ def _grids(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
             yield one, other
 
 
+def _is_prose(column: FieldColumn) -> bool:
+    """Whether values are sentences, which name nothing."""
+    values = column.counts
+    return sum(len(value.split()) > _SENTENCE for value in values) > 0.5 * len(values)
+
+
 def _is_number(text: str) -> bool:
     return bool(re.fullmatch(r"-?\d+(\.\d*)?", text))
 
@@ -369,6 +405,9 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     last = column.path.replace(EACH, "").rpartition(".")[2]
     named, unclear = strength("outcome", column.path), bool(words(last) & UNCLEAR)
     verdicts, name = column.judged, spelled(last)
+    said = {str(v).strip().lower() for v in column.flat} & {*PASS_WORDS, *FAIL_WORDS}
+    # A word that passes or fails says which it is.
+    unclear = unclear and not said - {"true", "false"}
     if (unclear and named < 3) or (named == 0 and _says_passes(column)):
         named = 1.2
     amount = _is_amount(column.path) or bool(candidates("n", [last]))
@@ -377,19 +416,20 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     foreign = any(strength(role, name) == 3 for role in ("task", "attempt", "model"))
     if named < 3 and (foreign or name in SETTINGS):
         return None
-    score = named - 1.5 * len(words(last) & _CONTRARY) * (named < 3)
+    score = named - 1.5 * len(words(last) & _CONTRARY) * (named < 1.7)
     score -= 1.0 * (len(verdicts) < 0.5 * len(column.flat))
     texts = [verdict for verdict in verdicts if isinstance(verdict, str)]
     if not texts:
-        both, plain = len({*verdicts}) == 2, {*map(type, column.flat)} <= {bool, type(None)}
-        if named == 0 and not (both and len(verdicts) == len(column.flat)):
+        both, plain = len({*verdicts}) == 2, said <= {"true", "false"} and bool(said)
+        meant = leaf(last) not in NAMES and not words(last) & (_STATEMENTS | _ANSWERED | _ANSWERS)
+        if named == 0 and not (both and len(verdicts) == len(column.flat) and meant):
             return None
-        in_words = {str(v).strip().lower() for v in column.flat} & {*PASS_WORDS, *FAIL_WORDS}
         score += (
             2.0 if both else -2.0 if name == "status" else 0.5 if plain and not unclear else -0.5
         )
         score -= 0.3 * unclear + 0.8 * (named == 0)
-        score += 1.5 * bool(both and in_words - {"true", "false"})
+        score -= 1.0 * (not (both or unclear) and named < 1.6)
+        score += 1.5 * bool(both and said - {"true", "false"})
         return score, "polarity" if unclear else "" if named else "name"
     if named == 0:
         return None
@@ -452,7 +492,8 @@ def _attempt(
 
 def _is_count(column: FieldColumn) -> bool:
     """Whether its values are the whole numbers up to some number, from 0 or 1 on."""
-    numbers = sorted({*column.numbers}) if not column.listed and "" not in column.texts else []
+    plain = not column.listed and "" not in column.texts and type(column.flat[0]) is not bool
+    numbers = sorted({*column.numbers}) if plain else []
     return len(numbers) > 1 and numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
 
 
@@ -504,8 +545,10 @@ def proposed(
         known = [settle.options.get("--records") for settle in settles]
         unknown = [s for s in error.settles if s.options.get("--records", "") not in known]
         settles += _readable(unknown, request, read)
-    if error.name == "no-outcome-column" and not settles:
-        question = question or next(map(_agreement, structures), "")
+    pair = next((pair for each in structures for pair in _agreeing(each.columns)), ())
+    if error.name in ("no-task-column", "no-outcome-column") and pair and not settles:
+        agree = "an attempt passes where {} agrees with {}? write a column that says so"
+        question = question or agree.format(*pair)
     # Beside its own remedies stands what else may be done.
     own = error.name == "no-results" and all("--skip-bad" in each.options for each in settles)
     remedy = question or error.words * (not settles or own)
@@ -520,16 +563,14 @@ def proposed(
     return error.but(type(error), remedy=remedy, settles=settles)
 
 
-def _agreement(structure: Structure) -> str:
-    """The hint that an answer and what was expected of it agree or not; "" where there are none."""
-    texts = {path: c for path, c in structure.columns.items() if not c.listed and c.counts}
+def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Columns of answers, each with one of what was expected, which have values in common."""
+    texts = {path: c for path, c in columns.items() if not (c.listed or _is_amount(path))}
     for (gold, one), (answer, other) in product(texts.items(), repeat=2):
-        meant = words(gold) & _STATEMENTS and words(answer) & _ANSWERED and one is not other
-        if meant and {*other.counts} & {*one.counts}:
-            return (
-                f"an attempt passes where {answer} agrees with {gold}? write a column that says so"
-            )
-    return ""
+        alike = words(answer) & (_ANSWERED | words(gold)) - _EXPECTED
+        meant = words(gold) & (_STATEMENTS | _TRUTHS) and alike and not words(answer) & _EXPECTED
+        if meant and one is not other and {*other.counts} & {*one.counts}:
+            yield answer, gold
 
 
 def _settled(
@@ -544,22 +585,32 @@ def _settled(
     """
     settles: list[Settle] = []
     known: list[Counts] = []
+    # Structures of which a better reading needs no answer.
+    clear: list[Structure] = []
     best = 0.0
     for reading in islice(_distinct(ranked, request), _TRIED):
         if len(settles) == 2 or (settles and reading.score < best - _CLOSE):
             break
         own = reading.options(request)
         scored = request.threshold or request.scores_only
-        if reading.question not in ("", "name") and not (
-            scored and reading.question == "threshold"
-        ):
-            if not settles:
-                either = _readable(_either(reading, own), request, read)
-                if len(either) == 2:
-                    return either, ""
-                return _asked(reading, _answerable(reading, own, request, read))
-            continue
+        if reading.question and not (scored and reading.question == "threshold"):
+            if settles or reading.structure in clear:
+                continue
+            either = _readable(_either(reading, own), request, read)
+            if reading.question == "name" and not either:
+                continue
+            of = (r for r in ranked if r.structure is reading.structure and r.question in _FLAGS)
+            flags = {each.outcome.path: each.outcome for each in of}
+            if reading.question in _FLAGS and len(flags) > 1:
+                tallies = ", ".join(f"{path} ({column.tally})" for path, column in flags.items())
+                fields = {**own.get("--field", {}), "outcome": Blank("COLUMN")}
+                which = f"which says that an attempt passed: {tallies}?"
+                return [Settle({**own, "--field": fields}, "reads it")], which
+            if len(either) == 2:
+                return either, ""
+            return _asked(reading, _answerable(reading, own, request, read))
         settle, counts = _tried(Settle(own), request, read) if own else (Settle(own), None)
+        clear.append(reading.structure)
         if counts is None or any(_same(counts, other) for other in known):
             continue
         if len(counts.facts.foreign) > most:
@@ -576,7 +627,6 @@ def _settled(
             )
         best = best if settles else reading.score
         why = f"reads {_size(counts)}" + f", outcome {outcome}" * (outcome != "outcome")
-        why += f": does true pass? {reading.outcome.tally}" * (reading.question == "name")
         if "--missing" in settle.options:
             fails = f"{why}; {plural(missing, 'missing outcome')} fail"
             dropped = Settle({**settle.options, "--missing": "drop"}, "leaves these out")
@@ -594,13 +644,13 @@ def _answerable(
 ) -> Mapping[str, Any]:
     """The options with what else has to be settled once the question is answered, whatever by."""
     column = reading.outcome
-    texts = Counter(value for value in column.flat if isinstance(value, str) and value.strip())
-    answer: dict[str, Any] = {"--passes": (max(texts, key=texts.__getitem__, default=""),)}
+    answer: dict[str, Any] = {"--passes": (column.counts.most_common(1)[0][0],)}
     if reading.question == "threshold":
         answer = {"--threshold": (max(column.numbers, default=1.0),)}
     settle, counts = _tried(Settle({**options, **answer}), request, read)
-    whole = {name: value for name, value in settle.options.items() if name not in answer}
-    return options if counts is None else whole
+    if counts is None or counts.facts.missing > _MISSING * int(counts.n.sum()):
+        return options
+    return {name: value for name, value in settle.options.items() if name not in answer}
 
 
 def _completed(
@@ -635,7 +685,10 @@ def _readable(
 def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
     """Both meanings of an outcome: one of its two values passes, or the other does; or the words
     that no list knows fail, or they pass."""
-    values = Counter(str(v).lower() for v in reading.outcome.flat if v not in (None, ""))
+    column = reading.outcome
+    if len(column.judged) < (1 - _MISSING) * len(column.flat):
+        return []
+    values = Counter(str(v).lower() for v in column.flat if v not in (None, ""))
     unknown = [value for value in values if isinstance(judge(value, None), str)]
     if reading.question == "words" and 0 < len(unknown) < len(values):
         passing = [value for value in values if judge(value, None) is True]
@@ -653,7 +706,7 @@ def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
     whys = (
         f"if {value} passes, {values[value]:,} of {values.total():,}" for value in (first, second)
     )
-    usual = {} if reading.question == "polarity" else {"--passes": (first,)}
+    usual = {"--passes": (first,)} if reading.question == "words" else {}
     other = {"--passes": (second,), **({} if usual else {"--fails": (first,)})}
     return [
         Settle({**options, **more}, why) for more, why in zip((usual, other), whys, strict=True)
@@ -756,11 +809,9 @@ def _asked(reading: RankedReading, options: Mapping[str, Any]) -> tuple[list[Set
     """The question that only people can answer, with the outcome's values, and the options."""
     column, name = reading.outcome, reading.outcome.path
     if reading.question == "parts":
-        parts, _, last = name.rpartition(".")
-        return (
-            [],
-            f"which {last} of {parts} make an attempt pass: all, a share, one? write a column",
-        )
+        *way, last = (*reading.structure.keys, *name.split("."))
+        whole = f"which {last} of {'.'.join(way)} make an attempt pass: all, a share, one?"
+        return [], f"{whole} write a column"
     if reading.question == "threshold":
         scores = (f"{min(column.numbers):g} to {max(column.numbers):g}") if column.numbers else ""
         read = Settle({**options, "--threshold": Blank("X")}, "reads it")

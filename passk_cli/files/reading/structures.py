@@ -26,7 +26,7 @@ from passk_cli.files.roles import EACH, ROLES, Roles, candidates, judge, spelled
 from passk_cli.files.sources.memory import register
 from passk_cli.files.sources.source import Source, parsed
 from passk_cli.message import WARNING, Message, Said
-from passk_cli.settle import Settle
+from passk_cli.settle import Blank, Settle
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,7 +36,10 @@ ALWAYS_SUCCESS = Message(
     "{column} is true in all {attempts:attempt}, while {field} averages {mean}{?first| in the first"
     " {first:record}}",
     (
-        Settle({"--field": {"outcome": "{field}"}, "--threshold": "{full}"}, "reads the best ones"),
+        Settle(
+            {"--field": {"outcome": "{graded}"}, "--threshold": Blank("X")},
+            "reads it, of {least} to {most}",
+        ),
         Settle({"--field": {"outcome": "{other}"}}, "reads the other"),
     ),
     "Many agents write success: true when they end without an error, whatever an evaluation says of"
@@ -236,6 +239,7 @@ def below(
         single = [(context, value) for context, value in members if isinstance(value, dict)]
         if records:
             yield way, records[:ROWS], False
+            yield from below(records[:ROWS], way)
         elif name == "{}" and single:
             yield way, single[:ROWS], False
         elif name == "{}" and _are_flags([value for _, value in members], way):
@@ -259,9 +263,10 @@ def _with_levels(keys: tuple[str, ...], pairs: _Pairs, *, plain: bool) -> Struct
         if count > 1 and all(map(NUMBERED.fullmatch, level)) and sizes[i] <= max(others, _FEW):
             names[i] = "attempt"
     open_levels = [i for i, name in enumerate(names) if not name]
-    if open_levels and not (count and _names_tasks(own, levels[open_levels[0]])):
+    above = candidates("task", [name for context in contexts for name in context])
+    if open_levels and not (above or (count and _names_tasks(own, levels[open_levels[0]]))):
         names[max(open_levels, key=lambda i: (sizes[i], i))] = "task"
-    rest = iter(("model", "setting", "part"))
+    rest = iter(("model", "setting", "part")[len(candidates("model", own.usual)) > 0 :])
     names = [name or next(rest) for name in names]
     for context in contexts:
         for i, name in enumerate(names):
@@ -449,9 +454,9 @@ def ended(con: duckdb.DuckDBPyConnection, batch: Batch, attempts: int) -> Said |
             if min(shares) >= 0 and max(shares) <= 1 and mean < 1:
                 return ALWAYS_SUCCESS(
                     column=column, attempts=attempts, field=path, mean=f"{mean:.3f}",
-                    other=path * all(share in (0, 1) for share in shares),
+                    other=path * ({*shares} <= {0, 1}), graded=path * (not {*shares} <= {0, 1}),
                     first=each.size if each.size < attempts else 0,
-                    full=max(shares) if any(share not in (0, 1) for share in shares) else "",
+                    least=f"{min(shares):g}", most=f"{max(shares):g}",
                 )  # fmt: skip
         return None
     return None

@@ -430,10 +430,10 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
         [{"passed": False, "runs": [{"eval_id": f"e{i}", "seconds": i} for i in range(9)]}],
         "",
     ),
-    "flags of a judgment are no tasks": (
+    "flags of a judgment are no tasks, and which one judges is asked": (
         [{"model": "m", "prompt": f"p{i}", "judgment": {"sees_a": i % 2 > 0, "sees_b": i > 3,
                                                         "sees_c": i > 4}} for i in range(9)],
-        "--field task=prompt --field outcome=judgment.sees_a",
+        "",
     ),
     "a property of the model is no outcome": (
         [{"model": "mn"[m], "prompt_id": f"p{i}", "thinks": m > 0}
@@ -444,6 +444,61 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
         [{"scenario_id": f"s{i % 6}", "raw_response": {"id": f"r{i}"}, "went_well": i % 3 > 0}
          for i in range(18)],
         "--field outcome=went_well",
+    ),
+    "how it is set is no outcome, and what is said no task": (
+        [{"model": m, "thinking": t, "attack_success": False, "reply": f"a text of {i} in words"}
+         for i in range(4) for m in "xyz" for t in (True, False)],
+        "",
+    ),
+    "neither is a note, nor a measure": (
+        [{"note": ("none", "issued $5", "none", f"issued ${i}")[i % 4], "triangles": 37 * i % 91,
+          "valid": i % 5 > 0} for i in range(16)],
+        "",
+    ),
+    "of what was expected and what was answered neither is an outcome": (
+        [{"id": i, "label": i % 3 > 0, "prediction": i % 2 > 0, "raw": ("no", "yes")[i % 2]}
+         for i in range(12)],
+        "",
+    ),
+    "steps of an attempt are no attempts": (
+        [{"trace_id": f"t{i}", "step_results": [{"n": j, "kind": "abc"[j], "grade": {"ok": i > j}}
+                                                for j in range(3)]} for i in range(9)],
+        "",
+    ),
+    "systems that answer a query are no attempts of one": (
+        [{"families": {f: {"queries": [
+            {"query_id": f"{f}{i}",
+             "systems": [{"system": s, "correct": (i, s) != (2, "y")} for s in "xyz"]}
+            for i in range(4)]} for f in "ab"}}],
+        "--records families.{setting}.queries.systems --field task=query_id",
+    ),
+    "what only one of the methods has is no outcome": (
+        [{"id": f"q{i}", "by": {"sure": {"verdict": "incorrect", "hint": i},
+                                "calm": {"hint": 2 * i}}} for i in range(6)],
+        "",
+    ),
+    "tests that fail before and pass after are one part": (
+        [{"task": i, "oracle_pass": i % 3 > 0, "fail_to_pass": ("FAIL", "PASS")[i % 3 > 0]}
+         for i in range(9)],
+        "--field outcome=oracle_pass",
+    ),
+    "of several flags none is taken for the outcome": (
+        [{"id": i, "attack": i % 3 > 0, "caught_late": i % 2 > 0, "caught": i > 4}
+         for i in range(12)],
+        "",
+    ),
+    "a verdict that one expects is compared": (
+        [{"scenario_id": i, "final_verdict": ("HOLD", "PASS")[i % 4 > 2],
+          "expected_verdict": ("HOLD", "PASS")[i % 4 > 1]} for i in range(12)],
+        "",
+    ),
+    "words of which half are missing": (
+        [{"id": i, "label_x": ("none", "safety", "none", "sense")[i % 4]} for i in range(12)],
+        "",
+    ),
+    "a verdict beside a grade, in a table's words": (
+        [{"task_id": i, "pass": "True", "accuracy": 4 + i % 2} for i in range(4)],
+        "--field outcome=pass",
     ),
     "a working folder is no task": (
         [{"workspace": f"/tmp/w{i}", "trial": i, "pass": i % 3 > 0} for i in range(9)],
@@ -520,7 +575,7 @@ def test_a_path_that_leads_nowhere_is_no_missing_outcome(passk: Passk, write: An
         done = passk("estimate", path, "--field", f"outcome={wrong}", "--missing", "fail")
         assert (done.code, done.out) == (2, "")
         assert f"outcome={wrong}: no record has it" in done.err
-        assert [words[-1] for words in commands(done.err)] == ["outcome=infos.r"]
+        assert [words[-1] for words in commands(done.err)[:1]] == ["outcome=infos.r"]
     log = write("n.jsonl", '{"task": 1, "e": {"log": "x", "n": "y"}}\n')
     with pytest.raises(DataError, match=r"no record has it; e holds log, n"):
         read(log, fields={"outcome": "e.ok"}, missing="fail")
@@ -624,7 +679,7 @@ def test_a_success_that_only_says_that_runs_ended(
     mean = "0.500" if words == "." else "0.625"
     assert re.search(rf"warning\[always-success\]: success is true in all \d attempts, .*{mean}",
                      said)  # fmt: skip
-    assert ("--threshold 0.75 reads the best ones" in said) == (words != ".")
+    assert ("--threshold X reads it, of 0.5 to 0.75" in said) == (words != ".")
 
 
 def test_a_success_beside_nothing_else_is_one(passk: Passk, write: Any) -> None:
@@ -763,12 +818,12 @@ LOGS = {
 
 @pytest.mark.parametrize("name", [*NO_RESULTS, *LOGS])
 def test_what_is_no_result_ends_in_a_question(passk: Passk, write: Any, name: str) -> None:
-    """No number; and no outcome is claimed: at most truth values are, whatever they say."""
+    """No number; and no outcome is claimed: at most either truth value may pass."""
     text = lines(LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
     done = passk("estimate", write("m.json", text))
     assert (done.code, done.out) == (3, "")
     if commands(done.err):
-        assert ": does true pass? " in done.err
+        assert re.search("# if (true|1) passes, ", done.err)
 
 
 def test_a_document_that_sums_up_its_records_is_no_attempt(passk: Passk, write: Any) -> None:
