@@ -210,7 +210,7 @@ TWELVE = (
 def priced(rng: np.random.Generator, p: list[float], n: int = ATTEMPTS) -> Night:
     """A run whose attempts have costs, which differ between tasks."""
     return [
-        {**record, "cost": round(float((1 + t % 7) * np.exp(0.4 * rng.normal())), 4)}
+        {**record, "cost": float((1 + t % 7) * np.exp(0.4 * rng.normal()))}
         for record in sampled(rng, p, n)
         for t in [int(record["task"][1:])]
     ]

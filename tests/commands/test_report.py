@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import passk_cli
@@ -267,6 +270,30 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
             )
     assert shown[0] == [("one", ("1–2",), "a"), ("two", ("1–2",), "a")]
     assert shown[4] == [("two", ("1",), "a"), ("one", ("2",), "b")]
+
+
+def test_a_submission_joins_a_board_in_any_format_and_a_copy_does_not(
+    tmp_path: Path, passk: Passk
+) -> None:
+    rng = np.random.default_rng(4)
+
+    def results(model: str, rate: float) -> pd.DataFrame:
+        cells = [(model, f"t{t}", bool(rng.random() < rate)) for t in range(30) for _ in range(3)]
+        return pd.DataFrame(cells, columns=["model", "task", "passed"])
+
+    results("a", 0.5).to_csv(tmp_path / "a.csv", index=False)
+    results("b", 0.7).to_parquet(tmp_path / "b.parquet")
+    results("c", 0.3).to_json(tmp_path / "c.jsonl", orient="records", lines=True)
+    tasks = [{"task": f"t{t}", "outcomes": [t % 2, 0, 1]} for t in range(30)]
+    (tmp_path / "d.json").write_text(json.dumps({"model": "d", "results": tasks}))
+    files = [tmp_path / name for name in ("a.csv", "b.parquet", "c.jsonl", "d.json")]
+    board = board_of(quiet(files, metrics="pass@1", board=True))
+    assert sorted(entry.model for entry in board.entries) == list("abcd")
+    (tmp_path / "z.csv").write_text((tmp_path / "a.csv").read_text().replace("a,", "z,"))
+    ask = ["report", *files, tmp_path / "z.csv", "--board", "-m", "pass@1", "-f", "markdown", "-q"]
+    assert passk(*ask).error == "duplicate-models"
+    named = [word for model in ("*", "a", "z") for word in ("--model", model)]
+    assert passk(*ask, *named).code == 0
 
 
 def test_the_line_under_a_board_says_nothing_twice() -> None:
