@@ -32,6 +32,8 @@ from passk_cli.report.words import p_text
 from passk_cli.text import cells_of, printable
 
 # The minus sign of print; attempts that passed and failed, as they are printed beside it.
+# Rows of a ranking on a screen.
+_SCREEN = 20
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
 # The sign of a cell without a number, and how a caption explains it.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
@@ -133,6 +135,8 @@ def shown(report: Report, style: Style) -> Shown:
             if table.shown in (FULL, COMMENT):
                 continue
             own = table.shortened
+            if style.width and len(own.rows) > _SCREEN + 4 and not own.judges:
+                own = own.beginning(_SCREEN)
             if table.shown == ALWAYS and len(own.rows) < len(table.rows):
                 cuts[f"{len(own.rows):,} of {len(table.rows):,} rows: --full"] = None
             tables.append(own)

@@ -1,7 +1,8 @@
 """Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
 
-A table that is too wide loses a decimal, then has intervals below their estimates, then long names
-in several lines; only then it is split into blocks of columns.
+A table that is too wide loses a decimal, then the middle of its long names; of few rows it then has
+intervals below their estimates.  Columns that still do not fit wait for --full, which shows whole
+names and all columns, in blocks where they do not fit.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -17,6 +19,7 @@ from rich.text import Text
 
 from passk_cli.render.style import Style, aligned, shown
 from passk_cli.report.model import Cell, Estimate, Report, Table
+from passk_cli.report.words import plural
 from passk_cli.text import cells_of, printable
 
 # Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
@@ -33,8 +36,10 @@ _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
-# The least that is left for names in a narrow terminal, in columns.
-_NARROWEST = 8
+# The least that is left for prose and for names in a narrow terminal, in columns.
+_NARROWEST, _SHORTEST = 8, 20
+# Rows that may take two lines each, so that intervals stand below their estimates.
+_FEW = 10
 
 
 def table(report: Report, style: Style) -> str:
@@ -50,14 +55,16 @@ def table(report: Report, style: Style) -> str:
         answer.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
         console.print(answer)
         console.print()
+    cuts = dict[str, None]()
     for item in parts.tables:
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
-        for grid in _grids(item, style, width):
+        for grid, left_out in _grids(item, style, width):
             console.print(grid)
             console.print()
-    if parts.context:
-        console.print(Text(_unbreakable(parts.context), style="dim"), soft_wrap=False)
+            cuts |= {f"{plural(left_out, 'more column')}: --full": None} if left_out else {}
+    if context := " · ".join(filter(None, (*cuts, parts.context))):
+        console.print(Text(_unbreakable(context), style="dim"), soft_wrap=False)
     if parts.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
@@ -77,28 +84,87 @@ def _unbreakable(text: str) -> str:
 Cells = list[tuple[str, list[tuple[str, str]]]]
 
 
-def _grids(table: Table, style: Style, width: int) -> Iterator[RichTable]:
-    """The table, in the first shape that fits; else in blocks of columns."""
+class _Shape(NamedTuple):
+    """How a table may be made narrower.
+
+    cut : whether long names lose their middle.  stacked : whether intervals stand below.
+    """
+
+    style: Style
+    cut: bool = False
+    stacked: bool = False
+
+
+def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, int]]:
+    """The table in the first shape that fits, and how many of its columns are left out; with --full
+    in blocks of columns where none does."""
     fewer = replace(style, digits=style.decimals - 1)
     # Decimals that were asked for stay.
-    looks = (style,) if style.digits is not None or not style.decimals else (style, fewer)
+    less = style if style.digits is not None or not style.decimals else fewer
     every = list(range(len(table.columns)))
-    for look, stacked in ((looks[0], False), (looks[-1], False), (looks[-1], True)):
-        columns = aligned(table, look)
-        if stacked:
-            # The interval below its number.
-            columns = [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
-                               for value, error in cells]) for name, cells in columns]  # fmt: skip
-        if _widths(columns, every) > width and not stacked:
-            continue
-        _narrowed(columns, table, every, width)
+    shapes = [_Shape(style), _Shape(less), _Shape(less, cut=not style.full)]
+    if style.full or len(table.rows) <= _FEW:
+        shapes.append(_Shape(less, cut=not style.full, stacked=True))
+    for shape in shapes:
+        columns = _columns(table, shape, every, width)
+        if shape is shapes[-1]:
+            _narrowed(columns, table, every, width, names=shape.stacked)
         if _widths(columns, every) <= width:
-            yield _grid(table, columns, every)
+            yield _grid(table, columns, every), 0
             return
-    for places in _blocks(table, style, width):
-        columns = aligned(table, style)
-        _narrowed(columns, table, places, width)
-        yield _grid(table, columns, places)
+    last = _Shape(style if style.full else less, cut=not style.full)
+    narrow = _columns(table, last, every, 0)
+    blocks = _blocks(table, narrow, width)
+    for places in blocks if style.full else blocks[:1]:
+        columns = _columns(table, last, places, width, _NARROWEST)
+        _narrowed(columns, table, places, width, names=style.full)
+        yield _grid(table, columns, places), len(every) - len(places) if not style.full else 0
+
+
+def _columns(
+    table: Table, shape: _Shape, places: Sequence[int], width: int, least: int = _SHORTEST
+) -> Cells:
+    """The cells of a shape; names are cut as far as these columns need, to `least` at most."""
+    columns = aligned(table, shape.style)
+    if shape.stacked:
+        # The interval below its number.
+        columns = [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
+                           for value, error in cells]) for name, cells in columns]  # fmt: skip
+    if shape.cut:
+        named = [i for i in places if table.columns[i].kind == "text" and _are_names(columns[i][1])]
+        for i in sorted(named, key=lambda i: -_width(*columns[i])):
+            name, cells = columns[i]
+            over = _widths(columns, places) - width
+            room = max(_width(name, cells) - over, min(least, _width(name, cells)))
+            if over > 0:
+                cut = without_middles([value.strip() for value, _ in cells], room)
+                columns[i] = name, [(value, "") for value in cut]
+    return columns
+
+
+def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
+    """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models"."""
+    prose = sum(" " in value.strip() for value, _ in cells)
+    return 4 * prose <= len(cells) and not any(error.strip() for _, error in cells)
+
+
+def without_middles(names: Sequence[str], width: int) -> list[str]:
+    """Names in at most so many columns, without their middles, where they stay as different.
+
+    >>> without_middles(["org/model-a-2026", "org/model-b-2026"], 12)
+    ['org/m…a-2026', 'org/m…b-2026']
+    >>> without_middles(["django__django-10000", "django__django-10001"], 14)
+    ['django_…-10000', 'django_…-10001']
+    """
+    for room in range(width, max(map(cells_of, names), default=0)):
+        for tail in sorted(range(1, room - 1), key=lambda tail: abs(2 * tail - room + 1)):
+            cut = [
+                name if cells_of(name) <= room else f"{name[: room - 1 - tail]}…{name[-tail:]}"
+                for name in names
+            ]
+            if len({*cut}) == len({*names}) and max(map(cells_of, cut)) <= room:
+                return cut
+    return [*names]
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
@@ -112,12 +178,12 @@ def _widths(columns: Cells, places: Sequence[int]) -> int:
     return sum(_width(*columns[i]) + 2 for i in places) - 2
 
 
-def _blocks(table: Table, style: Style, width: int) -> list[list[int]]:
+def _blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
     """Column numbers of each block: leading text columns again in each, the rest while it fits.
 
     A verdict, as every column that is joined, stays with the column before it.
     """
-    widths = [_width(*column) + 2 for column in aligned(table, style)]
+    widths = [_width(*column) + 2 for column in columns]
     keys = [i for i, column in enumerate(table.columns) if column.kind == "text"]
     keys = keys[: next((at for at, i in enumerate(keys) if at != i), len(keys))]
     together: list[list[int]] = []
@@ -135,9 +201,12 @@ def _blocks(table: Table, style: Style, width: int) -> list[list[int]]:
     return [[*keys, *block] for block in blocks]
 
 
-def _narrowed(columns: Cells, table: Table, places: Sequence[int], width: int) -> None:
-    """Break the names of the widest text column so that these columns fit."""
-    texts = [i for i in places if table.columns[i].kind == "text"]
+def _narrowed(
+    columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool
+) -> None:
+    """Break the texts of the widest such column so that these columns fit; of names if asked."""
+    texts = [i for i in places if table.columns[i].kind == "text"
+             and (names or not _are_names(columns[i][1]))]  # fmt: skip
     over = _widths(columns, places) - width
     if texts and over > 0:
         widest = max(texts, key=lambda i: _width(*columns[i]))

@@ -165,6 +165,15 @@ class Table:
         rows = LazyRows.of(self.rows).cut(places, self.first or None)
         return replace(self, columns=tuple(self.columns[at] for at in places), rows=rows)
 
+    @property
+    def judges(self) -> bool:
+        """Whether its rows have verdicts, none of which may be missing."""
+        return any(column.header == "verdict" for column in self.columns)
+
+    def beginning(self, rows: int) -> Table:
+        """It with so many rows."""
+        return replace(self, rows=LazyRows.of(self.rows).cut(range(len(self.columns)), rows))
+
 
 @dataclass(frozen=True, eq=False)
 class LazyRows(Sequence[tuple[Cell, ...]]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -60,10 +61,32 @@ def test_decimals_that_were_asked_for_stay() -> None:
     assert "[0.457, 0.524]" in text
 
 
-def test_blocks_have_the_names_again_when_nothing_else_helps() -> None:
+def test_columns_that_do_not_fit_wait_for_full() -> None:
     text = shown(METRICS, 36)
+    assert text.splitlines()[1].startswith("gpt-3.5-…rbo-0613  0.49 [")
+    assert "2 more columns: --full" in text
+    text = shown(METRICS, 36, full=True)
     assert text.count("gpt-3.5-turbo-") == 3
     assert max(map(len, text.splitlines())) <= 36
+
+
+def many(names: Sequence[str]) -> Table:
+    rows = ((f"{at}", name, *METRICS.rows[0][1:]) for at, name in enumerate(names, 1))
+    return Table((Column("rank"), *METRICS.columns), tuple(rows))
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_twenty_five_long_names_fit_a_screen(width: int) -> None:
+    names = [f"organisation-{i % 3}/a-model-of-a-long-name-{i}-instruct-2026" for i in range(25)]
+    text = shown(many(names), width)
+    rows = [line for line in text.splitlines() if line[:1].isdigit() and "0.49" in line]
+    assert len(rows) == 20
+    assert len({row.split()[1] for row in rows}) == 20
+    assert "20 of 25 rows: --full" in text
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("\n") <= 30
+    full = shown(many(names), width, full=True)
+    assert all(name in full.replace("\n", "") or width < 140 for name in names)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
