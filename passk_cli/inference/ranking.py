@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -46,6 +47,23 @@ def letters(different: Bools) -> list[str]:
             # a … z, then a1 … z1 and so on.
             shared[i] += chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
     return shared
+
+
+def in_short(letters: str) -> str:
+    """Letters of ties with three or more neighbours as a range; many models have many letters.
+
+    >>> in_short("abdefz"), in_short("yza1b1")
+    ('abd–fz', 'y–b1')
+    """
+    names = re.findall(r"[a-z]\d*", letters)
+    places = [ord(name[0]) - ord("a") + 26 * int(name[1:] or 0) for name in names]
+    runs: list[list[str]] = []
+    for at, name in enumerate(names):
+        if at and places[at] == places[at - 1] + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return "".join(f"{run[0]}–{run[-1]}" if run[2:] else "".join(run) for run in runs)
 
 
 def tied_places(ordered: Floats) -> tuple[Places, Places]:

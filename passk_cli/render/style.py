@@ -367,7 +367,7 @@ def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]
                     (value, "") if cells_of(value) > first
                     else (
                         padded(value, first, numeric),
-                        error.ljust(second) if error.isalnum() else error.rjust(second),
+                        error.ljust(second) if error[:1].isalpha() else error.rjust(second),
                     )
                     for value, error in cells
                 ],

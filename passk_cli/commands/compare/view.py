@@ -29,6 +29,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import TANGO
 from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.inference.ranking import in_short
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Change, Metric, parse_change
@@ -152,8 +153,9 @@ def _counted(pairs: Sequence[Pair]) -> str:
 
 _LETTERED = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
-    cell=lambda standing, metric: _number(rank.values.estimate, metric, rank.letters or "")
-    if (rank := standing.ranks.get(metric)) else Estimate(None),
+    cell=lambda standing, metric: _number(
+        rank.values.estimate, metric, in_short(rank.letters or "")
+    ) if (rank := standing.ranks.get(metric)) else Estimate(None),
     units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from passk_cli.inference.ranking import in_short
 from passk_cli.report.model import ALWAYS, Board, BoardRow, Cell, Column, Estimate, Report, Table
 
 
@@ -35,23 +35,6 @@ def places_of(compared: Report) -> dict[str, Places]:
         )
         for metric, rank in {first: "rank", **ranks}.items()
     }
-
-
-def in_short(letters: str) -> str:
-    """Letters of ties with three or more neighbours as a range; many models have many letters.
-
-    >>> in_short("abdefz"), in_short("yza1b1")
-    ('abd–fz', 'y–b1')
-    """
-    names = re.findall(r"[a-z]\d*", letters)
-    places = [ord(name[0]) - ord("a") + 26 * int(name[1:] or 0) for name in names]
-    runs: list[list[str]] = []
-    for at, name in enumerate(names):
-        if at and places[at] == places[at - 1] + 1:
-            runs[-1].append(name)
-        else:
-            runs.append([name])
-    return "".join(f"{run[0]}–{run[-1]}" if run[2:] else "".join(run) for run in runs)
 
 
 def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board, Report]:
