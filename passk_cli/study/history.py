@@ -289,13 +289,13 @@ def pooled(
     return some.regrouped([named[series] for series in some.series], group_names)
 
 
-def moved(rates: Floats, effect: float) -> Floats:
-    """Rates whose logits are moved by an effect; those of 0 and 1 stay.
+def moved(rates: Floats, effect: float | Floats) -> Floats:
+    """Rates whose logits are moved by an effect, or by one each; those of 0 and 1 stay.
 
     >>> moved(np.array([0.0, 0.5]), math.log(3)).tolist()
     [0.0, 0.75]
     """
-    odds = math.exp(effect)
+    odds = np.exp(effect)
     shifted: Floats = rates * odds / (1.0 - rates + rates * odds)
     return shifted
 

@@ -27,7 +27,7 @@ from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.study.fact import Fact
-from passk_cli.study.history import moved
+from passk_cli.study.history import Past, moved
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
@@ -303,11 +303,16 @@ def stage(
                 distance += ((expected - observed) / max(float(expected.std()), 1e-12)) ** 2
         return drawn[np.argsort(distance, kind="stable")[:sets]]
 
-    old = None
+    old, scales = None, dict[Series, Floats]()
     if base is not None:
         old = np.zeros((sets, len(base.n)))
         for s in sides.bases:
-            old[:, base.rows_of(s)] = rates_of(base, s)
+            rates = rates_of(base, s)
+            if study.past is not None:
+                rates, scales[base.series[s]] = _with_effects(
+                    study.past, base.series[s], rates, confidence.seed, uncertain=predictive
+                )
+            old[:, base.rows_of(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))
     for s in sides.candidates:
         rows, series = sides.counts.rows_of(s), sides.counts.series[s]
@@ -319,20 +324,30 @@ def stage(
                 sides.counts.task_codes[rows], base.task_codes[theirs], return_indices=True
             )
             new[:, rows.start + at] = old[:, theirs.start + place]
-    scales = {}
-    if study.past is not None and base is not None and old is not None:
-        for s in sides.bases:
-            effect, runs_known = study.past.effect(base.series[s])
-            sizes = np.full(sets, effect)
-            if predictive and effect:
-                # σ² is known from so many runs: σ̂² ν / χ²_ν.
-                generator = stream(confidence.seed, f"rehearsed effect {' '.join(base.series[s])}")
-                sizes *= np.sqrt((runs_known - 1) / generator.chisquare(runs_known - 1, sets))
-            rates = old[:, base.rows_of(s)]
-            slopes = (rates * (1 - rates)).mean(axis=1)
-            scales[base.series[s]] = np.divide(sizes, slopes, where=slopes > 0,
-                                               out=np.zeros(sets))  # fmt: skip
     return Stage(trial, rules, new, old, on_undecided, runs, purpose, scales)
+
+
+def _with_effects(
+    past: Past, series: Series, rates: Floats, seed: int, *, uncertain: bool
+) -> tuple[Floats, Floats]:
+    """Rates of a history's last runs, and the standard deviation of the effect of a run in logits,
+    of each set.
+
+    uncertain : whether both are as uncertain as the history leaves them: its R last runs have an
+    effect of their own, σ/√R, and σ is known from H runs, σ̂² (H − 1) / χ² with H − 1 degrees.
+    """
+    effect, runs = past.effect(series)
+    sizes = np.full(len(rates), effect)
+    slopes = (rates * (1 - rates)).mean(axis=1)
+    if not effect or not slopes.all():
+        return rates, np.zeros(len(rates))
+    if not uncertain:
+        return rates, sizes / slopes
+    generator = stream(seed, f"rehearsed effect {' '.join(series)}")
+    sizes *= np.sqrt((runs - 1) / generator.chisquare(runs - 1, len(rates)))
+    level = generator.standard_normal(len(rates)) / math.sqrt(past.stretches[""].runs[series])
+    scales = sizes / slopes
+    return moved(rates, (scales * level)[:, None]), scales
 
 
 def rehearsed(

@@ -762,7 +762,8 @@ class Asked(NamedTuple):
         return Asked(self.entry.without_baseline(), gate, self.options, later)
 
     def part(self, read: Read) -> GatePart:
-        """The suite's run and baseline, without the tasks in quarantine."""
+        """The suite's run and baseline, without the tasks in quarantine; on its first night where
+        its history does not have it yet, if that passes."""
         runs, out = list[Counts](), self.entry.suite.out
         names = {each.task for each in out}
 
@@ -781,6 +782,8 @@ class Asked(NamedTuple):
             try:
                 trial = self.gate.trial(self.gate.study(self.options, kept))
             except ParameterError as error:
+                if error.name == _NEW and self.gate.first == PASS:
+                    return self.on_first_night.part(read)
                 if error.name == _NEW:
                     first = Settle({"--first": PASS}, "is its first night")
                     error.settles = (*error.settles, first)
@@ -1065,12 +1068,7 @@ class Gate(Question, GateOptions):
         parts, errors = list[GatePart](), list[PasskError]()
         for each in asked:
             try:
-                try:
-                    parts.append(each.part(read))
-                except ParameterError as error:
-                    if error.name != _NEW or each.gate.first != PASS:
-                        raise
-                    parts.append(each.on_first_night.part(read))
+                parts.append(each.part(read))
             except (DataError, ParameterError) as error:
                 if error.kind != "data":
                     raise
