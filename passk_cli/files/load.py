@@ -43,7 +43,7 @@ from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import UNITS, find, reached
 from passk_cli.files.sources.arguments import expand
-from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of
+from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of, tables_of
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, refused
 from passk_cli.near import meant
@@ -106,7 +106,8 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
     """
     hidden: list[str] = []
     sources = _sources(data, folder, request, hidden)
-    paths = [source.path for source in sources]
+    files = all(source.frame is None for source in sources)
+    paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
     con = connect(paths, folder, [folder])
     keeping: AbstractContextManager[Ledger | None] = nullcontext()
@@ -119,44 +120,43 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
 
     def again(other: Request) -> Counts:
         # With tables of its own, but no database: to make one takes as long as a small file.
-        return _counts(con.cursor(), data, sources, other, folder, None, tolerant=False)
+        return _counts(con.cursor(), sources, other, folder, None, tolerant=False)
 
     with keeping as ledger:
         try:
-            counts = _counts(con, data, sources, request, folder, ledger, tolerant)
+            counts = _counts(con, sources, request, folder, ledger, tolerant)
             losses = counts.facts.losses
-            rows = map(losses.of, losses.models) if losses and sources else ()
+            rows = map(losses.of, losses.models) if losses and files else ()
             # Who names the outcome means the one that is missing.
             named = request.outcome is not None or "outcome" in request.fields
             none_left = not named and any(lost == made for lost, made in rows)
-            if losses and sources and (tolerant or none_left):
+            if losses and files and (tolerant or none_left):
                 from passk_cli.files.reading.readings import proposed
 
                 missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
                 error = DataError(sources[0].name, missing, name="missing-outcome")
-                deeper = proposed(error, con, data, sources, request, again)
+                deeper = proposed(error, con, sources, request, again)
                 counts = counts if deeper is error else counts.saying(refused(deeper))
         except DataError as error:
-            if not sources and isinstance(data, Mapping):
+            if not files and sources[0].label is not None:
                 # Of frames by model each has an error of its own.
                 raise
             if not any(source.partial for source in sources):
                 from passk_cli.files.reading.readings import proposed
 
-                raise proposed(error, con, data, sources, request, again) from None
+                raise proposed(error, con, sources, request, again) from None
             from passk_cli.files.sources.cluster import whole
 
             copies = whole(sources, request.spark_master)
             if copies is None:
                 raise
             # The same error, which names the line that a cluster does not know.
-            counts = _counts(con, data, copies, request, folder, ledger, tolerant)
+            counts = _counts(con, copies, request, folder, ledger, tolerant)
     return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden)) if hidden else counts
 
 
 def _counts(
     con: duckdb.DuckDBPyConnection,
-    data: Any,
     sources: Sequence[Source],
     request: Request,
     folder: Path,
@@ -165,13 +165,13 @@ def _counts(
 ) -> Counts:
     """The way of a row: recognise, look and count, decide, and what is to be known of attempts.
 
-    sources : the files; none for a table in memory.  folder : for temporary files.
+    folder : for temporary files.
     """
     states = _states(sources)
     attempts, tables = _recognised(
         sources, request, folder, skip_empty=request.skip_bad or tolerant
     )
-    inputs = Inputs(data, sources, tables, attempts, ledger)
+    inputs = Inputs(sources, tables, attempts, ledger)
     statement, tally = _tallied(con, inputs, request)
     if request.models or request.exclude_models:
         exact = request.naming([name for (name,) in con.execute(statement.models()).fetchall()])
@@ -374,6 +374,8 @@ def _recognised(
     """
     files: list[Recognised] = []
     tables = [*sources]
+    if any(source.frame is not None for source in sources):
+        return Spooled(), tables
     # Importing all formats takes milliseconds, which a delimited table should not wait for.
     by_formats = request.format not in TABLES and bool(
         request.format or request.records or {*_OPENINGS} & {s.opening for s in sources}
@@ -492,18 +494,18 @@ def _tallied(
 
 
 def _sources(data: Any, folder: Path, request: Request, hidden: list[str]) -> list[Source]:
-    """The files to read, rows of Python's among them; none for a table.
+    """What is to be read: files, rows of Python's among them, or tables in memory.
 
     hidden : as of `arguments.expand`.
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
-    if not isinstance(data, list | tuple | Mapping):
-        return []
+    if not isinstance(data, list | tuple | Mapping) or frames_of(data):
+        return tables_of(data)
     if not data:
         raise ParameterError("no files given", name="no-files")
     if isinstance(data, Mapping):
-        return [] if frames_of(data) else [file_of_rows(rows_of(data), folder / "rows.jsonl")]
+        return [file_of_rows(rows_of(data), folder / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
         return [file_of_rows(data, folder / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)

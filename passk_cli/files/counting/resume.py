@@ -204,8 +204,6 @@ def require_files(sources: Sequence[Source], request: Request) -> None:
         problem = f"--resume: --engine {request.engine} keeps no counts"
     elif once is not None:
         problem = f"--resume: {once} cannot be read again by a later run; write it to a file"
-    elif not sources:
-        problem = "--resume is for files, and this is data in memory"
     if problem:
         settles = [Settle({"--resume": None})]
         raise ParameterError(problem, name="contradicting-options", settles=settles)

@@ -36,10 +36,9 @@ from passk_cli.files.roles import (
     spelled,
     without_absent,
 )
-from passk_cli.files.sources.arguments import UNNAMED, model_names
+from passk_cli.files.sources.arguments import model_names
 from passk_cli.files.sources.memory import (
     column_names,
-    frames_of,
     orders_of,
     register,
     unnamed_index,
@@ -147,12 +146,11 @@ class Spooled:
 class Inputs:
     """Everything to be read.
 
-    sources : all files; none for tables in memory, which are `data`.
-    tables : those of them that are tables as they are.  attempts : what formats found in the rest.
+    tables : those of the sources that are tables as they are.  attempts : what formats found in the
+    rest.
     ledger : the counts of files that earlier runs kept, where this is asked.
     """
 
-    data: Any
     sources: Sequence[Source]
     tables: Sequence[Source]
     attempts: Spooled
@@ -168,8 +166,6 @@ def look(
     whole : look for columns from end to end, not in the first records.
     Errors: DataError for files without results, or with the same ones.
     """
-    if not inputs.sources:
-        return _frames(con, inputs.data, request)
     attempts = inputs.attempts
     attempts.foreign.clear()
     asked = [*request.by, *filter(None, [request.cluster])]
@@ -192,23 +188,26 @@ def look(
             if kinds not in roles_by_kinds:
                 roles_by_kinds[kinds] = roles_of(request, source.name, layout.kinds)
             require_inside(source, request, layout.kinds, roles_by_kinds[kinds])
-        except Unread as error:
-            unread.append(error)
-            continue
         except NoResults as error:
-            if source.named:
+            if source.frame is not None:
+                remedy = error.words + unnamed_index(source.frame)
+                raise error.but(NoResults, remedy=remedy) from None
+            if isinstance(error, Unread):
+                unread.append(error)
+            elif source.named:
                 raise
-            attempts.foreign.append(error)
+            else:
+                attempts.foreign.append(error)
             continue
         roles = roles_by_kinds[kinds]
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
         # What one SELECT can read together.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
-        form = (layout.kind, layout.packing, layout.delimiter, frozenset(layout.constants))
-        key = (roles, *form, columns or frozenset(layout.kinds))
+        form = (layout.kind, layout.packing, layout.delimiter, layout.table)
+        key = (roles, *form, frozenset(layout.constants), columns or frozenset(layout.kinds))
         groups.setdefault(key, []).append((layout, source))
-        if layout.kind != "csv":
+        if layout.kind not in ("csv", "frame"):
             attempts.saw_tasks(source, layout.kinds.get(roles.task, ()))
     batches = [*attempts.batches, *(_joined(key[0], files) for key, files in groups.items())]
     if len(inputs.sources) > 1:
@@ -331,6 +330,9 @@ def _layout(
     ledger: Ledger | None,
 ) -> Layout:
     """The layout of a table, with those columns that only appear further down and in its path."""
+    if source.frame is not None:
+        layout = _frame(con, source)
+        return replace(layout, joined=joined(request.fields, layout.kinds))
     key = "" if ledger is None else ledger.key(source, request.format, columns, whole)
     summary = None if ledger is None else ledger.summary(key)
     if summary is not None:
@@ -381,32 +383,14 @@ def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
     return Batch(joint, roles, tuple(source for _, source in files))
 
 
-def _frames(
-    con: duckdb.DuckDBPyConnection, data: Any, request: Request
-) -> tuple[list[Batch], dict[str, str]]:
-    """A table in memory: a pandas frame, or anything that hands its rows over as Arrow does; or a
-    dict of them, one for each model."""
-    batches, names = [], {}
-    models = frames_of(data)
-    for place, (model, frame) in enumerate(models.items() or [(None, data)]):
-        name = "DataFrame" if model is None else f"DataFrame {model!r}"
-        table = f"frame{place or ''}"
-        register(con, frame, table)
-        require_distinct(name, column_names(frame))
-        columns = typed_columns(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
-        layout = Layout("frame", "a DataFrame", columns, table=table, orders=orders_of(frame))
-        layout = replace(layout, joined=joined(request.fields, layout.kinds))
-        source = Source(f"<{table}>", name, model, "none", place)
-        try:
-            roles = roles_of(request, name, layout.kinds)
-            require_inside(source, request, layout.kinds, roles)
-        except NoResults as error:
-            raise error.but(NoResults, remedy=error.words + unnamed_index(frame)) from None
-        batches.append(Batch(layout, roles, (source,)))
-        if roles.model is None or model is not None:
-            names[source.path] = UNNAMED if model is None else model
-    _require_read((), batches, request, Spooled())
-    return batches, names
+def _frame(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
+    """The layout of a pandas frame, or of anything that hands its rows over as Arrow does."""
+    table = source.path.strip("<>")
+    register(con, source.frame, table)
+    require_distinct(source.name, column_names(source.frame))
+    columns = typed_columns(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
+    orders = orders_of(source.frame)
+    return Layout("frame", "a DataFrame", columns, table=table, orders=orders)
 
 
 def sniff(

@@ -500,19 +500,18 @@ def _is_count(column: FieldColumn) -> bool:
 def proposed(
     error: DataError,
     con: duckdb.DuckDBPyConnection,
-    data: Any,
     sources: Sequence[Source],
     request: Request,
     read: Callable[[Request], Counts],
 ) -> DataError:
     """The error with the options by which its data can be read, or with what only people know.
 
-    data : what was given, where there are no files.  read : reads with a request.
+    read : reads with a request.
     """
-    if request.engine != "duckdb" or (not sources and comes_once(data)):
+    if request.engine != "duckdb" or any(comes_once(s.frame) for s in sources):
         return error
     if error.name not in _ASKED:
-        small = sum(os.path.getsize(source.path) for source in sources) <= _TRIED_BYTES
+        small = sum(os.path.getsize(s.path) for s in sources if s.frame is None) <= _TRIED_BYTES
         whole = _completed(error.settles, request, read) if small else error.settles
         return error if whole == error.settles else error.but(type(error), settles=whole)
     asked = {**request.fields, **({"outcome": request.outcome} if request.outcome else {})}
@@ -522,12 +521,12 @@ def proposed(
     # Of what attempts took or said no reading knows.
     if (wrong or error.name != "no-such-column") and not offered - {*ROLE_WORDS, "n", "c"}:
         try:
-            structures = beginning(error.place, con, data, sources, request)
+            structures = beginning(error.place, con, sources, request)
         except DataError as refusal:
             return refusal if error.name == "unknown-format" else error
         if error.name in ("no-task-column", "no-outcome-column"):
             # The first file of a folder may be the one that sums up the others.
-            others = (beginning(s.name, con, data, [s], request) for s in sources[:_TRIED])
+            others = (beginning(s.name, con, [s], request) for s in sources[:_TRIED])
             alike = (found for found in others if readings(found, request, wrong))
             if not readings(structures, request, wrong):
                 structures = next(alike, structures)

@@ -337,21 +337,20 @@ def _alike(values: Sequence[Any], names: Collection[str]) -> bool:
 def beginning(
     name: str,
     con: duckdb.DuckDBPyConnection,
-    data: Any,
     sources: Sequence[Source],
     request: Request,
 ) -> list[Structure]:
     """The structures at the beginning of the data.
 
-    name : the place of an error, that of the file it is about.  data : what was given, where there
-    are no files.  Errors: NoResults of a harness's file that holds none.
+    name : the place of an error, that of the file it is about.  Errors: NoResults of a harness's
+    file that holds none.
     """
-    if not sources:
-        return [structure_of(_rows_of_table(con, data))]
     places = [source for source in sources if name.startswith(source.name)]
     if not places:
         return []
     source = max(places, key=lambda source: len(source.name))
+    if source.frame is not None:
+        return [structure_of(_rows_of_table(con, source.frame))]
     file = look(source, size=_BYTES)
     known = formats.recognise(file)
     if known is not None and not known[1].generic:
@@ -416,9 +415,7 @@ def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | 
     """
     source, column = batch.sources[0], batch.roles.outcome
     found = (
-        beginning(source.name, con, None, [source], Request())
-        if batch.layout.kind == "record"
-        else []
+        beginning(source.name, con, [source], Request()) if batch.layout.kind == "record" else []
     )
     for each in found:
         if each.keys and each.size > 1 and not each.named and column in each.usual:
@@ -443,7 +440,7 @@ def ended(con: duckdb.DuckDBPyConnection, batch: Batch, attempts: int) -> Said |
     if column.lower() not in _ENDED or batch.layout.kind == "frame":
         return None
     source = batch.sources[0]
-    found = beginning(source.name, con, None, [source], Request())
+    found = beginning(source.name, con, [source], Request())
     for each in (each for each in found if column in each.columns):
         for path, other in each.columns.items():
             word = {*re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", path).lower())}

@@ -217,7 +217,8 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
             names[source.path] = folder if alone and folder else without_suffixes(below)
         else:
             in_memory = {"<stdin>": "stdin", ROWS: UNNAMED}
-            names[source.path] = in_memory.get(source.name, source.stem)
+            stem = source.stem if source.frame is None else UNNAMED
+            names[source.path] = in_memory.get(source.name, stem)
     return names
 
 

@@ -40,6 +40,25 @@ def frames_of(data: Any) -> dict[str, Any]:
     return {str(model): frame for model, frame in several.items()} if every else {}
 
 
+def tables_of(data: Any) -> list[Source]:
+    """A table in memory as a source, or each of a dict of them, which is named by its model.
+
+    Errors: DataError for what is no table.
+    """
+    models: dict[Any, Any] = {**frames_of(data)} or {None: data}
+    if None in models and not is_table(data):
+        # As a groupby gives, with the tasks in its index.
+        named = any(getattr(getattr(data, "index", None), "names", ()))
+        remedy = "with .reset_index() it is a DataFrame; " if named else ""
+        problem = f"{type(data).__name__} cannot be read"
+        raise DataError("data", problem, remedy + READABLE, name="wrong-data")
+    names = {model: "DataFrame" if model is None else f"DataFrame {model!r}" for model in models}
+    return [
+        Source(f"<frame{place or ''}>", names[model], model, "none", place, frame=frame)
+        for place, (model, frame) in enumerate(models.items())
+    ]
+
+
 def _with_index(frame: Any) -> Any:
     """A pandas frame with the named levels of its index as columns, as groupby leaves them there.
 
@@ -163,12 +182,6 @@ def orders_of(data: Any) -> dict[str, tuple[str, ...]]:
 
 def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
     """A table of another library's by this name; DataError for columns that cannot be read."""
-    if not is_table(data):
-        # As a groupby gives, with the tasks in its index.
-        named = any(getattr(getattr(data, "index", None), "names", ()))
-        remedy = "with .reset_index() it is a DataFrame; " if named else ""
-        problem = f"{type(data).__name__} cannot be read"
-        raise DataError("data", problem, remedy + READABLE, name="wrong-data")
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
         data = _with_index(data)

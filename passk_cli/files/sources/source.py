@@ -12,7 +12,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import islice
 from types import NoneType
@@ -93,6 +93,7 @@ class Source:
         nobody looked.
     origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
     shared : the file itself where a cluster reads it; path is then a copy of how it begins.
+    frame : a table in memory, which is no file; path and name are what it is called.
     """
 
     path: str
@@ -104,6 +105,7 @@ class Source:
     opening: str = ""
     origin: str = ""
     shared: Shared | None = None
+    frame: Any = field(default=None, compare=False, repr=False)
 
     @property
     def partial(self) -> bool:

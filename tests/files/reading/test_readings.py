@@ -658,7 +658,7 @@ def test_a_file_of_a_harness_is_not_surveyed() -> None:
     def never(request: Request) -> Any:
         raise AssertionError(request)
 
-    assert str(proposed(error, ours(), None, [source], Request(), never)) == str(error)
+    assert str(proposed(error, ours(), [source], Request(), never)) == str(error)
 
 
 EVALUATED = [
