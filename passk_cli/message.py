@@ -39,6 +39,7 @@ class Message:
     template : its words with named fields; see `Said.pieces`.
     remedy : options that settle it, with the same fields; or what to do in words, without options.
     meaning : a paragraph for `passk help NAME` and the documentation.
+    full : whether a command line says it with --full or -v alone: it changes no decision.
     Errors: ValueError where two messages have one name.
 
     >>> lost = Message(
@@ -56,6 +57,7 @@ class Message:
     template: str
     remedy: str | Settle | tuple[Settle, ...] = ""
     meaning: str = ""
+    full: bool = False
 
     def __post_init__(self) -> None:
         other = DECLARED.setdefault(self.name, self)

@@ -19,7 +19,7 @@ from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
 from passk_cli.errors import MessageError, ParameterError, PasskError
 from passk_cli.files.sources.arguments import read_paths
-from passk_cli.message import NOTE, Said
+from passk_cli.message import DECLARED, NOTE, Said
 from passk_cli.option import Declared, Option, changed, declared, loaded, sections_of
 from passk_cli.render import (
     ANNOTATIONS,
@@ -340,6 +340,9 @@ class Output:
         if not report.messages:
             return
         messages = ordered(report.messages)
+        if not (self.full or self.verbose):
+            late = {name for name, message in DECLARED.items() if message.full}
+            messages = [said for said in messages if said.name not in late]
         if self.quiet:
             messages = [said for said in messages if said.severity != NOTE]
         room = len(messages) if self.verbose else _MESSAGES

@@ -1,8 +1,8 @@
 """Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
 
-A table that is too wide loses a decimal, then the middle of its long names; of few rows it then has
-intervals below their estimates.  Columns that still do not fit wait for --full, which shows whole
-names and all columns, in blocks where they do not fit.
+A table that is too wide loses a decimal, then the middle of its long names.  Of few rows it then
+has intervals below their estimates, or is split into blocks of columns; of many, columns that do
+not fit wait for --full, which shows whole names and all columns.
 """
 
 from __future__ import annotations
@@ -103,7 +103,8 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     less = style if style.digits is not None or not style.decimals else fewer
     every = list(range(len(table.columns)))
     shapes = [_Shape(style), _Shape(less), _Shape(less, cut=not style.full)]
-    if style.full or len(table.rows) <= _FEW:
+    whole = style.full or len(table.rows) <= _FEW
+    if whole:
         shapes.append(_Shape(less, cut=not style.full, stacked=True))
     for shape in shapes:
         columns = _columns(table, shape, every, width)
@@ -112,13 +113,13 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
             return
-    last = _Shape(style if style.full else less, cut=not style.full)
+    last = _Shape(style if whole else less, cut=not whole)
     narrow = _columns(table, last, every, 0)
     blocks = _blocks(table, narrow, width)
-    for places in blocks if style.full else blocks[:1]:
+    for places in blocks if whole else blocks[:1]:
         columns = _columns(table, last, places, width, _NARROWEST)
-        _narrowed(columns, table, places, width, names=style.full)
-        yield _grid(table, columns, places), len(every) - len(places) if not style.full else 0
+        _narrowed(columns, table, places, width, names=whole)
+        yield _grid(table, columns, places), 0 if whole else len(every) - len(places)
 
 
 def _columns(
