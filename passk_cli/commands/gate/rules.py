@@ -619,7 +619,7 @@ class MaxIncrease(Tolerance):
     """What attempts take is not significantly more than the baseline's by more than a number."""
 
     max_increase: Annotated[Mapping[Any, float], Option(
-        "--max-increase", "METRIC=X[%]", "Fails when a cost rises significantly more than X.",
+        "--max-increase", "METRIC=X%", "Fails when a cost rises significantly more than X.",
         parse=partial(parse_limits, "--max-increase", relative=True, amounts=True),
         detail="cost=10% is a share of the baseline's; cost=0.02 is in dollars. Also tokens,"
         " duration, turns, their medians and those of a solved task.",
