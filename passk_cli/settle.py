@@ -109,7 +109,11 @@ def keywords(options: Mapping[str, Any]) -> list[str]:
 
 
 def literal(value: Any, name: str) -> str:
-    """A value as Python writes it; of what has no such form the name it is given by."""
+    """A value as Python writes it; of data, and of what has no such form, the name it is given by.
+
+    >>> literal(["a", 1], "x"), literal([{"task": "a", "passed": 1}], "baseline")
+    ('["a", 1]', 'baseline')
+    """
     if isinstance(value, Blank) and value.isupper():
         return f"({value.replace(',', ', ')})" if "," in value else str(value)
     if isinstance(value, str | os.PathLike):
@@ -119,7 +123,7 @@ def literal(value: Any, name: str) -> str:
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple) and len(value) == 1:
         return literal(value[0], name)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and not any(isinstance(each, Mapping) for each in value):
         opening, closing = "[]" if isinstance(value, list) else "()"
         return f"{opening}{', '.join(literal(each, name) for each in value)}{closing}"
     return repr(value) if isinstance(value, bool | int | float | range) else name

@@ -289,8 +289,8 @@ def stage(
 
     def rates_of(counts: Counts, s: int) -> Floats:
         if alike or predictive:
-            return _posterior_rates(counts, s, sets, confidence.seed, alike=alike)
-        drawn = _posterior_rates(counts, s, _UNCHANGED, confidence.seed, alike=False)
+            return _posterior_rates(counts, s, sets, (confidence.seed, purpose), alike=alike)
+        drawn = _posterior_rates(counts, s, _UNCHANGED, (confidence.seed, purpose), alike=False)
         rows = counts.rows_of(s)
         n, c = judged_attempts(counts)[rows], counts.c[rows]
         # In standard deviations of the draws.
@@ -310,7 +310,11 @@ def stage(
             rates = rates_of(base, s)
             if study.past is not None:
                 rates, scales[base.series[s]] = _with_effects(
-                    study.past, base.series[s], rates, confidence.seed, uncertain=predictive
+                    study.past,
+                    base.series[s],
+                    rates,
+                    (confidence.seed, purpose),
+                    uncertain=predictive,
                 )
             old[:, base.rows_of(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))
@@ -328,7 +332,7 @@ def stage(
 
 
 def _with_effects(
-    past: Past, series: Series, rates: Floats, seed: int, *, uncertain: bool
+    past: Past, series: Series, rates: Floats, seed: tuple[int, str], *, uncertain: bool
 ) -> tuple[Floats, Floats]:
     """Rates of a history's last runs, and the standard deviation of the effect of a run in logits,
     of each set.
@@ -343,7 +347,7 @@ def _with_effects(
         return rates, np.zeros(len(rates))
     if not uncertain:
         return rates, sizes / slopes
-    generator = stream(seed, f"rehearsed effect {' '.join(series)}")
+    generator = stream(seed[0], f"rehearsed effect{seed[1]} {' '.join(series)}")
     sizes *= np.sqrt((runs - 1) / generator.chisquare(runs - 1, len(rates)))
     level = generator.standard_normal(len(rates)) / math.sqrt(past.stretches[""].runs[series])
     scales = sizes / slopes
@@ -380,10 +384,12 @@ def rehearsed(
     sets = [len(each.new) for each in stages[0]]
     lines = list(averaged)
     if night is not None and averaged:
-        drawn = [_averaged(night, every, kind) for kind in zip(*stages, strict=True)]
-        ends = averages_of_runs(night, every, _runs_of(every, [
-            [own.extreme(passing=passing) for passing in (True, False)] for own, _ in stages
-        ]))  # fmt: skip
+        drawn = [
+            _averages_of(night, every, [[o.run(0.0, run) for run in range(o.runs)] for o in kind])
+            for kind in zip(*stages, strict=True)
+        ]
+        extremes = [[own.extreme(passing=each) for each in (True, False)] for own, _ in stages]
+        ends = _averages_of(night, every, extremes)
         for at, line in enumerate(lines):
             odds, predicted = (
                 Odds.of([judged[at].failing for judged in runs],
@@ -423,21 +429,13 @@ def _rehearsed_lines(
     return tuple(every)
 
 
-def _averaged(
-    night: Night, parts: Sequence[GatePart], stages: Sequence[Stage]
+def _averages_of(
+    night: Night, parts: Sequence[GatePart], drawn: Sequence[Sequence[Trial]]
 ) -> list[list[Judgement]]:
-    """The verdicts on averages of the drawn runs in which nothing changed."""
-    drawn = [[own.run(0.0, run) for run in range(own.runs)] for own in stages]
-    return averages_of_runs(night, parts, _runs_of(parts, drawn))
-
-
-def _runs_of(
-    parts: Sequence[GatePart], drawn: Sequence[Sequence[Trial]]
-) -> list[Sequence[Trial | None]]:
-    """The drawn runs of each part, None of one that could not be read."""
-    runs = iter(drawn)
-    number = len(drawn[0])
-    return [[None] * number if part.trial is None else next(runs) for part in parts]
+    """The verdicts on averages of drawn runs.  drawn : those of each part that could be read."""
+    runs, number = iter(drawn), len(drawn[0])
+    every = [[None] * number if part.trial is None else next(runs) for part in parts]
+    return averages_of_runs(night, parts, every)
 
 
 def _whole(both: Rehearsed, groups: Sequence[str], most: float | None) -> Judgement:
@@ -482,15 +480,20 @@ def judged_attempts(counts: Counts) -> Ints:
     return counts.n if counts.missing is None else counts.n - counts.missing
 
 
-def _posterior_rates(counts: Counts, s: int, runs: int, seed: int, *, alike: bool) -> Floats:
-    """Draws of the success rates of a series, (runs × tasks); alike : all its pass rate."""
+def _posterior_rates(
+    counts: Counts, s: int, runs: int, seed: tuple[int, str], *, alike: bool
+) -> Floats:
+    """Draws of the success rates of a series, (runs × tasks); alike : all its pass rate.
+
+    seed : with the purpose of the stage.
+    """
     rows = counts.rows_of(s)
     n, c = judged_attempts(counts)[rows], counts.c[rows]
     known = n > 0
     if not known.any():
         return np.full((runs, len(n)), 0.5)
     n, c = n[known], c[known]
-    generator = stream(seed, f"rehearsed rates {' '.join(counts.series[s])}")
+    generator = stream(seed[0], f"rehearsed rates{seed[1]} {' '.join(counts.series[s])}")
     rates = drawn_rates(n, c, runs, generator)
     if alike:
         rates[:] = float((c / n).mean())
