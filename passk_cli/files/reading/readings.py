@@ -316,7 +316,8 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         named = strength("task", path)
         foreign = max(strength(role, path) for role in ("model", "outcome", "attempt"))
         unlike = not kinds <= {str, int} or _is_amount(path) or column.texts.count("")
-        if unlike or max(map(len, values)) > 10 * _LONG or len(values) == 1 < structure.size:
+        constant = named < 3 and len(values) == 1 < structure.size
+        if unlike or max(map(len, values)) > 10 * _LONG or constant:
             continue
         evenly = max(values.values()) <= 2 * min(values.values()) > 2
         own = evenly or (kinds == {str} and len(values) == structure.size)
