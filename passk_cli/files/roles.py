@@ -66,8 +66,9 @@ ROLES: dict[str, Role] = {
         " accuracy graded_list is_eval_success task_success functional_pass oracle_ok golden_match"
         " final_result_reached case_eval_result",
         "verified tests_passed tests_pass matches_expected",
-        words="pass passes passed passing correct success succeeded solved resolved verdict ok"
-        " score reward grade outcome result acc accuracy right match win good valid compiles",
+        words="pass passes passed passing correct correctness success succeeded solved resolved"
+        " verdict ok score reward grade outcome result acc accuracy right match win good valid"
+        " compiles",
     ),
     "attempt": Role(
         "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"

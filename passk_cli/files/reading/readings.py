@@ -16,7 +16,7 @@ from itertools import combinations, islice, product
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
-from passk_cli.files.reading.doubts.settings import NAMES
+from passk_cli.files.reading.doubts.settings import is_setting
 from passk_cli.files.reading.structures import (
     NUMBERED,
     ROWS,
@@ -307,7 +307,7 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
     """Columns that may be the task, also two together, and how likely each is."""
     plain = {p: c for p, c in columns.items() if not c.listed and c.counts}
     statements = [c for c in plain.values() if words(c.path) & _STATEMENTS]
-    statements = [column for column in statements if not _is_amount(column.path)]
+    statements = [c for c in statements if not (_is_amount(c.path) or is_setting(c.path))]
     numbers = [name for name in candidates("attempt", structure.usual) if name in plain]
     scores: dict[str, float] = {}
     for path, column in plain.items():
@@ -329,7 +329,7 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
             continue
         score = named + (1.0 if len(values) >= 5 else 0.0 if len(values) >= 3 else -1.2)
         score += 0.6 * (len(set(values.values())) == 1) + 0.2 * (len(values) == structure.size)
-        score -= 1.0 * (leaf(path) in NAMES)
+        score -= 1.0 * (is_setting(path))
         unlikely = foreign == 3 or bool(words(last) & (_NO_TASK | ROLE_WORDS["model"]))
         unlikely = unlikely and named < 1.7
         # Where attempts have numbers a task has several, as a rule.
@@ -389,7 +389,7 @@ def _restarts(suite: FieldColumn, column: FieldColumn) -> bool:
     """Whether a column's numbers start again under each of a few parts, which differ in size."""
     if suite is column or len(suite.counts) not in range(2, 40):
         return False
-    outer = suite.beside and not (strength("model", suite.path) or leaf(suite.path) in NAMES)
+    outer = suite.beside and not (strength("model", suite.path) or is_setting(suite.path))
     if not (outer or words(suite.path) & _SUITES):
         return False
     if not all(map(_is_number, column.counts)):
@@ -422,8 +422,8 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     texts = [verdict for verdict in verdicts if isinstance(verdict, str)]
     if not texts:
         both, plain = len({*verdicts}) == 2, said <= {"true", "false"} and bool(said)
-        meant = leaf(last) not in NAMES and not words(last) & (_STATEMENTS | _ANSWERED | _ANSWERS)
-        if named == 0 and not (both and len(verdicts) == len(column.flat) and meant):
+        foreign = is_setting(column.path) or words(last) & (_STATEMENTS | _ANSWERED | _ANSWERS)
+        if named == 0 and not (both and len(verdicts) == len(column.flat) and not foreign):
             return None
         score += (
             2.0 if both else -2.0 if name == "status" else 0.5 if plain and not unclear else -0.5
@@ -482,7 +482,7 @@ def _attempt(
     numbers = [p for p, c in columns.items() if _is_count(c) and len(c.counts) <= max(sizes)]
     numbers = [p for p in numbers if not (_is_amount(p) or _outcome(columns[p]))]
     texts = (p for p, c in columns.items() if not (c.listed or c.numbers or "" in c.texts))
-    texts = (path for path in texts if leaf(path) in NAMES or not words(path) & _NO_TASK)
+    texts = (path for path in texts if is_setting(path) or not words(path) & _NO_TASK)
     settings = ["", *(path for path in texts if len(columns[path].counts) in range(2, 20))]
     for setting, number in product(settings, numbers):
         by = (setting,) if setting else ()
@@ -569,7 +569,7 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     for (gold, one), (answer, other) in product(texts.items(), repeat=2):
         alike = words(answer) & (_ANSWERED | words(gold)) - _EXPECTED
         meant = words(gold) & (_STATEMENTS | _TRUTHS) and alike and not words(answer) & _EXPECTED
-        if meant and one is not other and {*other.counts} & {*one.counts}:
+        if meant and leaf(gold) != leaf(answer) and {*other.counts} & {*one.counts}:
             yield answer, gold
 
 

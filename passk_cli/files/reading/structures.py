@@ -318,7 +318,7 @@ def _alike(values: Sequence[Any], names: Collection[str]) -> bool:
 
     A key that stands alone is a name where it is no plain word and its value has an outcome.
     """
-    if candidates("outcome", names):
+    if candidates("outcome", names) and not all(isinstance(value, list) for value in values):
         return False
     if len(names) < 2:
         value = values[0][0] if isinstance(values[0], list) and values[0] else values[0]

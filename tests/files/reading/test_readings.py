@@ -496,6 +496,16 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
         [{"id": i, "label_x": ("none", "safety", "none", "sense")[i % 4]} for i in range(12)],
         "",
     ),
+    "what lies in a configuration is no task": (
+        [{"config": {"name": "abc"[i % 3], "prompt_style": "abc"[i % 3]}, "problem_id": f"p{i % 4}",
+          "tree_correct": i % 5 > 1} for i in range(24)],
+        "--field outcome=tree_correct --field model=config.prompt_style",
+    ),
+    "lists of several systems are one, whatever these are called": (
+        [{name: [{"case_id": f"c{i}", "agent_name": name, "went_correct": i % 3 > 0}
+                 for i in range(6)] for name in ("static", "verified")}],
+        "--records {setting} --field outcome=went_correct",
+    ),
     "a verdict beside a grade, in a table's words": (
         [{"task_id": i, "pass": "True", "accuracy": 4 + i % 2} for i in range(4)],
         "--field outcome=pass",

@@ -183,13 +183,20 @@ def _few(most: int) -> int:
     return 2 * most + 2
 
 
+def is_setting(column: str) -> bool:
+    """Whether a column, or a key above it, is called as a setting.
+
+    >>> [is_setting(name) for name in ("config.name", "judging_method", "name")]
+    [True, True, False]
+    """
+    *above, last = map(leaf, column.split("."))
+    return not NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in _KINDS
+
+
 def _named(grounds: Grounds, name: str) -> bool:
     """Whether a column is called as a setting, or stands in paths, where somebody kept it apart."""
     template = grounds.request.template
-    kind = leaf(name).rpartition("_")[2]
-    return (
-        leaf(name) in NAMES or kind in _KINDS or (template is not None and name in template.names)
-    )
+    return is_setting(name) or (template is not None and name in template.names)
 
 
 def _by_value(survey: Survey, column: Observed) -> Observed:
