@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import errno
 import gzip
+import io
 import json
 import lzma
 import os
@@ -12,6 +13,7 @@ import random
 import stat
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -29,6 +31,8 @@ def attempts(*outcomes: str) -> str:
 
 
 DAMAGED_GZIP = gzip.compress((GOOD * 9).encode(), mtime=0)[:12] + b"\x00\xff\x13" * 9
+with zipfile.ZipFile(ZIPPED := io.BytesIO(), "w") as archive:
+    archive.writestr("a.jsonl", GOOD)
 CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("empty file", "a.jsonl", "", [], "a.jsonl: the file is empty; expected JSONL"),
     ("blank file", "a.jsonl", "\n\n \n", [], "a.jsonl: the file is empty"),
@@ -41,6 +45,14 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     (
         "xz", "a.jsonl.xz", lzma.compress(GOOD.encode()), [],
         "a.jsonl.xz: packed by xz, which is not read; unpack it with unxz",
+    ),
+    (
+        "zip", "a.zip", ZIPPED.getvalue(), [],
+        "a.zip: an archive, which is not unpacked; unpack it and give its folder",
+    ),
+    (
+        "tar", "a.tar.gz", gzip.compress(b"a.csv".ljust(257, b"\0") + b"ustar\0" + b"x" * 9), [],
+        "a.tar.gz: an archive, which is not unpacked; unpack it and give its folder",
     ),
     (
         "UTF-16", "a.csv", "task,passed\na,1\n".encode("utf-16"), [],

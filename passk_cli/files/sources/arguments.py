@@ -38,6 +38,7 @@ from passk_cli.text import decoded, name_of
 ROWS, UNNAMED = "<rows>", "model"
 # Results in a folder that are packed in a way that is not read are refused, not passed over.
 _ENDS = tuple(s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4"))
+_ENDS += (".zip", ".tar", ".tar.gz", ".tgz")
 
 
 def expand(

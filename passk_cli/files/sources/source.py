@@ -231,6 +231,8 @@ def refuse_binary(name: str, start: bytes) -> None:
             raise DataError(name, f"{kind}, which is not read", remedy, name="unknown-format")
     if b"\0" in start:
         problem, remedy = "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
+        if start.startswith(b"PK") or start[257:262] == b"ustar":
+            problem, remedy = "an archive, which is not unpacked", "unpack it and give its folder"
         raise NoResults(name, problem, remedy, name="unknown-format")
 
 
