@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,10 +17,7 @@ from passk_cli.text import cut, printable, without_secrets
 _PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
 Kind = TypeVar("Kind", bound="DataError")
 # Families beside whose remedies other columns may be meant.
-OF_COLUMNS = (
-    *("no-task-column", "no-outcome-column", "no-model-column", "no-role-column"),
-    *("no-such-column", "ambiguous-column"),
-)
+_OF_COLUMNS = ("no-task-column", "no-outcome-column", "no-model-column", "ambiguous-column")
 
 # What the caller named is not there: a mistake of usage, though data show it.
 _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
@@ -119,21 +117,46 @@ class DataError(PasskError):
         return self.place, self.problem, self.remedy
 
 
+def offered(error: PasskError, command: str) -> list[Settle]:
+    """The remedies of an error that leave nothing to the reader, of this command; beside what is
+    read, all columns."""
+    settles = [settle for settle in error.settles if settle.complete]
+    if error.name in _OF_COLUMNS and command not in ("describe", "convert"):
+        first = [settle for settle in settles if not settle.command][:1]
+        settles += [replace(each, command="describe", why="shows all columns") for each in first]
+    return settles
+
+
 def not_there(argument: str) -> DataError:
     """Error for a file that does not exist, with what has nearly its name, or its folder's."""
-    path = Path(argument)
-    try:
-        missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
-        names = nearest(missing.name, os.listdir(missing.parent))
-        found = [missing.with_name(name) / path.relative_to(missing) for name in names]
-        there = [str(each) for each in found if each.exists()]
-    except OSError:
-        there = []
+    there = files_near(argument)
     remedy = did_you_mean(there) if there else "check the path"
-    if not there and path.parts[:1] == ("sample_data",):
+    if not there and Path(argument).parts[:1] == ("sample_data",):
         # Of an example in the help, typed where passk is installed without them.
         remedy = "the sample data are in a clone of passk: run this there"
     return DataError(argument, "no such file", remedy, name="no-such-file")
+
+
+def files_near(argument: str) -> list[str]:
+    """The files that have nearly the name of one that is not there, or are in such a folder."""
+    path = Path(argument)
+    try:
+        missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
+        beside = (name for name in os.listdir(missing.parent) if not name.startswith("."))
+        found = [missing.with_name(name) / path.relative_to(missing)
+                 for name in nearest(missing.name, beside)]  # fmt: skip
+        return [str(each) for each in found if each.exists()]
+    except OSError:
+        return []
+
+
+def not_named(option: str, name: str, near: str) -> ParameterError:
+    """Error for a model or a task that an option names and the data do not have.
+
+    near : what may have been meant.
+    """
+    noun = "model" if option == "--alias" else "task"
+    return ParameterError(f"{option} {name}: no such {noun}; {near}", name=f"no-such-{noun}")
 
 
 class NoResults(DataError):

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ MARKER = (
 )
 # Options of a gate that make sense for one test.
 RULES = ("min", "min_by", "min_each", "on_undecided", "level")
+# How many more attempts are tried where no outcome fails the test, or passes it.
+_MORE = (1, 2, 3, 5, 8, 13, 21, 34)
 # Outcome of a report that is one attempt of many: neither passed nor failed for pytest.
 ATTEMPT = "attempt"
 # The parameter that makes an item of each attempt.
@@ -103,7 +106,7 @@ def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     given = dict(marker.kwargs)
     attempts, rules = given.pop("attempts", None), given.pop("rules", None)
     if marker.args or given or not isinstance(rules, Mapping):
-        example = 'passk(attempts=10, rules={"min": {"pass^1": 0.9}})'
+        example = _marker(10, {"min": {"pass^1": 0.9}})
         raise ValueError(f"it takes attempts and rules, and nothing else; write {example}")
     if type(attempts) is not int or attempts < 1:
         raise ValueError(f"attempts={attempts!r}: it must be a number from 1 up")
@@ -113,28 +116,48 @@ def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     if not {"min", "min_each"} & rules.keys():
         raise ValueError("no rule to check; give min or min_each")
     try:
-        text = json.dumps(rules, sort_keys=True)
+        text = _text(rules)
     except TypeError:
         raise ValueError(f"rules={rules!r}: write numbers and texts") from None
-    if problem := _problem(attempts, text):
-        raise ValueError(problem)
+    problem, others = _problem(attempts, text)
+    if problem:
+        remedies = (_marker(n, rules) for n, rules in others if not _problem(n, _text(rules))[0])
+        raise ValueError("; write ".join([problem, *islice(remedies, 1)]))
     return attempts, json.loads(text)
 
 
+def _text(rules: Mapping[str, Any]) -> str:
+    return json.dumps(rules, sort_keys=True)
+
+
+def _marker(attempts: int, rules: Mapping[str, Any]) -> str:
+    """A marker as it is written."""
+    return f"passk(attempts={attempts}, rules={json.dumps(rules, ensure_ascii=False)})"
+
+
 @lru_cache
-def _problem(attempts: int, rules: str) -> str:
-    """Why no test can be judged by these rules; "" where it can."""
+def _problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
+    """Why no test can be judged by these rules, "" where it can, and attempts and rules that may.
+
+    text : the rules, as JSON.
+    """
     from passk_cli.errors import PasskError
 
+    rules = json.loads(text)
     try:
-        (worst, low), (best, high) = (gated(attempts, n, rules) for n in (0, attempts))
+        (worst, low), (best, high) = (gated(attempts, n, text) for n in (0, attempts))
     except PasskError as error:
-        if error.name == "no-role-column":
-            return f"rules={rules}: a test passes or fails; write pass@K or pass^K"
-        return str(error).replace("minimum=", "min=")
-    if best == "fail":
-        return f"no outcome passes the test; {high}"
-    return "" if worst == "fail" else f"no outcome fails the test; {low}"
+        fewer = [settle.options for settle in error.settles if not any(settle.options.values())]
+        others = [{n: v for n, v in rules.items() if n not in options} for options in fewer]
+        if error.name in ("no-role-column", "unknown-metric") and "did you mean" not in str(error):
+            return f"rules={text}: a test passes or fails; write pass@K or pass^K", []
+        words = str(error.args[0]).replace("minimum=", "min=")
+        return words, [(attempts, other) for other in others]
+    if best != "fail" and worst == "fail":
+        return "", []
+    more = [(attempts + n, rules) for n in _MORE]
+    never = f"no outcome passes the test; {high}" if best == "fail" else ""
+    return never or f"no outcome fails the test; {low}", more
 
 
 def gated(attempts: int, passes: int, rules: str) -> tuple[str, str]:

@@ -186,6 +186,22 @@ def test_rules_that_cannot_judge_are_refused(given: dict[str, object], problem: 
     assert problem in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("attempts", "rules"),
+    [
+        (3, {"min": {"pass^1": 0.5}}),
+        (10, {"min": {"pass^1": 0.9}, "on_undecided": "fail"}),
+        (10, {"min_each": 0.5, "min_by": "lower"}),
+        (10, "min=0.9"),
+    ],
+)
+def test_a_marker_that_is_proposed_is_accepted(attempts: int, rules: object) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        asked(pytest.mark.passk(attempts=attempts, rules=rules).mark)
+    *_, written = str(error.value).partition("; write ")
+    assert asked(eval(written, {"passk": pytest.mark.passk}).mark)[0] >= attempts
+
+
 def test_what_is_refused_is_an_error_of_its_module(run) -> None:
     module = f"import pytest\n@pytest.mark.passk(attempts=3, rules={RULES.replace('min', 'mim')})\n"
     done = run(module + "def test_a(): pass\n")

@@ -190,6 +190,9 @@ def main() -> None:
     """Run the command line; every error the user can cause ends as one line and an exit code."""
     # Starting the threads of a linear algebra library costs more than its products here gain.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if "#" in sys.argv:
+        # A printed command says behind a # what it does; not every shell takes that as a comment.
+        del sys.argv[sys.argv.index("#") :]
     words = sys.argv[1:]
     code: Any
     try:

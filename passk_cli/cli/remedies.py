@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +9,7 @@ from dataclasses import replace
 from passk_cli.cli.manual import declared
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.errors import OF_COLUMNS, PasskError
+from passk_cli.errors import PasskError, offered
 from passk_cli.message import Said
 from passk_cli.option import Declared
 from passk_cli.settle import Settle
@@ -25,15 +24,10 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     asked = [str(settle) for settle in error.settles if not settle.complete]
     sentence = cut(printable("; ".join([str(error.args[0]), *asked])))
     lines = [f"error[{error.name}]: {sentence}"]
-    settles = [settle for settle in error.settles if settle.complete]
+    settles = offered(error, words[0])
     for settle, command in zip(settles, commands(settles, words), strict=True):
-        alone = len(settles) == 1 or not settle.why
-        lines.append(command if alone else f"{command}  # {settle.why}")
-    last = [settle.why for settle in settles if len(settles) == 1 and settle.why]
-    place = error.parts[0]
-    if error.name in OF_COLUMNS and words[0] != "describe" and os.path.exists(place):
-        last.append(f"other columns: {shlex.join(['passk', 'describe', place])}")
-    return "\n  ".join(cut(printable(line)) for line in [*lines, "; ".join(last)] if line)
+        lines.append(f"{command}  # {settle.why}" if settle.why else command)
+    return "\n  ".join(cut(printable(line)) for line in lines)
 
 
 def with_remedies(said: Said, words: Sequence[str]) -> Said:

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, not_named
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, COUNTED, Request
 from passk_cli.files.sources.arguments import comes_once, paths_of
 from passk_cli.limits import refuse_many
 from passk_cli.message import Message
-from passk_cli.near import meant
 from passk_cli.option import changed, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
@@ -206,14 +205,10 @@ def require_met(asked: Collection[tuple[str, str]], every: Sequence[Counts]) -> 
 
     asked : options and names, as `Request.chosen_names`.  every : the data that was read.
     """
-    met = {each for counts in every for each in counts.facts.met}
-    for option, name in sorted({*asked} - met):
-        models = {series[0] for counts in every for series in counts.series}
-        tasks = {task for counts in every for task in counts.tasks}
-        noun, known = ("model", models) if option == "--alias" else ("task", tasks)
-        raise ParameterError(
-            f"{option} {name}: no such {noun}; {meant(name, sorted(known))}", name=f"no-such-{noun}"
-        )
+    for each in sorted(asked):
+        near = [counts.facts.named.get(each, "there are none") for counts in every]
+        if all(near):
+            raise not_named(*each, near[0])
 
 
 def require_few_groups(counts: Counts, most: float) -> None:

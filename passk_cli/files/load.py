@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from passk_cli.cleanup import no_room, temporary_folder
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, not_named
 from passk_cli.files.counting.checks import require_as_written, require_sound
 from passk_cli.files.counting.diagnosis import explain
 from passk_cli.files.counting.policies import decide
@@ -188,15 +188,13 @@ def _counts(
     summary = summary_file(statement.batches, tally.cells) or _summed_up(con, statement, tally)
     if summary is not None and not tolerant:
         raise summary
+    named = _near_names(con, statement) if request.chosen_names else {}
+    if request.only_tasks and all(named["--only-task", name] for name in request.only_tasks):
+        first = request.only_tasks[0]
+        raise not_named("--only-task", first, named["--only-task", first])
     counts = decide(con, statement, attempts, tally, tolerant)
-    if request.chosen_names:
-        rows = con.execute(statement.there()).fetchall()
-        models, tasks = ({name for name in names if name} for names in zip(*rows, strict=True))
-        met = {
-            (o, n) for o, n in request.chosen_names if n in (models if o == "--alias" else tasks)
-        }
-        alias = {new: old for new, old in request.alias.items() if ("--alias", new) in met}
-        counts = replace(counts, facts=replace(counts.facts, met=frozenset(met), alias=alias))
+    alias = {new: old for new, old in request.alias.items() if not named["--alias", new]}
+    counts = replace(counts, facts=replace(counts.facts, named=named, alias=alias))
     if request.price:
         from passk_cli.files.attempts.prices import require_all
 
@@ -205,8 +203,8 @@ def _counts(
     if request.passes and not statement.has_counts:
         words = con.execute(statement.words()).fetchall()
         said.append(NAMED_OUTCOMES(
-            passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1],
-            fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0],
+            passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
+            fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",
         ))  # fmt: skip
     counts = counts.saying(*map(refused, filter(None, [*errors, summary])), *said)
     if tolerant:
@@ -239,6 +237,15 @@ def _counts(
     # What it no longer needs.
     ledger.tidy()
     return counts.saying(*statement.messages)
+
+
+def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tuple[str, str], str]:
+    """Option and name of each model and task that an option names → what is near it; "" for a name
+    that is in the data."""
+    rows = con.execute(statement.there()).fetchall()
+    models, tasks = ({name for name in names if name} for names in zip(*rows, strict=True))
+    asked = [(o, n, models if o == "--alias" else tasks) for o, n in statement.request.chosen_names]
+    return {(o, n): "" if n in names else meant(n, sorted(names)) for o, n, names in asked}
 
 
 def _doubted(

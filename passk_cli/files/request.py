@@ -16,9 +16,9 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES
 from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
-from passk_cli.option import Option, split
+from passk_cli.option import Option, declared, split
 from passk_cli.outcomes.selection import selected
-from passk_cli.settle import Settle
+from passk_cli.settle import Settle, with_value
 from passk_cli.text import decoded
 
 # Columns of most outputs, which a group must not share its name with.
@@ -376,6 +376,16 @@ class Request:
             *(("--exclude-task", name) for name in self.exclude_tasks),
             *(("--only-task", name) for name in self.only_tasks),
         }
+
+    def settled(self, settle: Settle) -> Request:
+        """The request with the options of a remedy; None takes an option away.
+
+        >>> Request(by=("x",)).settled(Settle({"--by": ("y",), "--field": {"task": "case"}})).by
+        ('x', 'y')
+        """
+        fields = {each.option.name: field for field, each in declared(Request).items()}
+        own = {fields[flag]: value for flag, value in settle.options.items()}
+        return replace(self, **{n: with_value(n, getattr(self, n), v) for n, v in own.items()})
 
     def naming(self, models: Sequence[str]) -> Request:
         """The request in which a model's own name with brackets is no pattern.

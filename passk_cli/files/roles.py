@@ -265,11 +265,10 @@ def assign(
     Errors: DataError at `place` when a needed role has no column, or two.
     """
     for role, column in overrides.items():
-        parts = [part for part, _ in addends(role, column, columns)]
-        if absent := [part for part in parts if not find(part, columns)]:
-            problem = f"--field {role}={column}: no such column"
-            remedy = meant(absent[0], columns, _there_are(columns))
-            raise NoResults(place, problem, remedy, name="no-such-column")
+        absent = (part for part, _ in addends(role, column, columns) if not find(part, columns))
+        for name in (part for whole in absent for part in parts(whole) if not find(part, columns)):
+            remedy = meant(name, columns, _there_are(columns))
+            raise NoResults(place, f"no column {name!r}", remedy, name="no-such-column")
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:

@@ -62,7 +62,8 @@ class ReadFacts:
     without_outcome : files of a folder that do not have the outcome asked for.
     columns : every column, where files are only described.
     where, pool, passes, outcome, records, path : as the request has them.
-    met : option and name of the models and tasks that options name, of those in the data.
+    named : option and name of the models and tasks that options name → "" where it is in the data,
+        else what is near it.
     alias : name in the data → name that it counts as.
     numeric : the --by columns that hold numbers in every file.
     """
@@ -96,12 +97,14 @@ class ReadFacts:
     runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     without_outcome: tuple[str, ...] = ()
-    met: frozenset[tuple[str, str]] = frozenset()
+    named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     alias: Mapping[str, str] = field(default_factory=dict)
 
     def names_of(self, option: str) -> list[str]:
         """The names in the data that an option has."""
-        return sorted(name for flag, name in self.met if flag == option)
+        return sorted(
+            name for (flag, name), near in self.named.items() if flag == option and not near
+        )
 
     @property
     def varying(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import Any, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.errors import OF_COLUMNS, DataError, ParameterError, PasskError
+from passk_cli.errors import DataError, ParameterError, PasskError, offered
 from passk_cli.message import Said
 from passk_cli.option import Declared, split
 from passk_cli.settle import Settle, keywords, literal, with_value
@@ -69,16 +70,10 @@ class Call:
 
     def remedies(self, error: PasskError) -> list[str]:
         """A line for each alternative that settles an error, and what it does."""
-        settles = [settle for settle in error.settles if settle.complete]
-        alone = len(settles) == 1
-        lines = [
-            self.with_options(each) + f"  # {each.why}" * (not alone and bool(each.why))
-            for each in settles
+        return [
+            self.with_options(each) + f"  # {each.why}" * bool(each.why)
+            for each in offered(error, self.name)
         ]
-        describe = bool(lines) and error.name in OF_COLUMNS and self.name != "describe"
-        last = [each.why for each in settles if alone and each.why]
-        last += [f"other columns: passk_cli.describe({self.source})"] * describe
-        return [*lines, *["; ".join(last)] * bool(last)]
 
 
 @contextmanager
@@ -88,6 +83,7 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
     try:
         yield
     except (DataError, ParameterError) as error:
+        _let_go(error)
         settles = tuple(filter(None, (named(settle, options) for settle in error.settles)))
         own: PasskError
         if isinstance(error, DataError):
@@ -99,6 +95,14 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         for line in call.remedies(own) if call else ():
             own.add_note(f"  {printable(line)}")
         raise own from None
+
+
+def _let_go(error: BaseException) -> None:
+    """Close what the calls that ended in an error had open: connections, with their threads."""
+    seen: BaseException | None = error
+    while seen is not None:
+        traceback.clear_frames(seen.__traceback__)
+        seen = seen.__context__
 
 
 def in_keywords(said: Said, options: Options, call: Call) -> Said:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
@@ -61,6 +61,33 @@ class Runs:
         if not others:
             return cls(None, baseline, (SAME_RUN(file=name),))
         return cls(others, baseline, (BASELINE_LEFT_OUT(file=name),))
+
+    def read_baseline(self, read: Callable[..., Counts], request: Request) -> Counts:
+        """The baseline, of all its models.
+
+        Errors: DataError, with the remedies whose columns the new run has as well.
+        """
+        try:
+            return read(request.of_all_models(), self.baseline)
+        except DataError as error:
+            error.settles = self.fitting(error.settles, read, request)
+            raise
+
+    def fitting(
+        self, settles: Sequence[Settle], read: Callable[..., Counts], request: Request
+    ) -> tuple[Settle, ...]:
+        """The remedies of a baseline whose columns the new run has as well, and of this command:
+        another one would take the new run's files."""
+
+        def fits(settle: Settle) -> bool:
+            try:
+                if {"--by", "--where"} & {*settle.options}:
+                    read(request.settled(settle), self.files)
+            except PasskError as error:
+                return error.name != "no-such-column"
+            return not settle.command
+
+        return tuple(filter(fits, settles))
 
 
 def label_of(baseline: Any) -> str:

@@ -93,7 +93,7 @@ POOLED_FILES = Message(
 POOLED_TEMPERATURES = Message(
     "pooled-temperatures", WARNING,
     "files of one model are pooled whose names hold different temperatures",
-    Settle({"--by": ("temperature",)}, "keeps them apart"),
+    "label them, as NAME@T0.2=FILE, to keep them apart",
     "The names of files contain a temperature, and nothing else tells their attempts apart, so"
     " attempts at different temperatures count as attempts of one model.")  # fmt: skip
 MIXED_COLUMNS = Message(

@@ -106,10 +106,12 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
             )
         readings.append((series, said, value))
     if column != TEMPERATURE and TEMPERATURE in counts.group_names:
+        values = {series[1 + counts.group_names.index(TEMPERATURE)] for series in counts.series}
+        settle = Settle({"--temperature": TEMPERATURE, "--by": None})
         raise ParameterError(
             f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'}",
             name="reserved-column",
-            settles=[Settle({"--temperature": TEMPERATURE, "--by": None})],
+            settles=[settle] * all(map(_NUMBER.fullmatch, values)),
         )
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     # As text as well: 0.2 of a label and of a column are the same number.
@@ -143,6 +145,9 @@ def degrees(temperature: float) -> str:
     ('0.2', '1')
     """
     return repr(temperature).removesuffix(".0")
+
+
+_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
 def _number(column: str, text: str) -> float:

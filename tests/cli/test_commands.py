@@ -305,7 +305,7 @@ def test_a_bayesian_bootstrap_of_models_that_always_pass(passk: Passk, tmp_path:
     [
         (
             "estimate --population these-tasks --interval percentile",
-            "--interval jackknife\n",
+            "--interval jackknife  # has an interval\n",
         ),
         ("bootstrap --population these-tasks", "2,000,000 attempts at a task"),
         ("compare --population these-tasks -k 1", "--population new-tasks"),

@@ -59,8 +59,8 @@ def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, tmp_pat
     path.write_text("task,passed\na,true\na,maybe\nb,false\nb,maybe\n")
     done = passk("estimate", path)
     fails, passes = (line.split("  ")[1:] for line in done.err.splitlines()[1:])
-    assert fails[1] == "# if maybe (2 of 4) fails: reads 2 tasks × 2 attempts"
-    assert passes[1] == "# if maybe (2 of 4) passes: reads 2 tasks × 2 attempts"
+    assert fails[1] == "# if maybe fails, 2 of 4: reads 2 tasks × 2 attempts"
+    assert passes[1] == "# if maybe passes, 2 of 4: reads 2 tasks × 2 attempts"
     for (command, _), rate in ((fails, "0.250"), (passes, "0.750")):
         own = passk(*command.split()[1:], "-k", "1")
         assert (own.code, f"pass@1 {rate}" in own.out) == (0, True)

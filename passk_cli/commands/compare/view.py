@@ -801,7 +801,7 @@ class Compare(Question, CompareOptions):
             require_no_copies(study.counts, options.request.models)
             return study
         label = label_of(runs.baseline)
-        other = read(self.request(options).of_all_models(), runs.baseline)
+        other = runs.read_baseline(read, self.request(options))
         counts, counts_of_baseline = joined(read(self.request(options), runs.files), other, label)
         study = super().study(options, lambda request, source=None: counts)
         notes = (note.about(f"baseline {label}") for note in reading_notes(other))

@@ -20,7 +20,6 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, series_name
-from passk_cli.settle import Settle
 from passk_cli.study.extremes import named, range_of
 from passk_cli.study.metrics import Metrics, supported_k
 from passk_cli.study.section import GROUPS, MODEL, NUMBER, Number, Numbers, Section, SeriesRow, view
@@ -31,11 +30,11 @@ _CURVE_POINTS = 16
 
 LITTLE_VARIETY = Message(
     "little-variety", WARNING,
-    "gains of {models} from more attempts come with little variety",
-    Settle({"--full": True}, "has the numbers"),
-    "pass@k rises with k, and nearly all solutions behind the rise are one that passes and one that"
-    " fails: attempts repeat a guess instead of exploring. Said where the interval of the gain lies"
-    " above 0 and its variety is at most a tenth above the least that a gain can have.",
+    "gains of {models} from more attempts come with little variety", "",
+    "`--full` has the numbers. pass@k rises with k, and nearly all solutions behind the rise are"
+    " one that passes and one that fails: attempts repeat a guess instead of exploring. Said where"
+    " the interval of the gain lies above 0 and its variety is at most a tenth above the least that"
+    " a gain can have.",
 )  # fmt: skip
 UNPARSED_SOLUTIONS = Message(
     "unparsed-solutions", NOTE,

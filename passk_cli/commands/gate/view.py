@@ -1007,9 +1007,9 @@ class Gate(Question, GateOptions):
         }.items():  # fmt: skip
             if source is not None and there:
                 raise ParameterError(
-                    f"{option} is about files that a file of rules names; leave the others out",
+                    f"{option} is about the files that a file of rules names; name no others",
                     name="contradicting-options",
-                    settles=[Settle({option: None}, "is about these")],
+                    settles=[Settle({option: None}, "judges these")] if question.ruled else (),
                 )
         if source is not None:
             question.require_rules()
@@ -1163,14 +1163,18 @@ class Gate(Question, GateOptions):
                 missing_cost=request.missing_cost, alias=request.alias,
                 exclude_tasks=request.exclude_tasks, only_tasks=request.only_tasks,
             )  # fmt: skip
-            past = past_of(read, of_past, self.baseline)
+            try:
+                past = past_of(read, of_past, self.baseline)
+            except PasskError as error:
+                error.settles = runs.fitting(error.settles, read, request)
+                raise
             baseline = past.counts
         elif runs.baseline is None:
             counts = read(request.keeping(self.baseline), runs.files)
         else:
             counts = read(request, runs.files)
             try:
-                baseline = read(request.of_all_models(), runs.baseline)
+                baseline = runs.read_baseline(read, request)
             except DataError as error:
                 raise without_runs(read, runs.baseline) or error from None
         # The baseline says what has to be shown: a new run cut short must not ask for less.
@@ -1233,16 +1237,20 @@ class Gate(Question, GateOptions):
             sides = Sides.of(study, self.baseline)
         return Trial(whole, sides, study.metrics, self.unpaired, self.attempts)
 
+    @property
+    def ruled(self) -> bool:
+        """Whether its own options give a rule to check."""
+        declared = self.attempts is not None and self.unpaired != "drop"
+        automatic = EveryTask, EveryAttempt
+        return declared or not all(isinstance(rule, automatic) for rule in self.chosen)
+
     def require_rules(self, *, first: bool | None = None, averaged: bool = False) -> None:
         """ParameterError for no rule, and for options that need another one.
 
         first : whether the baseline is yet to come; None of a run without a file of rules.
         averaged : whether the run is judged as part of an average.
         """
-        declared = self.attempts is not None and self.unpaired != "drop"
-        automatic = EveryTask, EveryAttempt
-        ruled = declared or not all(isinstance(rule, automatic) for rule in self.chosen)
-        if not ruled and not averaged:
+        if not self.ruled and not averaged:
             raise ParameterError(
                 "no rule to check",
                 name="no-rule",

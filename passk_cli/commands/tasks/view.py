@@ -606,7 +606,7 @@ class EachTask(Question, TasksOptions):
             return replace(study, decided={"against": self.against})
         study = super().study(options, lambda request, source=None: read(request, runs.files))
         request = self.request(options)
-        other = only_models(read(request.of_all_models(), runs.baseline), request)
+        other = only_models(runs.read_baseline(read, request), request)
         names = [name_beside(path, options.files) for path in paths_of(self.against)]
         label = ", ".join(names) or label_of(self.against)
         return replace(study, baseline=other, reading=runs.notes, decided={"against": label})

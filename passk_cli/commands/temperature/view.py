@@ -72,8 +72,9 @@ MODELS_LACK_TASKS = Message(
 RANK_FLIP = Message(
     "rank-flip", NOTE,
     "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
-    " of models also {more:reverses|reverse}}", Settle({"--full": True}, "has all pairs"),
-    "Which of two models is better depends on k and the temperature.")  # fmt: skip
+    " of models also {more:reverses|reverse}}", "",
+    "Which of two models is better depends on k and the temperature. `--full` has all pairs.",
+)  # fmt: skip
 
 _FIRST = (
     "Share of the resamples of the tasks in which it comes first, ties split; no test, and not the"

@@ -109,8 +109,8 @@ CHANGES_OF_PARTS = Message(
     "changes-of-parts", NOTE,
     "changes of {metric} are not sought; those of its parts are",
     (
-        Settle({"-m": "{amount}"}, "seeks the amount's"),
-        Settle({"-m": "pass@1"}, "seeks the pass rate's"),
+        Settle({"-m": "{amount}"}, "seeks changes of the amount"),
+        Settle({"-m": "pass@1"}, "seeks changes of the pass rate"),
     ),
     "A ratio of means moves with the amount or with the pass rate: a change is sought in each, with"
     " its own rate of false alarms.",

@@ -156,7 +156,9 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
             problem += f": {int(count[wrong].sum()):,}, first of {' '.join(series)} at task {task}"
             raise DataError(place, problem, remedy, name="missing-value", settles=settles)
 
-    finite = Settle({"--where": f"isfinite({quote_name(column or '')})"}, "leaves them out")
+    finite = Settle(
+        {"--where": f"isfinite(TRY_CAST({quote_name(column or '')} AS DOUBLE))"}, "leaves them out"
+    )
     if values is _amount:
         value = np.where(empty, np.nan, value)
         if role == "cost" and statement.request.price:

@@ -227,7 +227,7 @@ def _refused(
     known = lost < counts.n
     if known.any():
         remedy = "a missing amount is not 0"
-        mean = Settle({"--missing-cost": "mean"}, "takes the mean of the task's others")
+        mean = Settle({"--missing-cost": "mean"}, "takes the mean of the other attempts")
         # Where a task has none that is known, there is no mean.
         settles = [*[mean] * bool(known[lost > 0].all()), *WITHOUT_AMOUNTS]
     (row,) = first_rows(query.con, query.statement, lacking(role, request))

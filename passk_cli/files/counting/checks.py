@@ -63,11 +63,17 @@ def mixed_tasks(kinds: Mapping[str, str], tasks: Texts) -> Iterator[Said]:
 
 def several_scores(batches: Iterable[Batch], request: Request) -> Iterator[Said]:
     """The message that a table of attempts has none of several scores, of the first such file."""
+    kept = request.conversion.columns if request.conversion else ()
     for batch in batches:
         kinds, outcome = batch.layout.kinds, batch.roles.outcome
         scores = [column for column in candidates("score", kinds) if column not in request.by]
         named = "score" in request.fields or kinds.keys() >= set(CANONICAL)
-        if len(scores) > 1 and not named and batch.roles.column("score") == outcome:
+        if (
+            len(scores) > 1
+            and not named
+            and not {*scores} <= {*kept}
+            and batch.roles.column("score") == outcome
+        ):
             joined = ",".join(scores)
             yield SEVERAL_SCORES(columns=scores, outcome=outcome, first=scores[0], joined=joined)
             return

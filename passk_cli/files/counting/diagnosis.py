@@ -237,7 +237,7 @@ def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataEr
         for value in (json.loads(text) for text, _ in values if text):
             for entry in value if isinstance(value, list) else [value]:
                 names |= dict.fromkeys(entry if isinstance(entry, dict) else ())
-        problem = f"--field outcome={outcome}: no record has it"
+        problem = f"no column {outcome!r}"
         remedy = f"{base} holds {', '.join(islice(names, 12)) or 'no fields'}"
         return DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
     return None

@@ -72,7 +72,7 @@ def decide(
         _refuse(con, refusing, tally, tolerant=False)
         remedy = "is the condition too narrow?" if request.where else "is the file complete?"
         if request.only_tasks or request.exclude_tasks:
-            remedy = "do the tasks that are chosen or left out leave one?"
+            remedy = "do the tasks that are left out leave one?"
         raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
     orders = dict(chain.from_iterable(batch.layout.orders.items() for batch in batches))
     columns = [cells[column][attempted].filled for column in ("name", *groups)]

@@ -35,13 +35,14 @@ from passk_cli.files.roles import (
     candidates,
     judge,
     leaf,
+    parts,
     spelled,
     strength,
     words,
 )
 from passk_cli.files.sources.arguments import comes_once
-from passk_cli.option import declared
-from passk_cli.settle import Blank, Settle, with_value
+from passk_cli.near import did_you_mean, nearest
+from passk_cli.settle import Blank, Settle
 from passk_cli.text import first_few, plural
 
 if TYPE_CHECKING:
@@ -516,7 +517,9 @@ def proposed(
         whole = _completed(error.settles, request, read) if small else error.settles
         return error if whole == error.settles else error.but(type(error), settles=whole)
     asked = {**request.fields, **({"outcome": request.outcome} if request.outcome else {})}
-    wrong = [role for role in asked if f"{role}={asked[role]}" in error.problem]
+    absent = {part: role for role, column in asked.items() for part in parts(column)
+              if error.problem.startswith(f"no column {part!r}")}  # fmt: skip
+    wrong = [*absent.values()]
     offered = {role for settle in error.settles for role in settle.options.get("--field", {})}
     structures: list[Structure] = []
     # Of what attempts took or said no reading knows.
@@ -549,6 +552,12 @@ def proposed(
     if error.name in ("no-task-column", "no-outcome-column") and pair and not settles:
         agree = "an attempt passes where {} agrees with {}? write a column that says so"
         question = question or agree.format(*pair)
+    columns = [path for structure in structures for path in structure.columns]
+    likely = (nearest(name, columns) for name in absent if name not in columns)
+    if near := next(filter(None, likely), []):
+        # A word that is nearly right says what is to be read.
+        settles = [s for s in settles if near[0] in s.options.get("--field", {}).values()][:1]
+        return error.but(type(error), remedy=did_you_mean(near), settles=settles)
     # Beside its own remedies stands what else may be done.
     own = error.name == "no-results" and all("--skip-bad" in each.options for each in settles)
     remedy = question or error.words * (not settles or own)
@@ -626,7 +635,8 @@ def _settled(
                 f"{plural(missing, 'value')} of {outcome} are missing: what does that mean?"
             )
         best = best if settles else reading.score
-        why = f"reads {_size(counts)}" + f", outcome {outcome}" * (outcome != "outcome")
+        chosen = outcome == "outcome" or "outcome" in settle.options.get("--field", {})
+        why = f"reads {_size(counts)}" + f", outcome {outcome}" * (not chosen)
         if "--missing" in settle.options:
             fails = f"{why}; {plural(missing, 'missing outcome')} fail"
             dropped = Settle({**settle.options, "--missing": "drop"}, "leaves these out")
@@ -693,12 +703,11 @@ def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
     if reading.question == "words" and 0 < len(unknown) < len(values):
         passing = [value for value in values if judge(value, None) is True]
         one, count = len(unknown) == 1, sum(map(values.__getitem__, unknown))
-        why = f"if {first_few(unknown)} ({count:,} of {values.total():,}) "
+        subject, share = f"if {first_few(unknown)}", f"{count:,} of {values.total():,}"
+        fails, passes = ("fails", "passes") if one else ("fail", "pass")
         return [
-            Settle({**options, "--fails": (*unknown,)}, why + ("fails" if one else "fail")),
-            Settle(
-                {**options, "--passes": (*passing, *unknown)}, why + ("passes" if one else "pass")
-            ),
+            Settle({**options, "--fails": (*unknown,)}, f"{subject} {fails}, {share}"),
+            Settle({**options, "--passes": (*passing, *unknown)}, f"{subject} {passes}, {share}"),
         ]
     if reading.question in ("threshold", "parts") or len(values) != 2:
         return []
@@ -723,18 +732,6 @@ def _distinct(ranked: Sequence[RankedReading], request: Request) -> Iterator[Ran
             yield reading
 
 
-def _added(request: Request, settle: Settle) -> Request:
-    """The request with the options of a remedy; None takes an option away.
-
-    >>> _added(Request(by=("x",)), Settle({"--by": ("y",), "--field": {"task": "case"}})).by
-    ('x', 'y')
-    """
-    fields = {each.option.name: field for field, each in declared(Request).items()}
-    own = {fields[flag]: value for flag, value in settle.options.items()}
-    values = {name: with_value(name, getattr(request, name), value) for name, value in own.items()}
-    return replace(request, **values)
-
-
 def _tried(
     settle: Settle,
     request: Request,
@@ -746,7 +743,7 @@ def _tried(
     What is pooled, or kept apart, by one column is so by the others.
     """
     try:
-        asked = replace(_added(request, settle), conversion=None, resume=None)
+        asked = replace(request.settled(settle), conversion=None, resume=None)
         return settle, read(asked)
     except PasskError as error:
         kind = next((name for name in ("--pool", "--by") if name in settle.options), "")

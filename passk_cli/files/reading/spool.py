@@ -210,7 +210,7 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
         one_of(judged[0], request.outcome, every)
     if len(set(chosen.values())) > 1 and request.outcome is None:
         problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
-        each_one = Settle({"--outcome": ONLY}, "reads each file's only one")
+        each_one = Settle({"--outcome": ONLY}, "reads the only one of each file")
         others = [Settle({"--outcome": name}) for name in [*every][:2]]
         settles = [each_one, *others]
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)

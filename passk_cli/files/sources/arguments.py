@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
-from passk_cli.errors import DataError, ParameterError, not_there
+from passk_cli.errors import DataError, ParameterError, files_near, not_there
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
@@ -31,7 +31,7 @@ from passk_cli.files.sources.source import (
     require_whole,
     without_suffixes,
 )
-from passk_cli.near import meant
+from passk_cli.near import did_you_mean, nearest, there_are
 from passk_cli.text import decoded, name_of
 
 # What rows of Python's are called, and the model of data that names none and is no file.
@@ -280,7 +280,13 @@ def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | Pa
     """
     if is_result(name):
         return not_there(name)
-    problem = f"no such file, and no such model; {meant(name, models)}"
+    path, _, runs = name.partition(":")
+    if runs and os.path.exists(path):
+        problem = f"runs of a history are written {path}:last5, in `passk gate`"
+    else:
+        near = nearest(name, models) or files_near(name)
+        problem = "no such file, and no such model; "
+        problem += did_you_mean(near) if near else there_are(models)
     return ParameterError(f"{option} {name}: {problem}", name="no-such-model")
 
 

@@ -61,7 +61,7 @@ def test_a_column_of_the_file_is_no_outcome(passk: Passk, path: Path) -> None:
     """With success as the outcome each result's id would be a task."""
     done = passk("estimate", path, "--field", "outcome=success", "--missing", "fail")
     assert done.code == 2
-    assert "no such column" in done.err
+    assert "no column 'success'" in done.err
     assert done.out == ""
 
 

@@ -293,7 +293,7 @@ def test_joined_names_are_never_the_same_and_have_places(tmp_path: Path) -> None
     with pytest.raises(DataError, match="no task in") as error:
         read(path, fields=fields)
     assert error.value.place == f"{path}:4"
-    with pytest.raises(DataError, match="no such column"):
+    with pytest.raises(DataError, match="no column 'zz'"):
         read(rows, fields={"task": "a,zz"})
     # A column that is so called is itself.
     assert read([{"a,b": "t", "a": 1, "b": 2, "passed": 1}], fields=fields).tasks == ("t",)
