@@ -179,7 +179,11 @@ def _of_structure(
         return
     taken = {part for path in given.values() for part in path.split(",")} | {*request.by}
     free = {path: column for path, column in columns.items() if path not in taken}
-    compared = {p for pair in _agreeing(free) for p in pair if strength("outcome", p) < 3}
+    pairs = [*_agreeing(free)]
+    compared = {path for pair in pairs for path in pair if strength("outcome", path) < 3}
+    # What stands with an answer, apart from what was expected, tells the answer again.
+    told = {_within(answer) for answer, gold in pairs if _within(answer) != _within(gold)}
+    compared |= {p for p in free if _within(p) in told and strength("outcome", p) < 1.7}
     tasks = _tasks(structure, free)
     outcomes = {p: _outcome(c) for p, c in free.items() if p not in compared}
     if "task" in given or (request.template and "task" in request.template.names):
@@ -257,7 +261,7 @@ def _is_one_of(outcomes: Collection[str], outcome: str) -> bool:
     before, _, last = outcome.rpartition(".")
     above, last = before.rpartition(".")[0], re.escape(last)
     alike = [path for path in outcomes if re.fullmatch(rf"{re.escape(above)}\.[^.]+\.{last}", path)]
-    return bool(above) and len(alike) > 2
+    return bool(above) and len(alike) > 1
 
 
 def _is_of(column: FieldColumn, model: FieldColumn | None) -> bool:
@@ -336,7 +340,7 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         # Where attempts have numbers a task has several, as a rule.
         numbered = any(1 < len(plain[name].counts) < structure.size for name in numbers)
         alone = len(values) == structure.size > 1
-        score -= 2.0 * unlikely + 2.0 * (named < 1.7 and alone and numbered)
+        score -= 2.0 * unlikely + 3.0 * (named < 1.7 and alone and numbered)
         # An id of each row, such as a trial's, is a task's only where it is called so.
         score -= 2.0 * (unlikely and alone)
         score -= 2.0 * (named < 3 and all(map(NUMBERED.fullmatch, values)) and int not in kinds)
@@ -354,7 +358,7 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         if suite:
             scores[f"{suite},{path}"], score = score - 0.5, score - 3
         scores[path] = score
-    likely = {path: score for path, score in scores.items() if score > 0}
+    likely = {path: score for path, score in scores.items() if score > 0.5}
     if max(likely.values(), default=0) < 1:
         likely |= {f"{one},{other}": 1.0 for one, other in _grids(plain)}
     return likely

@@ -504,6 +504,12 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
                  for i in range(6)] for name in ("static", "verified")}],
         "--records {setting} --field outcome=went_correct",
     ),
+    "an answer told twice": (
+        [{"id": f"q{i}", "ground_truth": i % 3 > 0, "by": {
+            name: {"prediction": i % 2 > k, "verdict": ("INCORRECT", "CORRECT")[i % 2 > k]}
+            for k, name in enumerate(("sure", "calm"))}} for i in range(12)],
+        "",
+    ),
     "a verdict beside a grade, in a table's words": (
         [{"task_id": i, "pass": "True", "accuracy": 4 + i % 2} for i in range(4)],
         "--field outcome=pass",
