@@ -312,7 +312,8 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
     """Columns that may be the task, also two together, and how likely each is."""
     plain = {p: c for p, c in columns.items() if not c.listed and c.counts}
     statements = [c for c in plain.values() if words(c.path) & _STATEMENTS]
-    statements = [c for c in statements if not (_is_amount(c.path) or is_setting(c.path))]
+    statements = [c for c in statements if leaf(c.path) in _STATEMENTS or not is_setting(c.path)]
+    statements = [column for column in statements if not _is_amount(column.path)]
     numbers = [name for name in candidates("attempt", structure.usual) if name in plain]
     scores: dict[str, float] = {}
     for path, column in plain.items():
@@ -325,7 +326,7 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         if unlike or max(map(len, values)) > 10 * _LONG or constant:
             continue
         evenly = max(values.values()) <= 2 * min(values.values()) > 2
-        own = evenly or (kinds == {str} and len(values) == structure.size)
+        own = evenly or (len(values) == structure.size and (kinds == {str} or _is_count(column)))
         if not (named or own) or (named < 1.7 and _is_prose(column) and column not in statements):
             # Under a name of its own a task comes about equally often, or is the id of a row.
             continue
@@ -428,6 +429,7 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     if not texts:
         both, plain = len({*verdicts}) == 2, said <= {"true", "false"} and bool(said)
         foreign = is_setting(column.path) or words(last) & (_STATEMENTS | _ANSWERED | _ANSWERS)
+        foreign = foreign or strength("attempt", column.path) > 1.2
         if named == 0 and not (both and len(verdicts) == len(column.flat) and not foreign):
             return None
         score += (
@@ -580,8 +582,10 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     """Columns of answers, each with one of what was expected, which have values in common."""
     texts = {path: c for path, c in columns.items() if not (c.listed or _is_amount(path))}
     for (gold, one), (answer, other) in product(texts.items(), repeat=2):
-        alike = words(answer) & (_ANSWERED | words(gold)) - _EXPECTED
-        meant = words(gold) & (_STATEMENTS | _TRUTHS) and alike and not words(answer) & _EXPECTED
+        rest = words(gold) - _EXPECTED
+        alike = rest < words(gold) and rest and rest <= words(answer)
+        meant = words(gold) & (_STATEMENTS | _TRUTHS) and (alike or words(answer) & _ANSWERED)
+        meant = meant and not words(answer) & _EXPECTED
         if meant and leaf(gold) != leaf(answer) and {*other.counts} & {*one.counts}:
             yield answer, gold
 

@@ -239,7 +239,11 @@ def below(
         single = [(context, value) for context, value in members if isinstance(value, dict)]
         if records:
             yield way, records[:ROWS], False
-            yield from below(records[:ROWS], way)
+            # Of lists in a list those whose entries name models are read, and those of one record.
+            alone = len(records) == len(members)
+            for deeper, inner, values in below(records[:ROWS], way):
+                if alone or (not values and candidates("model", inner[0][1])):
+                    yield deeper, inner, values
         elif name == "{}" and single:
             yield way, single[:ROWS], False
         elif name == "{}" and _are_flags([value for _, value in members], way):
