@@ -1,8 +1,8 @@
 """Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
 
-A table that is too wide loses a decimal, then the middle of its long names.  Of few rows it then
-has intervals below their estimates, or is split into blocks of columns; of many, columns that do
-not fit wait for --full, which shows whole names and all columns.
+A table that is too wide loses a decimal.  Of few rows it then has intervals below their estimates
+and long names in several lines, or is split into blocks of columns; of many, long names lose their
+middles, and columns that do not fit wait for --full, which shows all of both.
 """
 
 from __future__ import annotations
@@ -102,22 +102,20 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     # Decimals that were asked for stay.
     less = style if style.digits is not None or not style.decimals else fewer
     every = list(range(len(table.columns)))
-    shapes = [_Shape(style), _Shape(less), _Shape(less, cut=not style.full)]
     whole = style.full or len(table.rows) <= _FEW
-    if whole:
-        shapes.append(_Shape(less, cut=not style.full, stacked=True))
-    for shape in shapes:
+    last = _Shape(less, stacked=True) if whole else _Shape(less, cut=True)
+    for shape in (_Shape(style), _Shape(less), last):
         columns = _columns(table, shape, every, width)
-        if shape is shapes[-1]:
+        if shape is last:
             _narrowed(columns, table, every, width, names=shape.stacked)
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
             return
-    last = _Shape(style if whole else less, cut=not whole)
-    narrow = _columns(table, last, every, 0)
+    part = _Shape(style) if whole else last
+    narrow = _columns(table, part, every, 0)
     blocks = _blocks(table, narrow, width)
     for places in blocks if whole else blocks[:1]:
-        columns = _columns(table, last, places, width, _NARROWEST)
+        columns = _columns(table, part, places, width, _NARROWEST)
         _narrowed(columns, table, places, width, names=whole)
         yield _grid(table, columns, places), 0 if whole else len(every) - len(places)
 
