@@ -292,7 +292,7 @@ def pooled(
 def moved(rates: Floats, effect: float | Floats) -> Floats:
     """Rates whose logits are moved by an effect, or by one each; those of 0 and 1 stay.
 
-    >>> moved(np.array([0.0, 0.5]), math.log(3)).tolist()
+    >>> moved(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
     [0.0, 0.75]
     """
     odds = np.exp(effect)

@@ -256,8 +256,8 @@ def test_what_is_wrong_is_named_with_its_line(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["a.jsonl", "--rules", "passk.toml"], "--rules is about files that a file of rules names"),
-        (["a.jsonl", "--check"], "--check is about files"),
+        (["a.jsonl", "--rules", "passk.toml"], "--rules is about the files that a file of rules"),
+        (["a.jsonl", "--check"], "--check is about the files"),
     ],
 )
 def test_options_that_exclude_rules(
@@ -585,7 +585,7 @@ def test_a_history_that_is_not_there_yet_has_its_first_night(tmp_path: Path, pas
     assert "suite t: baseline " in refused.err
     assert 'first = "pass" is its first night' in refused.err
     refused = passk("gate", tmp_path / "new.jsonl", "--min", "pass@1=0.1", "--first", "pass")
-    assert (refused.code, "--first is about files that" in refused.err) == (2, True)
+    assert (refused.code, "--first is about the files that" in refused.err) == (2, True)
 
 
 def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others(

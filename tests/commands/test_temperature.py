@@ -277,7 +277,7 @@ def test_files_of_two_temperatures_are_not_pooled_in_silence(passk: Passk, write
     files = [write("m_T0.2.csv", text), write("m_T0.8.csv", text + "m,b,1\n")]
     done = passk("estimate", *files, "-k", "1")
     assert "warning[pooled-temperatures]" in done.err
-    assert "--by temperature keeps them apart" in done.err
+    assert "label them, as NAME@T0.2=FILE, to keep them apart" in done.err
     plain = [write("part1.csv", text), write("part2.csv", text + "m,b,1\n")]
     assert "note[pooled-files]" in passk("estimate", *plain, "-k", "1").err
 

@@ -296,7 +296,7 @@ def test_names_of_members_lead_nowhere(tmp_path: Path) -> None:
 def test_a_zip_of_something_else_is_no_log(tmp_path: Path) -> None:
     path = tmp_path / "a.eval"
     path.write_bytes(archive({"a.txt": b"x"}))
-    with pytest.raises(DataError, match="binary file"):
+    with pytest.raises(DataError, match="an archive, which is not unpacked"):
         read(path)
 
 
