@@ -232,7 +232,7 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
         for field in (*declared(Request), "cluster"):
             if given.get(field) is not None:
                 raise ParameterError(
-                    f"{field}= is for reading, and these counts are read; see read(…)",
+                    f"these counts are already read; leave {field}= out, or give it to read(…)",
                     name="contradicting-options",
                 )
         given = {**given, "cluster": data.cluster}

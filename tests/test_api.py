@@ -304,7 +304,9 @@ def test_counts_are_not_read_again() -> None:
         ("cluster", "repo"),
         ("missing", "fail"),
     ):
-        with pytest.raises(passk_cli.ParameterError, match=f"{field}= is for reading, and these"):
+        with pytest.raises(
+            passk_cli.ParameterError, match=f"these counts are already read; leave {field}="
+        ):
             passk_cli.estimate(counts, **{field: value})
     with pytest.raises(passk_cli.DataError, match=r"Counts: no column 'repo'; read them with read"):
         passk_cli.compare(counts, sensitivity="repo")

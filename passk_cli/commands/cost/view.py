@@ -278,7 +278,7 @@ class Spent(Section[Outlay]):
         yield self.study.sizes([outlay.rate for outlay in self.records])
         yield self.study.confidence.words()
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
-            yield "range: out of attempts"
+            yield "range: attempts ran out before the budget"
         elif self.chosen and self.numbers:
             yield "other budgets: --at"
 

@@ -62,8 +62,8 @@ NO_PREDICTION = Message(
 )  # fmt: skip
 CONTRADICTED_LAW = Message(
     "contradicted-law", WARNING,
-    "counts of {models} contradict the ex-gaussian fit (misfit {misfit:=amount} >"
-    " {limit:=amount}){?weighed|: weighed instead}",
+    "counts of {models} do not fit the ex-Gaussian model (misfit {misfit:=amount} >"
+    " {limit:=amount}){?weighed|; weighted fits are used}",
     meaning="The misfit says how much better another spread of success rates explains the counts"
     " than this model does. Above the limit, the estimate is that of the weighed fits and the"
     " interval holds both. Of several models, the message has the largest misfit.")  # fmt: skip

@@ -97,8 +97,8 @@ ROUGH = Message(
     meaning="Predicted powers rest on a normal approximation. In simulations they were off below"
     " 50 tasks, and where a mean is within 0.1 of 0 or 1.")  # fmt: skip
 PILOT_MODELS = Message(
-    "pilot-models", NOTE, "intervals are for {model}, which varies most",
-    Settle({"--model": Blank("NAME")}, "chooses others"),
+    "pilot-models", NOTE, "widths are for {model}, the most variable model",
+    Settle({"--model": Blank("NAME")}, "chooses another"),
     "Of a pilot of several models, intervals are planned for the model whose values vary most, and"
     " differences for the pair whose differences vary most, metric by metric: other models and"
     " pairs need no more tasks.")  # fmt: skip

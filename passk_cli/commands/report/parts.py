@@ -169,7 +169,7 @@ SEPARATION = Part(
 ORDER = Part(
     "order",
     "Order of attempts",
-    "Where later attempts pass more, or less, often, pass@k does not describe the attempts.",
+    "If pass rates drift over attempts, pass@k misstates them.",
     "order",
     most=FEW,
     repeated=True,
@@ -211,7 +211,7 @@ FLIPS = Part(
 SUSPECTS = Part(
     "suspects",
     "Suspicious tasks",
-    "Models that do worse on the other tasks pass a suspicious task more often.",
+    "A task is suspicious if models that do worse elsewhere pass it more often.",
     "tasks",
     lambda page, counts: {"suspects": True, "rows": 5},
     drawn=False,

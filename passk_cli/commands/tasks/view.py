@@ -77,7 +77,7 @@ _COARSE = (
 )
 NO_SUSPECT_POSSIBLE = Message(
     "no-suspect-possible", NOTE,
-    "with {models:model} the smallest p is {smallest:=p}: no task can become significant", "",
+    "{models:model} {models:is|are} too few to flag a task (smallest possible p {smallest:=p})", "",
     _COARSE)  # fmt: skip
 SUSPECTS_TOGETHER = Message(
     "suspects-together", NOTE,
@@ -227,6 +227,8 @@ def agreed(study: Study) -> Sentence:
     counts = study.counts
     n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
     tasks, passed, failed = len(counts.tasks), int((c == n).sum()), int((c == 0).sum())
+    if not passed and not failed:
+        return ("No task passed, or failed, every attempt of every model.",)
     return (
         f"{passed:,} of {plural(tasks, 'task')} passed every attempt of every model, {failed:,}"
         " failed every attempt.",

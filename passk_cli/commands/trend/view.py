@@ -340,8 +340,8 @@ class Courses(Section[Course]):
         elif tested:
             least = min(tested, key=lambda course: course.p or 0.0)
             smallest = "p" if len(tested) == 1 else "smallest p"
-            none = "Otherwise no" if changed else "No"
-            yield (f"{none} difference between runs beyond chance is shown:"
+            runs = "Otherwise runs" if changed else "Runs"
+            yield (f"{runs} differ no more than chance explains:"
                    f" {smallest} {p_relation(least.p or 0.0)}.",)  # fmt: skip
 
     def context(self) -> Iterator[str]:
@@ -352,7 +352,7 @@ class Courses(Section[Course]):
         if _has_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
             alpha = 1 - self.study.confidence.level
             whose = " of a model" if len(self.records) > 1 else ""
-            yield f"false alarm in {HORIZON} uncorrelated runs{whose}: {100 * alpha:g} %"
+            yield f"{100 * alpha:g} % chance of a false alarm in {HORIZON} uncorrelated runs{whose}"
         yield f"{100 * self.study.confidence.level:g} %"
 
     def details(self) -> Iterator[str]:
