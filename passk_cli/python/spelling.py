@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shlex
@@ -103,6 +104,8 @@ def _let_go(error: BaseException) -> None:
     while seen is not None:
         traceback.clear_frames(seen.__traceback__)
         seen = seen.__context__
+    # What was tried for a remedy ended in errors of its own, which hold each other.
+    gc.collect()
 
 
 def in_keywords(said: Said, options: Options, call: Call) -> Said:

@@ -274,11 +274,30 @@ def _number(value: float, unit: str, style: Style, signed: bool = False) -> str:
 
 
 def _interval(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
-    """Limits in brackets, without their unit, which the number before them has."""
+    """Limits in brackets, without their unit, which the number before them has.
+
+    A limit of a difference that excludes 0 does not round to it.
+
+    >>> _interval(0.0041, 0.03, "share", Style(digits=2), True)
+    '[+0.004, +0.03]'
+    >>> _interval(-0.0041, 0.03, "share", Style(digits=2), True)
+    '[0.00, +0.03]'
+    """
     if unit not in QUANTITIES:
-        return f"[{share(low, style, signed=signed)}, {share(high, style, signed=signed)}]"
+        apart = signed and low * high > 0
+        return f"[{', '.join(_limit(end, style, signed, apart) for end in (low, high))}]"
     first = _digits(low, unit, style, signed)
     return f"[{first}, {'∞)' if math.isinf(high) else _digits(high, unit, style, signed) + ']'}"
+
+
+def _limit(value: float, style: Style, signed: bool, apart: bool) -> str:
+    """A limit; apart from 0 with the decimals that show it, up to three more."""
+    texts = (
+        share(value, replace(style, digits=style.decimals + more), signed=signed)
+        for more in range(4 if apart else 1)
+    )
+    first, *finer = texts
+    return next((text for text in (first, *finer) if re.search("[1-9]", text)), first)
 
 
 def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> str:

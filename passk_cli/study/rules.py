@@ -58,8 +58,8 @@ class Rules:
         " n = 1. mid-p counts ties by half: up to 6.5 % false rejections at 5 %.")] = None
     adjust: Annotated[str | None, Option(
         "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS,
-        detail="Default: max-t, one level for all tests and intervals together, from signs that"
-        " they share; for --population these-tasks, holm. holm, bh and none adjust p alone.",
+        detail="Default: max-t, one simultaneous level, by random sign flips shared by all tests;"
+        " for --population these-tasks, holm. holm, bh and none adjust p alone.",
     )] = None
     family: Annotated[str, Option(
         "--family", help="Tests adjusted together", choices=FAMILIES,

@@ -75,13 +75,13 @@ FEW_TASKS_COST = Message(
     " holds none of them, nothing can tell.")  # fmt: skip
 UNSHARED_TASKS = Message(
     "unshared-tasks", WARNING,
-    "{tasks:task} of {every} {tasks:is|are} not of every model: each row is of the model's own,"
-    " tests and the frontier are of those that all have", "", _OWN_TASKS,
+    "some models lack {tasks} of {every} tasks; each row uses its model's tasks, tests and the"
+    " frontier those that all have", "", _OWN_TASKS,
 )  # fmt: skip
 UNCOMMON_TASKS = Message(
     "uncommon-tasks", WARNING,
-    "{tasks:task} of {every} {tasks:is|are} not of every model: each row is of the model's own,"
-    " tests are of those that both have, and there is no frontier", "", _OWN_TASKS,
+    "some models lack {tasks} of {every} tasks; each row uses its model's tasks, tests those that"
+    " both have, and there is no frontier", "", _OWN_TASKS,
 )  # fmt: skip
 _WITHIN = Number(
     "pass@$B", "Probability that repeated attempts solve a task before the budget is spent. An"
