@@ -38,6 +38,7 @@ _REMEDY = (
 # "T1" alone or after an @ ("flan-T5" is no temperature); "t0.2" and "temp1" between separators,
 # the former not as a part of "t5.1.1".
 _NUMBER = r"(\d+(?:\.\d+)?|\.\d+)"
+_PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
 _LABEL = re.compile(rf"(?:^|@)T{_NUMBER}$")
 _SHORT = re.compile(r"(?:^|[@_\-. /+])t(\d*\.\d+)(?=$|[@_\- /+]|\.(?!\d))", re.I)
 _IN_A_NAME = re.compile(rf"(?:^|[@_\-. /+])temp(?:erature)?[=_\-]?{_NUMBER}(?=$|[@_\-. /+])", re.I)
@@ -111,7 +112,7 @@ def by_temperature(counts: Counts, column: str | None, option: str = "--temperat
         raise ParameterError(
             f"--by {TEMPERATURE}: the output's column of that name holds {column or 'the names'}",
             name="reserved-column",
-            settles=[settle] * all(map(_NUMBER.fullmatch, values)),
+            settles=[settle] * all(map(_PLAIN.fullmatch, values)),
         )
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     # As text as well: 0.2 of a label and of a column are the same number.
@@ -145,9 +146,6 @@ def degrees(temperature: float) -> str:
     ('0.2', '1')
     """
     return repr(temperature).removesuffix(".0")
-
-
-_NUMBER = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
 def _number(column: str, text: str) -> float:

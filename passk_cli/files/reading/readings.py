@@ -428,7 +428,8 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     texts = [verdict for verdict in verdicts if isinstance(verdict, str)]
     if not texts:
         both, plain = len({*verdicts}) == 2, said <= {"true", "false"} and bool(said)
-        foreign = is_setting(column.path) or words(last) & (_STATEMENTS | _ANSWERED | _ANSWERS)
+        foreign = is_setting(column.path)
+        foreign = foreign or bool(words(last) & (_STATEMENTS | _ANSWERED | _ANSWERS))
         foreign = foreign or strength("attempt", column.path) > 1.2
         if named == 0 and not (both and len(verdicts) == len(column.flat) and not foreign):
             return None
@@ -583,9 +584,9 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     texts = {path: c for path, c in columns.items() if not (c.listed or _is_amount(path))}
     for (gold, one), (answer, other) in product(texts.items(), repeat=2):
         rest = words(gold) - _EXPECTED
-        alike = rest < words(gold) and rest and rest <= words(answer)
-        meant = words(gold) & (_STATEMENTS | _TRUTHS) and (alike or words(answer) & _ANSWERED)
-        meant = meant and not words(answer) & _EXPECTED
+        alike = rest < words(gold) and bool(rest) and rest <= words(answer)
+        meant = bool(words(gold) & (_STATEMENTS | _TRUTHS)) and not words(answer) & _EXPECTED
+        meant = meant and (alike or bool(words(answer) & _ANSWERED))
         if meant and leaf(gold) != leaf(answer) and {*other.counts} & {*one.counts}:
             yield answer, gold
 

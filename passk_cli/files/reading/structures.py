@@ -241,9 +241,9 @@ def below(
             yield way, records[:ROWS], False
             # Of lists in a list those whose entries name models are read, and those of one record.
             alone = len(records) == len(members)
-            for deeper, inner, values in below(records[:ROWS], way):
-                if alone or (not values and candidates("model", inner[0][1])):
-                    yield deeper, inner, values
+            for deeper in below(records[:ROWS], way):
+                if alone or (not deeper[2] and candidates("model", deeper[1][0][1])):
+                    yield deeper
         elif name == "{}" and single:
             yield way, single[:ROWS], False
         elif name == "{}" and _are_flags([value for _, value in members], way):
