@@ -314,7 +314,7 @@ def test_what_cannot_be_resumed_is_refused(passk: Passk, tmp_path: Path, folder:
         fcntl.flock(lock, fcntl.LOCK_EX)
         message = f"{place}: another run uses it; wait for its end"
         refused(message, folder, "--counts", "-o", target)
-    with pytest.raises(passk_cli.ParameterError, match="resume=True is for files"):
+    with pytest.raises(passk_cli.ParameterError, match="DataFrame cannot be read again"):
         passk_cli.convert(pd.DataFrame(rows("m", range(2), range(2))), output=target, counts=True,
                           resume=True)  # fmt: skip
     assert not target.exists()
