@@ -268,7 +268,9 @@ def test_pilot_of_two_models() -> None:
     test = PairedTest(float(d.var(ddof=1)))
     assert test.power(detects, 800) == pytest.approx(0.8, abs=2e-3)
     assert row["correlation"] == pytest.approx(0.25, abs=0.01)
-    assert said(report)["pilot-models"].startswith("widths are for codellama-7b, the most variable model")
+    assert said(report)["pilot-models"].startswith(
+        "widths are for codellama-7b, the most variable model"
+    )
     assert "correlation of models 0.25 [0.18, 0.32]" in report.context
     assert "in pass@5 between codellama-7b and gpt-4-0613" in answer(report)
     assert report.signature["correlation"] == "measured"
