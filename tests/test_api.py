@@ -197,7 +197,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             [{"task": "a", "passed": 1}, {"task": "a", "passed": "maybe"}],
             passk_cli.DataError,
-            '<rows>:2: "passed" is "maybe"',
+            '<rows>:2: "passed" is "maybe"; fails="maybe" if maybe fails, 1 of 2: reads 1 task',
         ),
         (
             [{"task": "a", "passed": float("nan")}],

@@ -36,8 +36,7 @@ NOISY_ATTEMPTS = Message(
     "more attempts per task narrow these intervals",
     "A mean over tasks varies because tasks differ and because attempts at one task differ. Where"
     " the second part is half or more, further attempts at the same tasks narrow the interval;"
-    " elsewhere only further tasks do. `passk plan` says how many of each. As many attempts at new"
-    " tasks always narrow it more.", full=True)  # fmt: skip
+    " elsewhere only further tasks do. `passk plan` says how many of each.", full=True)  # fmt: skip
 
 
 @dataclass(frozen=True)
