@@ -501,7 +501,7 @@ def _tallied(
 
 
 def _sources(data: Any, folder: Path, request: Request, hidden: list[str]) -> list[Source]:
-    """What is to be read: files, rows of Python's among them, or tables in memory.
+    """The sources to read: files, rows of Python's among them, or tables in memory.
 
     hidden : as of `arguments.expand`.
     """

@@ -352,7 +352,7 @@ class PastRuns(NamedTuple):
         return {series: len(cells) for series, cells in self.recent.items()}
 
     def having(self, c: Ints) -> PastRuns:
-        """The same runs with other passes, one number per cell of the history."""
+        """These runs with other passes, one number per cell of the history."""
         setups = {s: replace(each, c=c[each.cells]) for s, each in self.setups.items()}
         return PastRuns(replace(self.history, c=c, attempts={}), setups, self.recent)
 

@@ -143,7 +143,7 @@ def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:
 
 
 def words_left_out(facts: ReadFacts, series: Sequence[str]) -> list[str]:
-    """What reading left out of a series, or made of its attempts without an outcome, in words."""
+    """Words for attempts of a series that reading left out, or counted without an outcome."""
     missing, emptied = facts.missing, facts.emptied
     if facts.losses is not None:
         own_missing, own_emptied = facts.losses.of_series(series) or (missing, emptied)

@@ -616,7 +616,7 @@ class MaxDrop(Tolerance):
 
 @dataclass(frozen=True)
 class MaxIncrease(Tolerance):
-    """What attempts take is not significantly more than the baseline's by more than a number."""
+    """An amount is not significantly more than the baseline's by more than a number or share."""
 
     max_increase: Annotated[Mapping[Any, float], Option(
         "--max-increase", "METRIC=X%", "Fails when a cost rises significantly more than X.",

@@ -155,7 +155,7 @@ def macro_panel(page: Page, whole: Report) -> Panel:
 
 
 def _standings(page: Page, rows: Sequence[GroupAverage], independent: bool) -> dict[str, Standings]:
-    """What the differences of macro averages say at each metric, but for ratios of means.
+    """Verdicts of the differences of macro averages at each metric, but for ratios of means.
 
     Two models differ where the limits of the macro average of their differences leave out 0, at the
     level 1 − α/pairs (Bonferroni).

@@ -9,16 +9,7 @@ an exercise that raised an exception the file holds nothing else.
 
 from __future__ import annotations
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    amounts,
-    at,
-    listed,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, amounts, at, listed
 
 _FINAL, _FIRST = "final", "first"
 _PRACTICE = ("exercises", "practice")

@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    at,
-    graded,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
 
 
 def _table(file: File) -> Contents:

@@ -17,15 +17,7 @@ from json import dumps
 from typing import Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Record,
-    Wanted,
-    look,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Record, Wanted, look
 from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
 from passk_cli.files.sources.source import PACKED
 from passk_cli.message import WARNING, Message

@@ -17,15 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    graded,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, graded
 from passk_cli.text import shortened
 
 _KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")

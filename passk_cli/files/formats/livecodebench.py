@@ -16,16 +16,7 @@ import re
 from collections.abc import Iterator
 
 from passk_cli.errors import BadRecord
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    at,
-    listed,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, listed
 from passk_cli.message import NOTE, Message
 
 NUMBERED_PROBLEMS = Message(

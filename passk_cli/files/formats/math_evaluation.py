@@ -10,16 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    at,
-    graded,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
 
 _NAME = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"

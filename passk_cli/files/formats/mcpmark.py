@@ -10,16 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    amounts,
-    at,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, amounts, at
 
 _RUN = re.compile(r"run-(\d+)")
 _MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")

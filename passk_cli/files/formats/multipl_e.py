@@ -11,16 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    at,
-    listed,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, listed
 
 _FOLDER = re.compile(
     r"(?P<suite>[^-]+)-(?P<language>[^-]+)-(?P<model>.+)-(?P<temperature>\d+(?:\.\d+)?)"

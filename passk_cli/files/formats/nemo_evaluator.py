@@ -13,16 +13,7 @@ import re
 from collections.abc import Iterator
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    at,
-    graded,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
 
 # The bundle, logs for going on with the run, statistics; a log may be empty.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")

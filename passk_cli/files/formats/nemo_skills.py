@@ -12,16 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from passk_cli.errors import DataError
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    at,
-    number,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, number
 
 _NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 

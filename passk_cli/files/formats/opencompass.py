@@ -15,16 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import NoResults
-from passk_cli.files.formats.format import (
-    Contents,
-    Example,
-    File,
-    Format,
-    Row,
-    Wanted,
-    at,
-    graded,
-)
+from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
 
 _OUTCOMES = ("correct", "is_correct", "cascade_correct")
 
