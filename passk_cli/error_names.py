@@ -353,8 +353,8 @@ _FAMILIES = {
     ),
     "no-temperature": (
         "a temperature is missing or no number",
-        "Temperatures are read from a column, or from names such as gpt-4@T0.2. Name the column, or"
-        " label the files.",
+        "The column of temperatures holds numbers from 0 up. Correct what is none, or leave its"
+        " rows out.",
     ),
     "wrong-data": (
         "Python data of this type cannot be read",

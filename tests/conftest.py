@@ -33,6 +33,10 @@ settings.load_profile("steady")
 # Where a runner runs the tests, they are not its gate.
 os.environ.pop("GITHUB_ACTIONS", None)
 
+# Commands that tests start find the package compiled, as they do once it is installed.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "sample_data"
 CRUXEVAL = ROOT / "tests" / "data" / "cruxeval"

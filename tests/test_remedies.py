@@ -361,6 +361,7 @@ ELSEWHERE: Mapping[str, str] = {
     "duplicate-files": "tests/files/counting/test_checks.py: two uploads of a run",
     "nothing-to-compare": "tests/commands/test_gate.py: a gate of differences alone",
     "pooled-runs": "tests/files/formats: runs of harnesses",
+    "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
     "spark-failed": "tests/files/spark: a cluster",
 }  # fmt: skip
 

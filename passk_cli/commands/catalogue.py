@@ -20,7 +20,6 @@ _BELOW = (
     "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.losses",
     "passk_cli.study.copies",
     "passk_cli.study.notes",
-    "passk_cli.study.temperature_names",
 )  # fmt: skip
 
 

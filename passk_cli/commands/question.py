@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
-from passk_cli.errors import DataError, ParameterError, not_named
+from passk_cli.errors import ParameterError, not_named
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, COUNTED, Request
@@ -26,7 +26,6 @@ from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.section import Section
 from passk_cli.study.study import Study
-from passk_cli.study.temperature_names import COLUMNS, by_names
 
 
 class Read(Protocol):
@@ -83,8 +82,6 @@ class Question:
     unbounded_options: ClassVar[Mapping[str, str]] = {}
     # Groups of an answer: of more it takes minutes, or nobody reads it.
     most_groups: ClassVar[float] = math.inf
-    # Whether it looks itself for temperatures where there is no column of them.
-    finds_temperatures: ClassVar[bool] = False
 
     @classmethod
     def ask(
@@ -233,7 +230,7 @@ def answer(
     """The report of a question about what `read` finds; its exports are written.
 
     Outcomes that may pass or fail are refused where it, or one of its options, has no answer for
-    them.  Where there is no column of temperatures, they are those in the names of models.
+    them.
     judged : the report with the messages that are wanted, or an error, before anything is written.
     """
 
@@ -241,17 +238,7 @@ def answer(
         if request.missing == BOUNDS and question.unbounded:
             question.refuse_ranges()
         request = replace(request, ends=not question.unbounded)
-        try:
-            counts = read(request, source)
-        except DataError as error:
-            wanted = [name for name in request.by if name in COLUMNS]
-            absent = len(wanted) == 1 and error.problem == f"no column {wanted[0]!r}"
-            # What comes through a pipe cannot be read a second time; what is converted is rows.
-            lasting = not (question.finds_temperatures or options.once or request.conversion)
-            if not (absent and lasting):
-                raise
-            others = tuple(name for name in request.by if name not in COLUMNS)
-            counts = by_names(read(replace(request, by=others), source), request.by)
+        counts = read(request, source)
         if counts.missing is not None:
             question.refuse_ranges()
         asked.update(request.chosen_names)

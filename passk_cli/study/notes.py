@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from passk_cli.arrays import grouped
-from passk_cli.files.sources.source import without_suffixes
+from passk_cli.files.sources.paths import temperature_template
 from passk_cli.inference.stopping import (
     FIRST_PASS,
     LEVEL,
@@ -24,7 +24,6 @@ from passk_cli.settle import Settle
 from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
-from passk_cli.study.temperature_names import in_name
 from passk_cli.study.values import NO_PASS, UNPRICED
 
 SIMILAR_NAMES = Message(
@@ -93,7 +92,7 @@ POOLED_FILES = Message(
 POOLED_TEMPERATURES = Message(
     "pooled-temperatures", WARNING,
     "files of one model are pooled whose names hold different temperatures",
-    "label them, as NAME@T0.2=FILE, to keep them apart",
+    Settle({"--path": "{template}", "--by": ("temperature",)}, "keeps them apart"),
     "The names of files contain a temperature, and nothing else tells their attempts apart, so"
     " attempts at different temperatures count as attempts of one model.")  # fmt: skip
 MIXED_COLUMNS = Message(
@@ -227,9 +226,9 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     if facts.unnumbered:
         yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered)
     if facts.pooled_unnumbered:
-        stems = (without_suffixes(name.rsplit("/", 1)[-1]) for name in facts.pooled_unnumbered)
-        heats = {says[1] for stem in stems if (says := in_name(stem)) is not None}
-        yield POOLED_FILES() if len(heats) < 2 else POOLED_TEMPERATURES()
+        found = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
+        apart = len({heat for _, heat in found}) > 1
+        yield POOLED_TEMPERATURES(template=found[0][0]) if apart else POOLED_FILES()
     for role, attempts in counts.attempts.items():
         columns = list(dict.fromkeys(f.roles[role] for f in facts.inputs if role in f.roles))
         if len(columns) > 1:

@@ -15,7 +15,9 @@ CRUX = SAMPLES / "cruxeval.jsonl.gz"
 CODELLAMA = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
 COMMANDS: dict[str, list[object]] = {
     "temperature": ["temperature", CRUX, "-k", "1,5,10"],
-    "temperature-files": ["temperature", *CODELLAMA, "-k", "1,2,3,5", "-m", "pass^5"],
+    "temperature-files": ["temperature", *CODELLAMA,
+                          "--path",
+                          "{model}_temp{temperature}.json.gz", "-k", "1,2,3,5", "-m", "pass^5"],
     "temperature-families": ["temperature", "--toy", "gaussian,exponential,power-law", "--spread",
                              "4,64", "--gamma", "1.5", "-k", "4,1024"],
     "temperature-fit": ["temperature", "--toy", "gaussian,exponential", "--fit"],
@@ -73,8 +75,7 @@ def test_usage(passk: Passk, options: list[object], message: str) -> None:
     [
         (
             [SAMPLES / "tau_airline.csv"],
-            "gpt-4o: no column temperature or temp, and not exactly one temperature in this model's"
-            " name; a name can contain it as T0.2, gpt-4@T1, gpt-4_T0.2",
+            "tau_airline.csv: no column 'temperature'; there are model, task_id",
         ),
         ([CRUX, "--temperature", "heat"], "no column 'heat'; there are model"),
         (
@@ -85,7 +86,7 @@ def test_usage(passk: Passk, options: list[object], message: str) -> None:
 )
 def test_data_without_temperatures(passk: Passk, options: list[object], message: str) -> None:
     done = passk("temperature", *options)
-    assert (done.code, done.out) == (2 if "heat" in message else 3, "")
+    assert (done.code, done.out) == (2 if "no column" in message else 3, "")
     assert message in done.err
 
 

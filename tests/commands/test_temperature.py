@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 
@@ -11,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from passk_cli.commands.temperature.temperatures import by_temperature, degrees
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.commands.temperature.view import Temperature
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.sources.paths import Template, temperature_template
 from passk_cli.laws.temperature import best_by_k, power_laws
 from passk_cli.laws.toy_model import best_temperatures, gaussian, log_probability
 from passk_cli.metrics.registry import parse_list
@@ -23,7 +24,6 @@ from passk_cli.report.model import Estimate, Phrase, Report
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
-from passk_cli.study.temperature_names import by_temperature, degrees, in_name
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
 
 FEW = Confidence(resamples=2000)
@@ -232,44 +232,24 @@ def test_ties_go_to_the_lowest_temperature() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("T0.2", ("model", 0.2)),
-        ("gpt-4@T1", ("gpt-4", 1.0)),
-        ("codellama-7b_temp0.2_input", ("codellama-7b_input", 0.2)),
-        ("gpt-4-turbo+cot_temp0.8", ("gpt-4-turbo+cot", 0.8)),
-        ("runs/temperature=0.7/llama", ("runs/llama", 0.7)),
-        ("TEMP-1", ("model", 1.0)),
-        ("run_T0.2", ("run", 0.2)),
-        ("qwen-T0.2", ("qwen", 0.2)),
-        ("qwen_t.7_n10", ("qwen_n10", 0.7)),
-        ("T0.2_qwen", ("qwen", 0.2)),
-        ("qwen_T1", None),
-        ("t5-v1.1", None),
-        ("model-t5.1.1", None),
-        ("qwen_T0.2_temp0.2", None),
-        ("flan-T5", None),
-        ("flan-t5_temp0", ("flan-t5", 0.0)),
-        ("attempt0.5", None),
-        ("temp0.2_temp0.8", None),
-        ("T", None),
+        ("gpt-4@T1.0.csv", ("{model}@T{temperature}.csv", "1.0")),
+        ("codellama-7b_temp0.2_input.jsonl", ("{model}_temp{temperature}_input.jsonl", "0.2")),
+        ("runs_T0.8/gpt-4-turbo+cot_temp0.8.json.gz", ("{model}_temp{temperature}.json.gz", "0.8")),
+        ("llama.temperature=0.7", ("{model}.temperature={temperature}", "0.7")),
+        ("x TEMP-1.csv", ("{model} TEMP-{temperature}.csv", "1")),
+        ("qwen_t.7_n10.csv", ("{model}_t{temperature}_n10.csv", ".7")),
+        ("flan-t5_temp0.csv", ("{model}_temp{temperature}.csv", "0")),
+        *((name, None) for name in (
+            "T0.2.csv", "qwen_T1.csv", "t5-v1.1.csv", "model-t5.1.1.csv", "qwen_T0.2_temp0.2.csv",
+            "flan-T5.csv", "attempt0.5.csv", "T")),
     ],
-)
-def test_temperatures_in_names(name: str, expected: tuple[str, float] | None) -> None:
-    found = in_name(name)
-    if expected and name.startswith("runs"):
-        assert found is not None
-        assert found[1] == expected[1]
-    else:
-        assert found == expected
-
-
-def test_a_note_says_how_names_were_read() -> None:
-    names = [f"m_T0.{i}" for i in range(1, 6)]
-    counts = Counts.from_cells([(name, "a", 2, 1) for name in names])
-    split = by_temperature(counts, None)
-    [said] = split.facts.messages
-    assert split.series[0] == ("m", "0.1")
-    assert said.name == "named-temperatures"
-    assert "'m_T0.3' is 'm' at 0.3 and 2 more" in said.text
+)  # fmt: skip
+def test_templates_from_names(name: str, expected: tuple[str, str] | None) -> None:
+    assert temperature_template(name) == expected
+    if expected:
+        columns = Template(expected[0]).columns(name)
+        assert columns is not None
+        assert columns["temperature"] == expected[1]
 
 
 def test_files_of_two_temperatures_are_not_pooled_in_silence(passk: Passk, write: Write) -> None:
@@ -277,32 +257,23 @@ def test_files_of_two_temperatures_are_not_pooled_in_silence(passk: Passk, write
     files = [write("m_T0.2.csv", text), write("m_T0.8.csv", text + "m,b,1\n")]
     done = passk("estimate", *files, "-k", "1")
     assert "warning[pooled-temperatures]" in done.err
-    assert "label them, as NAME@T0.2=FILE, to keep them apart" in done.err
+    settle = ["--path", "{model}_T{temperature}.csv", "--by", "temperature"]
+    assert f"{settle[0]} '{settle[1]}' --by temperature keeps them apart" in done.err
+    apart = passk("estimate", *files, "-k", "1", *settle, "-f", "csv")
+    assert {row["temperature"] for row in records(apart.out)} == {"0.2", "0.8"}
     plain = [write("part1.csv", text), write("part2.csv", text + "m,b,1\n")]
     assert "note[pooled-files]" in passk("estimate", *plain, "-k", "1").err
 
 
-@pytest.mark.long
-def test_names_give_temperatures_to_every_command(passk: Passk, write: Write) -> None:
-    line = '{"task": "%s", "kind": "%s", "passed": %s}\n'
-    rows = [("a", "x", "true"), ("a", "x", "false"), ("b", "y", "true"), ("b", "y", "true")]
-    text = "".join(line % row for row in rows)
-    files = [write(f"m_T{heat}_results.jsonl", text) for heat in ("0.2", "0.8")]
-    done = passk("estimate", *files, "-k", "1", "--by", "kind,temperature", "-f", "csv")
-    found = [(r["model"], r["kind"], r["temperature"]) for r in records(done.out)]
-    assert sorted(found) == [("m", kind, heat) for kind in ("x", "y") for heat in ("0.2", "0.8")]
-    assert "'m_T0.2' is 'm' at 0.2" in done.err
-    for command in (["curve"], ["bootstrap"], ["describe"], ["gate", "--min=pass@1=0"]):
-        done = passk(command[0], *files, *command[1:], "--by", "temperature")
-        assert done.code == 0
-        assert "temperatures are read from" in done.out + done.err
-    done = passk("estimate", *files, write("plain.jsonl", text), "--by", "temperature")
-    assert done.code == 3
-    assert "plain: no column temperature or temp, and not exactly one" in done.err
-    assert "--by COLUMN" in done.err
-    out = files[0].parent / "out.csv"
-    assert passk("convert", *files, "-o", out, "--by", "temperature").code == 2
-    assert not out.exists()
+def test_a_refusal_proposes_the_template_of_the_names(passk: Passk, write: Write) -> None:
+    files = [write(f"m_T{heat}_all.csv", "task,passed\na,1\nb,0\n") for heat in ("0.2", "0.8")]
+    template = "{model}_T{temperature}_all.csv"
+    for command in (["temperature"], ["estimate", "--by", "temperature"]):
+        refused = passk(*command, *files, "-k", "1")
+        assert refused.code == 2
+        assert f"--path '{template}'  # reads it from names" in refused.err
+        done = passk(*command, *files, "-k", "1", "--path", template)
+        assert (done.code, "m" in done.out) == (0, True)
 
 
 def test_models_come_best_first() -> None:
@@ -350,42 +321,22 @@ def test_the_table_has_the_best_temperature_and_its_lead() -> None:
 
 @pytest.mark.long
 def test_names_and_column_say_the_same(passk: Passk) -> None:
-    """A file per temperature, by label, by its own name, and the column: the same rows."""
+    """A file per temperature, by its name, and the column: the same rows."""
     few = ["-k", "1", "--resamples", "200", "-f", "csv"]
     files = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
     column = passk(
         "temperature", SAMPLES / "cruxeval.jsonl.gz", "--model", "codellama-7b", *few
     ).out
-    by_name = passk("temperature", *files, *few)
-    assert by_name.out == column
-    assert "'codellama-7b_temp0.2' is 'codellama-7b' at 0.2" in by_name.err
-    labels = [f"codellama-7b@T{t}={path}" for t, path in zip((0.2, 0.8), files, strict=True)]
-    assert passk("temperature", *labels, "--by", "temperature", *few).out == column
-    bare = [label.replace("codellama-7b@", "", 1) for label in labels]
-    assert passk("temperature", *bare, *few).out == column.replace("codellama-7b", "model")
-    document = json.loads(passk("temperature", *bare, *few[:-1], "json").out)
-    signature = document["signature"]
-    assert signature["temperature"] == "names"
-
-
-def test_labels_beside_a_column_are_one_model(passk: Passk, write: Write) -> None:
-    """Labels replace the model column; where they say what the column says, they are dropped."""
-    for heat in ("0.2", "0.8"):
-        rows = "".join(f"t{t},{heat},{int(t < 10 * float(heat))}\n" for t in range(12))
-        write(f"{heat}.csv", "task,temp,passed\n" + rows)
-    folder = write("empty.txt", "").parent
-    done = passk("temperature", f"T0.2={folder}/0.2.csv", f"T0.8={folder}/0.8.csv", "-f", "json")
-    document = json.loads(done.out)
-    assert {r["model"] for r in document["rows"]} == {"model"}
-    assert document["signature"]["temperature"] == "temp"
-    assert "note[shortened-names]" in done.err
+    assert (
+        passk("temperature", *files, "--path", "{model}_temp{temperature}.json.gz", *few).out
+        == column
+    )
 
 
 def test_equal_numbers_are_one_temperature() -> None:
     cells = [("m", "0.2", "a", 4, 1), ("m", "0.20", "b", 4, 2), ("m", "1.0", "a", 4, 1)]
     split = by_temperature(counts_of(cells), "temperature")
     assert split.series == (("m", "0.2"), ("m", "1"))
-    assert [said.name for said in split.facts.messages] == ["merged-models"]
     assert degrees(1e-3) == "0.001"
 
 

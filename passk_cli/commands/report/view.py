@@ -28,6 +28,7 @@ from passk_cli.commands.report.parts import (
 from passk_cli.commands.tasks.view import LOOK
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
 from passk_cli.message import Said
 from passk_cli.metrics.registry import parse
@@ -41,7 +42,6 @@ from passk_cli.study.copies import require_no_copies
 from passk_cli.study.extremes import groups_named
 from passk_cli.study.section import VERSION
 from passk_cli.study.study import Study
-from passk_cli.study.temperature_names import COLUMNS
 
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
@@ -203,7 +203,7 @@ def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Co
     offered = bool(inputs) and all("solution" in each.offered for each in inputs)
     if offered and "solution" not in counts.attempts:
         apart["diversity"] = replace(options.request, attempts=("solution",))
-    if settings := [name for name in COLUMNS if name in counts.facts.varying]:
+    if settings := [name for name in TEMPERATURES if name in counts.facts.varying]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         apart["temperature"] = replace(options.request, by=by)
     further: dict[str, Counts | str] = {}

@@ -43,8 +43,8 @@ class TemperatureOptions:
         " model 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
         "--temperature", "COLUMN", "Column of temperatures.",
-        detail="Default: temperature or temp, else from the names of files or labels, as T0.2 or"
-        " gpt-4@T0.2.")] = None
+        detail="Default: temperature or temp. From the names of files:"
+        " --path '{model}_T{temperature}.jsonl'.")] = None
     toy: Annotated[tuple[str, ...], Option(
         "--toy", "NAMES", "Toy model: gaussian, exponential, power-law.",
         parse="passk_cli.commands.temperature.view:parse_families",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
@@ -11,13 +12,16 @@ import numpy as np
 
 from passk_cli.activity import steps
 from passk_cli.arrays import grouped
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.database import quote_text
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_laws
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
+from passk_cli.settle import Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
@@ -32,6 +36,61 @@ _KS = 64
 _MOSTLY = 0.95
 # Differences closer to zero are rounding: the two means are equal.
 _EQUAL = 1e-12
+TEMPERATURE = "temperature"
+_PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
+
+
+def by_temperature(counts: Counts, column: str) -> Counts:
+    """The counts with their temperatures, the group of this name, as first group.
+
+    Temperatures are written shortly, "0.20" as "0.2"; what is then equal adds up.
+    Errors: DataError for a temperature that is no number ≥ 0; ParameterError when another group is
+    called temperature.
+    """
+    place = 1 + counts.group_names.index(column)
+    heats = [degrees(_number(column, series[place])) for series in counts.series]
+    if column != TEMPERATURE and TEMPERATURE in counts.group_names:
+        values = {series[1 + counts.group_names.index(TEMPERATURE)] for series in counts.series}
+        settle = Settle({"--temperature": TEMPERATURE, "--by": None})
+        raise ParameterError(
+            f"--by {TEMPERATURE}: the output's column of that name holds {column}",
+            name="reserved-column",
+            settles=[settle] * all(map(_PLAIN.fullmatch, values)),
+        )
+    others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
+    return counts.regrouped(
+        [
+            (series[0], heat, *(series[i] for i in others))
+            for series, heat in zip(counts.series, heats, strict=True)
+        ],
+        (TEMPERATURE, *(counts.group_names[i - 1] for i in others)),
+    )
+
+
+def degrees(temperature: float) -> str:
+    """A temperature as text, the shortest that is the same number.
+
+    >>> degrees(0.2), degrees(1.0)
+    ('0.2', '1')
+    """
+    return repr(temperature).removesuffix(".0")
+
+
+def _number(column: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        text_or_empty = repr(text) if text else "empty"
+        raise DataError(
+            f"column {column}",
+            f"a temperature is {text_or_empty}; expected a number of at least 0",
+            "correct it",
+            name="no-temperature",
+            settles=[Settle({"--where": f"{column} <> {quote_text(text)}"}, "leaves its rows out")],
+        )
+    return value + 0.0
 
 
 @dataclass(frozen=True)

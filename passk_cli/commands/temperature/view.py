@@ -11,14 +11,17 @@ from typing import Any, ClassVar, NamedTuple
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
+    TEMPERATURE,
     Law,
     Lead,
     Verdict,
+    by_temperature,
     heat,
     model_of,
     temperatures_of,
 )
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.laws.toy_model import FAMILIES
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
@@ -47,7 +50,6 @@ from passk_cli.study.section import (
     view,
 )
 from passk_cli.study.study import Study
-from passk_cli.study.temperature_names import COLUMNS, TEMPERATURE, by_temperature
 from passk_cli.study.values import Series
 
 NO_BEST_TEMPERATURE = Message(
@@ -404,8 +406,6 @@ class Temperature(Question, TemperatureOptions):
 
     sections = (BestTemperatures, ByTemperature, Margins, PowerLaws, ModelPairs, *toy.SECTIONS)
 
-    finds_temperatures: ClassVar[bool] = True
-
     unbounded: ClassVar[str] = (
         "the best temperature need not be among those with all missing outcomes failing or"
         " all passing"
@@ -451,25 +451,26 @@ class Temperature(Question, TemperatureOptions):
         """The data by temperature; all pairs are one family of tests."""
         confidence = options.confidence.required()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
-        request, column = self.request(options), None
-        columns = COLUMNS if self.temperature is None else (self.temperature,)
-        others = tuple(name for name in request.by if name not in columns)
-        for name in columns:
+        request = self.request(options)
+        first, *further = TEMPERATURES if self.temperature is None else (self.temperature,)
+        others = tuple(name for name in request.by if name not in (first, *further))
+        column = first
+        try:
+            counts = read(replace(request, by=(*others, column)))
+        except DataError as error:
+            # What comes through a pipe cannot be read a second time.
+            if not further or options.once or error.problem != f"no column {first!r}":
+                raise
+            [column] = further
             try:
-                counts, column = read(replace(request, by=(*others, name))), name
-                break
-            except DataError as error:
-                # What comes through a pipe cannot be read a second time.
-                last = self.temperature is not None or options.once
-                if last or error.problem != f"no column {name!r}":
-                    raise
-        else:
-            counts = read(replace(request, by=others))
+                counts = read(replace(request, by=(*others, column)))
+            except DataError as again:
+                raise error if again.problem == f"no column {column!r}" else again from None
         counts = by_temperature(counts, column)
         return Study(
             counts, self.metrics_of(options, counts), confidence,
             replace(options.rules, family=ALL), options.metrics.short_tasks,
-            decided={} if column == TEMPERATURE else {"temperature": column or "names"},
+            decided={} if column == TEMPERATURE else {"temperature": column},
         )  # fmt: skip
 
     def report(self, study: Study) -> Report:

@@ -41,10 +41,12 @@ from passk_cli.files.roles import (
     reaches,
     verdict_sql,
 )
+from passk_cli.files.sources.paths import TEMPERATURES, temperature_template
 from passk_cli.files.sources.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.message import Said
 from passk_cli.near import meant
+from passk_cli.settle import Settle
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
 # Whether two numbers can be those of attempts and of passes.
@@ -525,9 +527,7 @@ rows AS (SELECT row.* FROM picked)"""
         for column in (part for c in columns for part in layout.joined.get(c, [c])):
             path = find(column, layout.kinds)
             if path is None:
-                problem = f"no column {column!r}"
-                remedy = meant(column, layout.kinds)
-                raise DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
+                raise _without(column, batch)
             name, keys = path
             if keys or (column in self.where and "record" in layout.kinds[name]):
                 paths = nested.setdefault(name, [])
@@ -559,6 +559,17 @@ rows AS (SELECT row.* FROM picked)"""
             return of_attempt
         counts = f"CASE WHEN {ARE_COUNTS} AND {_N} <= {MOST_ATTEMPTS} THEN 2 ELSE -1 END"
         return f"CASE WHEN is_count THEN {counts} ELSE {of_attempt} END"
+
+
+def _without(column: str, batch: Batch) -> DataError:
+    """The refusal of a column that is not there; of temperatures, with the template of names."""
+    place = batch.sources[0].name
+    named = temperature_template(place) if column in TEMPERATURES else None
+    settles = [Settle({"--path": named[0]}, "reads it from names")] if named else []
+    return DataError(
+        place, f"no column {column!r}", meant(column, batch.layout.kinds),
+        name="no-such-column", settles=settles,
+    )  # fmt: skip
 
 
 class GroupedStatement(Statement):

@@ -39,9 +39,7 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
     columns = {c for layout in layouts for c in layout.kinds}
     absent = [n for n in names if n not in columns]
     if absent:
-        in_names = " (in the files' names? a template such as '{model}_temp{temperature}.json')"
-        hint = in_names if absent[0] in ("temperature", "temp") else _QUOTES
-        question = meant(absent[0], sorted(columns), there_are(sorted(columns)) + hint)
+        question = meant(absent[0], sorted(columns), there_are(sorted(columns)) + _QUOTES)
         problem = f"--where {where}: no column {absent[0]!r}; {question}"
         raise ParameterError(problem, name="no-such-column")
     return names

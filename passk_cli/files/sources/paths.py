@@ -11,6 +11,14 @@ from functools import cached_property
 from passk_cli.errors import DataError, ParameterError
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
+#: What the temperature of an attempt is usually called.
+TEMPERATURES = ("temperature", "temp")
+# "T0.2", but "T5" and "t5.1.1" are no temperatures; "temp1" is one.
+_TEMPERATURE = re.compile(
+    r"(?<=[@_\-. +])(?:t(?=\d*\.\d)|temp(?:erature)?[=_\-]?)(\d*\.\d+|\d+)"
+    r"(?=$|[@_\- +]|\.(?!\d))",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,23 @@ class Template:
                 raise DataError(path, problem, remedy, name="bad-path")
             return most.groupdict()
         return None
+
+
+def temperature_template(path: str) -> tuple[str, str] | None:
+    """The template of `--path` for a file whose name holds one temperature, and that temperature.
+
+    >>> temperature_template("runs/gpt-4_T0.2.jsonl"), temperature_template("flan-t5_temp1.csv.gz")
+    (('{model}_T{temperature}.jsonl', '0.2'), ('{model}_temp{temperature}.csv.gz', '1'))
+    >>> temperature_template("runs/t5-v1.1.jsonl"), temperature_template("a_T0.2_T0.8.csv")
+    (None, None)
+    """
+    name = os.path.basename(path)
+    found = list(_TEMPERATURE.finditer(name))
+    if len(found) != 1:
+        return None
+    start, end = found[0].span(1)
+    before = name[found[0].start() - 1 : start]
+    return f"{{model}}{before}{{temperature}}{name[end:]}", found[0][1]
 
 
 def from_folders(path: str, names: Sequence[str]) -> Mapping[str, str]:
