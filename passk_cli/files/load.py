@@ -120,9 +120,11 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
 
     def again(other: Request) -> Counts:
         # With tables of its own, but no database: to make one takes as long as a small file.
-        return _counts(con.cursor(), sources, other, folder, None, tolerant=False)
+        with con.cursor() as own:
+            return _counts(own, sources, other, folder, None, tolerant=False)
 
-    with keeping as ledger:
+    # Closed at once: whoever keeps an error, as a notebook does, keeps no threads of the database.
+    with con, keeping as ledger:
         try:
             counts = _counts(con, sources, request, folder, ledger, tolerant)
             losses = counts.facts.losses

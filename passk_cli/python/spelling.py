@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import shlex
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -84,7 +82,6 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
     try:
         yield
     except (DataError, ParameterError) as error:
-        _let_go(error)
         settles = tuple(filter(None, (named(settle, options) for settle in error.settles)))
         own: PasskError
         if isinstance(error, DataError):
@@ -96,16 +93,6 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         for line in call.remedies(own) if call else ():
             own.add_note(f"  {printable(line)}")
         raise own from None
-
-
-def _let_go(error: BaseException) -> None:
-    """Close what the calls that ended in an error had open: connections, with their threads."""
-    seen: BaseException | None = error
-    while seen is not None:
-        traceback.clear_frames(seen.__traceback__)
-        seen = seen.__context__
-    # What was tried for a remedy ended in errors of its own, which hold each other.
-    gc.collect()
 
 
 def in_keywords(said: Said, options: Options, call: Call) -> Said:
