@@ -25,7 +25,7 @@ from typing import Any
 
 from passk_cli.api import read
 from passk_cli.files.sources.session import session
-from passk_cli.files.spark.statement import SparkStatement
+from passk_cli.files.spark.shards import SparkShards
 
 MODELS, TASKS = 20, 1000
 ROW = """
@@ -121,21 +121,21 @@ def measured(spark: Any, folder: Path, form: str, rows: int, tasks: int) -> list
     """One line of the table, without the master."""
     files = written(spark, folder, form, rows, tasks)
     size = sum(map(os.path.getsize, files)) / 1e6
-    home, travelled = SparkStatement._home, []
+    home, travelled = SparkShards._home, []
 
-    def counted(statement: SparkStatement, frame: Any) -> Any:
-        table = home(statement, frame)
+    def counted(shards: SparkShards, frame: Any) -> Any:
+        table = home(shards, frame)
         travelled.append((table.num_rows, table.nbytes))
         return table
 
     # Once without a look at it, as the first of a session compiles.
-    SparkStatement._home = counted  # type: ignore[method-assign]
+    SparkShards._home = counted  # type: ignore[method-assign]
     try:
         start, before = time.perf_counter(), core_seconds()
         counts = read(files, engine="spark")
         seconds, cores = time.perf_counter() - start, core_seconds() - before
     finally:
-        SparkStatement._home = home  # type: ignore[method-assign]
+        SparkShards._home = home  # type: ignore[method-assign]
     memory = status(os.getpid(), "VmHWM") / 1e3, max(status(p, "VmHWM") for p in java()) / 1e3
     start, before = time.perf_counter(), time.process_time()
     again = read(files)

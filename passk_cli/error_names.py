@@ -315,13 +315,6 @@ _FAMILIES = {
         "Counting both would count every attempt twice. Name one of them; if both are runs of their"
         " own, number the attempts or keep both with --duplicates keep.",
     ),
-    "summary-file": (
-        "a file sums up the others",
-        "A folder holds the results of models and a summary of them: its tasks are their models, it"
-        " counts their attempts again, or its name says so. It is no model, and its attempts are"
-        " no further ones. Leave it out; where it holds results of its own, name the files, or a"
-        " pattern, in place of the folder.",
-    ),
     "duplicate-models": (
         "two models have the same outcomes at all tasks",
         "Each passed and failed the same number of attempts at every task, which two runs hardly"

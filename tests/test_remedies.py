@@ -354,7 +354,7 @@ def _with_remedies() -> Iterator[str]:
 # Messages and errors with remedies that no situation here brings about, and why.
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(
-        ("always-success", "assumed-threshold", "methods-without-bounds", "more-tasks-first",
+        ("assumed-threshold", "methods-without-bounds", "more-tasks-first",
          "no-temperature", "pilot-models", "recorded-run", "unpriced-models", "unusable-data"),
         "only the reader knows the value",
     ),

@@ -38,7 +38,7 @@ from passk_cli.files.reading.doubts import (
     warned,
 )
 from passk_cli.files.reading.look import Inputs, Spooled, look, unshared
-from passk_cli.files.reading.strays import is_empty, summary_file
+from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import UNITS, find, reached
@@ -187,9 +187,6 @@ def _counts(
     errors = [asked(doubt, place) for doubt in doubts if doubt.certain]
     if errors and not tolerant:
         raise errors[0]
-    summary = summary_file(statement.batches, tally.cells) or _summed_up(con, statement, tally)
-    if summary is not None and not tolerant:
-        raise summary
     named = _near_names(con, statement) if request.chosen_names else {}
     if request.only_tasks and all(named["--only-task", name] for name in request.only_tasks):
         first = request.only_tasks[0]
@@ -208,7 +205,7 @@ def _counts(
             passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
             fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",
         ))  # fmt: skip
-    counts = counts.saying(*map(refused, filter(None, [*errors, summary])), *said)
+    counts = counts.saying(*map(refused, errors), *said)
     if tolerant:
         from passk_cli.files.reading.columns import read_columns
 
@@ -234,11 +231,11 @@ def _counts(
         problem = "changed while it was read"
         remedy = "read it again when it is complete"
         raise DataError(changed[0].name, problem, remedy, name="changed-file")
-    if ledger is None:
-        return counts
-    # What it no longer needs.
-    ledger.tidy()
-    return counts.saying(*statement.messages)
+    if ledger is not None:
+        # What it no longer needs.
+        ledger.tidy()
+    shards = statement.shards
+    return counts.saying(*shards.messages(statement.batches)) if shards else counts
 
 
 def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tuple[str, str], str]:
@@ -290,39 +287,7 @@ def _grounds(
     def refined(columns: Sequence[str]) -> Survey:
         return of_cells(con, statement, columns, one_in)
 
-    models = tally.every["name"].names
-    return Grounds(surveyed(con, statement, folder), batches, request, models, tasks.names, refined)
-
-
-def _summed_up(
-    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
-) -> DataError | None:
-    """Error for a file of a folder that counts attempts which the other files hold one by one."""
-    counts = [
-        batch
-        for batch in statement.batches
-        if batch.roles.shape == "counts" and not any(source.named for source in batch.sources)
-    ]
-    rows = any(batch.roles.shape != "counts" for batch in statement.batches)
-    if not counts or not rows or type(statement) is not Statement:
-        return None
-    _, own = run(con, Statement(counts, statement.names, statement.request, statement.where))
-
-    def attempts(cells: Mapping[str, Any]) -> dict[tuple[str | None, ...], int]:
-        texts = [cells[name] for name in ("name", *statement.groups, "task")]
-        keys = zip(*(map(text.at, range(len(text.codes))) for text in texts), strict=True)
-        return dict(zip(keys, cells["attempts"].tolist(), strict=True))
-
-    every = attempts(tally.every)
-    both = [cell for cell, n in attempts(own.every).items() if every.get(cell, n) > n]
-    if not both:
-        return None
-    name = counts[0].sources[0].name
-    problem = (
-        f"counts attempts that other files hold, of {both[0][0]} at {plural(len(both), 'task')}"
-    )
-    remedy = "leave it out by naming the other files; a file that is named adds up"
-    return DataError(name, problem, remedy, name="summary-file")
+    return Grounds(surveyed(con, statement, folder), batches, request, tally.every, refined)
 
 
 def _states(sources: Sequence[Source]) -> list[tuple[int, int] | None]:
@@ -443,8 +408,8 @@ def _with_attempts(
     )
 
     query = AttemptQuery(con, statement, tally.keep)
-    if numbering or request.order:
-        statement.require_numbers()
+    if (numbering or request.order) and statement.shards:
+        statement.shards.require_numbers()
     if numbering:
         counts = with_numbering(query, counts)
     if request.attempts:
@@ -467,18 +432,16 @@ def _tallied(
         layouts = [batch.layout for batch in batches]
         try:
             where = columns_in(con, request.where, layouts) if request.where else []
-            statement: Statement
-            # The engine that groups the rows, or the counts of files that are kept.
+            statement = Statement(batches, names, request, where)
+            # The counts of files that are kept, or the engine that groups the rows.
             if inputs.ledger is not None:
-                from passk_cli.files.counting.resume import ResumedStatement
+                from passk_cli.files.counting.resume import KeptShards
 
-                statement = ResumedStatement(con, batches, names, request, where, inputs.ledger)
+                statement = statement.over(KeptShards(con, inputs.ledger))
             elif request.engine == "spark":
-                from passk_cli.files.spark.statement import SparkStatement
+                from passk_cli.files.spark.shards import SparkShards
 
-                statement = SparkStatement(con, batches, names, request, where)
-            else:
-                statement = Statement(batches, names, request, where)
+                statement = statement.over(SparkShards(con, statement))
             if request.where:
                 for sql in statement.compared(ordered(con, request.where)):
                     con.execute(sql)

@@ -101,10 +101,6 @@ def decide(
     messages += [refused(error) for error in (copy, within) if error is not None]
     if request.conversion is not None:
         messages += several_scores(batches, request)
-    if n.sum() == cells["passed"].sum() > 1:
-        from passk_cli.files.reading.structures import ended
-
-        messages += [said for batch in batches if (said := ended(con, batch, int(n.sum())))][:1]
     messages += [
         WITHOUT_GROUP(attempts=without, column=name)
         for name, column in zip(request.by, groups, strict=True)

@@ -5,8 +5,7 @@ So an entry is never wrong, it is only not there.
 
 A file's part of the statement is run alone, and its groups are a table: a row for each different
 combination of values, and how many rows of the file it stands for.  The statement then runs on
-these tables, unchanged but for the counting.  So names, conditions, policies and errors are those
-of a reading without them.
+these shards.  So names, conditions, policies and errors are those of a reading without them.
 
 Of attempt numbers a table has how many there are and the exclusive or of their hashes, which shows
 whether a task's are 0 … n−1 or 1 … n in all files together.  Where they are not, the numbers
@@ -15,14 +14,14 @@ themselves are kept in a second table of the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import duckdb
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.counting.checks import require_sound
-from passk_cli.files.counting.statement import Care, GroupedStatement, Statement
+from passk_cli.files.counting.statement import Care, Shards, Statement
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import Request
@@ -47,33 +46,20 @@ _EACH_ROW = "1::BIGINT AS times, (attempt IS NOT NULL)::BIGINT AS numbers, hash(
 _GROUPS = "count(*) AS times, count(attempt) AS numbers, bit_xor(hash(attempt)) AS code"
 
 
-class ResumedStatement(GroupedStatement):
-    """A statement over the tables of files, which are taken from a ledger or made for it."""
+class KeptShards(Shards):
+    """The tables of files, which are taken from a ledger or made for it."""
 
-    def __init__(
-        self,
-        con: duckdb.DuckDBPyConnection,
-        batches: Sequence[Batch],
-        names: Mapping[str, str],
-        request: Request,
-        where: Sequence[str],
-        ledger: Ledger,
-    ) -> None:
-        super().__init__(batches, names, request, where)
+    def __init__(self, con: duckdb.DuckDBPyConnection, ledger: Ledger) -> None:
         self.con, self.ledger = con, ledger
-        # Tables hold texts.
-        self.care, self.truths = Care(careful=True), False
-        self.numbers_apart = self.from_files = False
-        # Shared by the copies that the statement makes of itself.
-        self.rejects: dict[str, int] = {}
-        self.read: set[str] = set()
+        self._numbers_apart = False
+        self._rejects: dict[str, int] = {}
+        self._read: set[str] = set()
 
-    @property
-    def messages(self) -> tuple[Said, ...]:
+    def messages(self, batches: Sequence[Batch]) -> tuple[Said, ...]:
         """How many files were not read, and how many are read each time."""
-        tables = sum(len(batch.sources) for batch in self.batches if not batch.layout.spool)
-        others = sum(len(batch.sources) for batch in self.batches if batch.layout.spool)
-        unread = tables - len(self.read)
+        tables = sum(len(batch.sources) for batch in batches if not batch.layout.spool)
+        others = sum(len(batch.sources) for batch in batches if batch.layout.spool)
+        unread = tables - len(self._read)
         return (
             *([UNCHANGED_FILES(unread=unread, files=tables)] if unread else []),
             *([NOT_KEPT(files=others)] if others else []),
@@ -81,56 +67,43 @@ class ResumedStatement(GroupedStatement):
 
     def require_numbers(self) -> None:
         """Make sure that the tables have the number of each attempt."""
-        self.numbers_apart = True
+        self._numbers_apart = True
 
-    def repeats(self) -> str:
-        """As of files, with the numbers of attempts."""
-        self.require_numbers()
-        return super().repeats()
+    def rejected(self) -> int:
+        """Rows that the tables lack."""
+        return sum(self._rejects.values())
 
-    def rejected(self, con: duckdb.DuckDBPyConnection) -> int:
-        """As of files; a table knows how many rows it lacks."""
-        return sum(self.rejects.values())
-
-    def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
-        """As of files; what needs the order of rows reads the files."""
-        # What is wrong with columns is said before any file is read.
-        sql = Statement.rows(self.having(from_files=True), keep, file_order=file_order)
-        return sql if keep is not None or file_order else super().rows(keep)
-
-    def _batch(self, batch: Batch, truths: bool = False) -> str:
-        if batch.layout.spool or self.from_files:
-            return f"SELECT *, {_EACH_ROW} FROM ({super()._batch(batch)})"
+    def rows(self, statement: Statement, batch: Batch, files: str, *, ordered: bool) -> str:
+        """The rows of tables; what needs the order of rows reads the files."""
+        if batch.layout.spool or ordered:
+            return f"SELECT *, {_EACH_ROW} FROM ({files})"
         # The statement of one batch, which no other batch changes.
-        care = Care(careful=True, numbers=self.care.numbers)
-        own = Statement([batch], {}, self.request, self.where).having(care=care, open=self.open)
+        care = Care(careful=True, numbers=statement.care.numbers)
+        own = Statement([batch], {}, statement.request, statement.where)
+        own = own.having(care=care, open=statement.open)
         keys = [self._counted(source, own) for source in batch.sources]
         tables = [quote_text(str(self.ledger.table(key))) for key in keys]
         paths = [quote_text(source.path) for source in batch.sources]
-        files = ", ".join(f"({table}, {path})" for table, path in zip(tables, paths, strict=True))
+        pairs = ", ".join(f"({table}, {path})" for table, path in zip(tables, paths, strict=True))
+        columns = ["model", *own.groups, "task", "attempt", "outcome", *["late"] * own.open]
+        columns += ["cluster"] if own.request.cluster else []
+        if own.has_counts:
+            columns += ["is_count", "n_text", "c_text"]
+        elif statement.has_counts:
+            columns += ["false AS is_count", "NULL AS n_text", "NULL AS c_text"]
+        wanted = own.request.attempts
+        columns += [role for role, _ in batch.roles.of_attempts if role in wanted]
         sums = "times, numbers, code" if self._grouped(batch) else _EACH_ROW
         return (
-            f"SELECT files_.path AS file, {', '.join(self._columns(own))}, {sums}"
+            f"SELECT files_.path AS file, {', '.join(columns)}, {sums}"
             f" FROM read_parquet([{', '.join(tables)}], filename='table_') AS t"
-            f" JOIN (VALUES {files}) AS files_(table_, path) ON files_.table_ = t.table_"
+            f" JOIN (VALUES {pairs}) AS files_(table_, path) ON files_.table_ = t.table_"
         )
 
     def _grouped(self, batch: Batch) -> bool:
         """Whether groups say all that is asked of a batch so far; else its rows do, each."""
         numbered = batch.roles.shape != "attempts" or batch.roles.attempt is not None
-        return not (numbered and self.numbers_apart)
-
-    def _columns(self, own: Statement) -> list[str]:
-        """The columns of the rows, from a table of the batch."""
-        (batch,) = own.batches
-        columns = ["model", *self.groups, "task", "attempt", "outcome", *["late"] * self.open]
-        columns += ["cluster"] if self.request.cluster else []
-        if own.has_counts:
-            columns += ["is_count", "n_text", "c_text"]
-        elif self.has_counts:
-            columns += ["false AS is_count", "NULL AS n_text", "NULL AS c_text"]
-        wanted = self.request.attempts
-        return columns + [role for role, _ in batch.roles.of_attempts if role in wanted]
+        return not (numbered and self._numbers_apart)
 
     def _counted(self, source: Source, own: Statement) -> str:
         """The key of a file's table, which is taken from the ledger, or made and kept there.
@@ -138,20 +111,19 @@ class ResumedStatement(GroupedStatement):
         Errors: duckdb.Error, DataError.
         """
         (batch,) = own.batches
-        # Without the path, so that a file read through a copy or a link has one key.
-        sql = self._sql(source, own).replace(quote_text(source.path), "file")
-        key = self.ledger.key(source, sql)
-        if key in self.rejects:
+        # Of the file itself, so that one read through a copy or a link has one key.
+        key = self.ledger.key(source, self._sql(source, own, source.origin))
+        if key in self._rejects:
             return key
         rejected = self.ledger.summary(key)
         if rejected is None:
-            self.read.add(source.path)
+            self._read.add(source.path)
             # A delimited text is first tried in pieces.
             quick = replace(own.care, careful=own.request.skip_bad)
             rejected = self._made(source, own.having(care=quick), key)
-            require_sound(batch.layout, [source], self.request)
+            require_sound(batch.layout, [source], own.request)
             self.ledger.keep(key, rejected)
-        self.rejects[key] = rejected
+        self._rejects[key] = rejected
         return key
 
     def _made(self, source: Source, own: Statement, key: str) -> int:
@@ -169,7 +141,7 @@ class ResumedStatement(GroupedStatement):
     def _all_rejected(self, own: Statement) -> int:
         """How many rows of delimited texts were left out so far."""
         (batch,) = own.batches
-        if batch.layout.kind != "csv" or not self.request.skip_bad:
+        if batch.layout.kind != "csv" or not own.request.skip_bad:
             return 0
         sql = "SELECT count(DISTINCT (scan_id, file_id, line)) FROM reject_errors"
         try:
@@ -178,15 +150,13 @@ class ResumedStatement(GroupedStatement):
             return 0
         return int(rows)
 
-    def _sql(self, source: Source, own: Statement) -> str:
-        """SQL for the table of a file."""
-        (batch,) = own.batches
-        constants = {
-            name: {source.path: values[source.path]}
-            for name, values in batch.layout.constants.items()
-        }
+    def _sql(self, source: Source, own: Statement, path: str = "") -> str:
+        """SQL for the table of a file.  path : what is read of it, `source.path` unless given."""
+        (batch,), path = own.batches, path or source.path
+        constants = {n: {path: v[source.path]} for n, v in batch.layout.constants.items()}
         layout = replace(batch.layout, constants=constants)
-        rows = own._batch(replace(batch, layout=layout, sources=(source,)), own.truths)
+        alone = replace(batch, layout=layout, sources=(replace(source, path=path),))
+        rows = own.rows_of(alone, truths=own.truths)
         if not self._grouped(batch):
             return f"SELECT * EXCLUDE (file) REPLACE (outcome::VARCHAR AS outcome) FROM ({rows})"
         return (

@@ -117,7 +117,7 @@ def of_cells(
     columns = [*columns, *dict.fromkeys(tasks)]
     own = statement.carrying(columns)
     con.execute(f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {own.cells(one_in)}")
-    sql = _texts(own.batches, columns, len(own.carried) - len(columns))
+    sql = _texts(own.batches, columns)
     return _survey(con, own, "some_cells_", sql, own.batches, whole=False)
 
 
@@ -160,10 +160,10 @@ def _columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
     return [*playing, *plain], records
 
 
-def _texts(batches: Sequence[Batch], columns: Sequence[str], first: int = 0) -> dict[str, str]:
-    """Name → SQL of its text in rows that carry these columns, from a place on."""
+def _texts(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
+    """Name → SQL of its text in rows that carry these columns."""
     texts = {}
-    for place, name in enumerate(columns, first):
+    for place, name in enumerate(columns):
         kinds = [b.layout.kinds[name] for b in batches if name in b.layout.kinds]
         plain = kinds and all(of <= _SCALAR for of in kinds)
         texts[name] = f"nullif(carried{place}, '')" if plain else _scalar(f"carried{place}")

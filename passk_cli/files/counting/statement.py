@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import duckdb
 
@@ -121,22 +121,65 @@ class Tally:
     keep: str | None = None
 
 
+class Shards:
+    """Rows that were counted before, by an earlier run or on a cluster: equal ones are one row.
+
+    Beside its columns a row has `times`, how many it stands for; `numbers`, how many of those have
+    an attempt's number, and `code`, the exclusive or of the hashes of these.
+
+    dense : SQL for whether a fingerprint, as the hashes of these rows make it, is that of 0 … n−1
+        or 1 … n.
+    """
+
+    dense = "false"
+
+    def rows(self, statement: Statement, batch: Batch, files: str, *, ordered: bool) -> str:
+        """SQL for the rows of a batch.
+
+        files : SQL for those of its files.  ordered : whether they come in the order of these.
+        Errors: duckdb.Error, DataError.
+        """
+        raise NotImplementedError
+
+    def ordered(self, keep: str | None) -> bool:
+        """Whether rows can come in the order of the files.
+
+        Errors: ParameterError where a policy of repeats needs that and there is none.
+        """
+        return True
+
+    def require_numbers(self) -> None:
+        """Make sure that rows have the numbers of the attempts, as those of files always have."""
+        raise NotImplementedError
+
+    def rejected(self) -> int:
+        """Rows of delimited texts that reading left out."""
+        return 0
+
+    def messages(self, batches: Sequence[Batch]) -> tuple[Said, ...]:
+        """Messages about how files were read."""
+        return ()
+
+    def repeats(self, statement: Statement) -> str:
+        """The statement for attempts that come more than once; "" where it is that of files."""
+        self.require_numbers()
+        return ""
+
+    def carrying(self, statement: Statement, columns: Sequence[str]) -> Shards | None:
+        """Shards whose rows have these columns as well; None where only those of files have."""
+        return None
+
+
 class Statement:
     """The SQL of one reading; see the module for what it does.
 
-    What follows is SQL that an engine whose rows are counted already replaces.
-    tallies : what is counted of equal rows.  times : of rows, how many they are.
-    weight : of a row, how many it stands for; "" where it is one.
-    unrepeated : whether the numbers of a cell's attempts are 0 … n−1 or 1 … n.
+    shards : what takes the place of the rows of files, if anything.
     numbered : whether rows say which of their file they are, as `place`.
     lenient : whether what is no record is left out.
     """
 
     numbered = lenient = False
-
-    tallies = "count(*) AS rows, count(attempt) AS numbered, bit_xor(hash(attempt)) AS fingerprint"
-    times, weight = "count(*)", ""
-    unrepeated = "coalesce(fingerprint = from_0 OR fingerprint = from_1, false)"
+    shards: Shards | None = None
 
     def __init__(
         self,
@@ -172,13 +215,27 @@ class Statement:
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
         self.care = Care(careful, numeric=numbered)
 
-    def having(self, **changes: Any) -> Self:
-        """The statement with another care, request, or other columns carried along."""
+    def having(self, **changes: Any) -> Statement:
+        """The statement with another care, request, shards, or other columns carried along."""
         other = copy(self)
         vars(other).update(changes)
         return other
 
-    def with_more_care(self, error: Exception) -> Self | None:
+    def over(self, shards: Shards) -> Statement:
+        """The statement over rows that were counted before, which hold texts."""
+        return self.having(shards=shards, care=Care(careful=True), truths=False)
+
+    @property
+    def weight(self) -> str:
+        """SQL for how many rows a row stands for; "" where it is one."""
+        return "times" if self.shards else ""
+
+    @property
+    def times(self) -> str:
+        """SQL for how many rows there are."""
+        return "sum(times)::BIGINT" if self.shards else "count(*)"
+
+    def with_more_care(self, error: Exception) -> Statement | None:
         """The statement as it is run when a row or a number did not fit; None at the end."""
         care = self.care
         longest = max(object_bytes(batch.sources) for batch in self.batches)
@@ -192,15 +249,15 @@ class Statement:
         return self.exact if care.numeric else None
 
     @property
-    def exact(self) -> Self:
+    def exact(self) -> Statement:
         """The statement with attempt numbers as they are written."""
         return self.having(care=replace(self.care, numeric=False))
 
     def carrying(self, columns: Sequence[str]) -> Statement:
-        """The statement whose rows have these columns as well, the last of those it carries.
-
-        It reads files, whatever has counted them.
-        """
+        """The statement whose rows have these columns as well: those of files, or of a cluster."""
+        shards = self.shards and self.shards.carrying(self, columns)
+        if shards:
+            return self.having(shards=shards, carried=tuple(columns))
         batches = [replace(b, layout=b.layout.further(columns)) for b in self.batches]
         return self.of_files(batches).having(carried=tuple(columns))
 
@@ -209,19 +266,6 @@ class Statement:
         own = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, careful=True, numeric=False)
         return own.having(care=care, has_counts=self.has_counts)
-
-    def require_numbers(self) -> None:
-        """Make sure that rows have the numbers of the attempts, as those of files always have."""
-
-    def rejected(self, con: duckdb.DuckDBPyConnection) -> int:
-        """Rows of delimited texts that reading left out."""
-        answer = con.execute("SELECT count(DISTINCT (file_id, line)) FROM reject_errors").fetchall()
-        return int(answer[0][0])
-
-    @property
-    def messages(self) -> tuple[Said, ...]:
-        """Messages about how the files were read."""
-        return ()
 
     def tally(self, keep: str | None) -> str:
         """The statement; keep ("first" or "last") leaves one row of a repeated attempt."""
@@ -238,22 +282,27 @@ class Statement:
         paths = "hash(judged.file)"
         differ = "false" if only is not None else f"min({paths}) <> max({paths})"
         models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
-        cell = ", ".join(["coalesce(names.name, model)", *self.groups, "task"])
+        cell = ", ".join([*self.groups, "task"])
         truths = keep is None and self.truths
         # Their texts are made of cells, not of rows.
         as_text = " REPLACE (outcome::VARCHAR AS outcome)" if truths else ""
         late = ", bool_or(late) AS late" if self.open else ""
         n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
         c = f"WHEN 2 THEN rows * {_C}" if self.has_counts else ""
+        numbers, code = "count(attempt)", "hash(attempt)"
+        unrepeated = "coalesce(fingerprint = from_0 OR fingerprint = from_1, false)"
+        if self.shards:
+            numbers, code = "sum(numbers)::BIGINT", "code"
+            unrepeated += f" OR {self.shards.dense}"
         return f"""
 WITH {self.rows(keep, truths=truths)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{count_columns},
-         {self.tallies}{spans}{late}
+         {self.times} AS rows, {numbers} AS numbered, bit_xor({code}) AS fingerprint{spans}{late}
   FROM rows GROUP BY {keys}{count_columns}),
 judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM cells)),
 totals AS (
-  SELECT {cell.replace("coalesce(names.name, model)", "coalesce(names.name, model) AS name")},
+  SELECT coalesce(names.name, model) AS name, {cell},
          sum(CASE WHEN verdict IN (0, 1, 3) THEN rows {n} ELSE 0 END)::BIGINT AS n,
          sum(CASE verdict {c} WHEN 1 THEN rows ELSE 0 END)::BIGINT AS passed,
          coalesce(sum(rows) FILTER (verdict IS NULL), 0)::BIGINT AS missing,
@@ -263,17 +312,20 @@ totals AS (
          {models}{differ} AS files_differ,
          sum(numbered)::BIGINT AS numbered, sum(rows)::BIGINT AS attempts,
          bit_xor(fingerprint) AS fingerprint{wider}{late}
-  FROM judged LEFT JOIN names ON names.file = judged.file GROUP BY {cell}),
+  FROM judged LEFT JOIN names ON names.file = judged.file
+  GROUP BY coalesce(names.name, model), {cell}),
 expected AS (
   SELECT i + 1 AS count, bit_xor(hash(i::{self.care.attempts_as})) OVER (ORDER BY i) AS from_0,
          bit_xor(hash((i + 1)::{self.care.attempts_as})) OVER (ORDER BY i) AS from_1
   FROM range((SELECT least(max(numbered), 100000)::BIGINT FROM totals)) AS t(i))
 SELECT totals.* EXCLUDE (fingerprint),
-       numbered = 0 OR {self.unrepeated} AS unrepeated
+       numbered = 0 OR {unrepeated} AS unrepeated
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
     def repeats(self) -> str:
         """How many attempts come more than once, exactly, and the first of them."""
+        if self.shards and (counted := self.shards.repeats(self)):
+            return counted
         columns = ["model", *self.groups, "task", "attempt"]
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
@@ -340,8 +392,15 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
         """
         names = {path: self.request.called(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
-        batches = in_order(self.batches) if file_order or keep is not None else self.batches
-        rows = " UNION ALL ".join(self._batch(batch, truths) for batch in batches)
+        ordered = file_order or keep is not None
+        ordered = ordered and (not self.shards or self.shards.ordered(keep))
+        batches = in_order(self.batches) if ordered else self.batches
+        # What is wrong with columns is said before anything is counted.
+        every = [self.rows_of(batch, truths=truths) for batch in batches]
+        if self.shards:
+            of_files = zip(batches, every, strict=True)
+            every = [self.shards.rows(self, b, files, ordered=ordered) for b, files in of_files]
+        rows = " UNION ALL ".join(every)
         both = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
         kept = ""
         if self.request.models or self.request.exclude_models:
@@ -364,11 +423,12 @@ picked AS (SELECT {pick}(kept, place) AS row FROM kept
            coalesce('attempt ' || attempt, 'row ' || place)),
 rows AS (SELECT row.* FROM picked)"""
 
-    def _batch(self, batch: Batch, truths: bool = False) -> str:
+    def rows_of(self, batch: Batch, *, truths: bool = False) -> str:
+        """SQL for the rows of one batch's files.  truths : as of `rows`."""
         layout, roles, request = batch.layout, batch.roles, self.request
-        types, nested = self._types(batch)
+        types, nested = self.types_of(batch)
         paths = [s.path for s in batch.sources]
-        late = () if layout.complete else self._late(batch, types)
+        late = self.late_in(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
@@ -467,7 +527,7 @@ rows AS (SELECT row.* FROM picked)"""
             lenient=self.lenient,
         )
 
-    def _late(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
+    def late_in(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
         """Columns that would matter and have not been seen so far: a record with one is late.
 
         A model's and an attempt's usual names, where no column plays that role.  Each costs 2 % of
@@ -486,7 +546,7 @@ rows AS (SELECT row.* FROM picked)"""
     def compared(self, condition: str) -> Iterator[str]:
         """Statements that read nothing and fail where this condition does not fit the columns."""
         for batch in self.batches:
-            layout, (types, nested) = batch.layout, self._types(batch)
+            layout, (types, nested) = batch.layout, self.types_of(batch)
             every = (f"{layout.compared(c, nested)} AS {quote_name(c)}" for c in self.where)
             rows = layout.relation([source.path for source in batch.sources[:1]], types)
             table = f"SELECT {', '.join(every) or '1'} FROM {rows}"
@@ -509,7 +569,7 @@ rows AS (SELECT row.* FROM picked)"""
                 f" AND coalesce({', '.join(map(quote_name, others))}) IS NOT NULL LIMIT 1"
             )
 
-    def _types(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
+    def types_of(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
         """Columns to read → SQL type, and those that are read as JSON → the paths inside."""
         layout, roles = batch.layout, batch.roles
         amounts = [
@@ -572,19 +632,6 @@ def _without(column: str, batch: Batch) -> DataError:
     )  # fmt: skip
 
 
-class GroupedStatement(Statement):
-    """A statement whose rows stand for several equal ones each.
-
-    Beside their columns they have `times`, how many they are; `numbers`, how many of those have an
-    attempt's number, and `code`, the exclusive or of the hashes of these.
-    """
-
-    weight, times = "times", "sum(times)::BIGINT"
-    tallies = (
-        "sum(times)::BIGINT AS rows, sum(numbers)::BIGINT AS numbered, bit_xor(code) AS fingerprint"
-    )
-
-
 def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Execute the statement; when attempts may repeat, count the repeats exactly.
 
@@ -597,7 +644,11 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement
     if statement.open and cells["late"].any():
         raise LateColumn
     every = cells
-    rejected = statement.rejected(con) if csv and statement.request.skip_bad else 0
+    rejected = 0
+    if csv and statement.request.skip_bad:
+        sql = "SELECT count(DISTINCT (file_id, line)) FROM reject_errors"
+        shards = statement.shards
+        rejected = shards.rejected() if shards else int(con.execute(sql).fetchall()[0][0])
     repeats, keep = Repeats(), None
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
@@ -15,7 +12,6 @@ from passk_cli.files.roles import LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Settle
-from passk_cli.text import first_few
 
 IDENTICAL_MODELS = Message(
     "identical-models", WARNING,
@@ -25,12 +21,6 @@ IDENTICAL_MODELS = Message(
     "Two files that are models by their names hold the same bytes: one is probably a copy. Their"
     " difference is exactly 0, which says nothing about two models. Leave the copy out.",
 )  # fmt: skip
-# Names of files that sum up the others.
-_SUMMARY = re.compile(
-    r"((results?|eval|runs?|models?|benchmark|all)[_-])?"
-    r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
-    re.I,
-)
 # An empty file is no larger, packed or not.
 _MOST_EMPTY = 64
 
@@ -65,35 +55,6 @@ def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResult
         for source in batch.sources
     ]
     return [batch for batch in batches if batch not in lone], errors
-
-
-def summary_file(batches: Sequence[Batch], cells: Mapping[str, Any]) -> DataError | None:
-    """Error for a file that would be a model by its name and is a summary of the others: its tasks
-    are their models, or it lies in a folder and its name says so.
-
-    cells : name and task, as of a tally.
-    """
-    names, tasks = cells["name"], cells["task"]
-    models = {*names.names}
-    for batch in batches if len(models) > 1 else ():
-        for source in batch.sources if batch.roles.model is None and not batch.layout.table else ():
-            if source.stem not in models or source.label is not None:
-                continue
-            others = models - {source.stem}
-            own = tasks[names.codes == names.names.index(source.stem)].present
-            if len(own) > 1 and others.issuperset(own):
-                problem = f"its tasks are models of the other files ({first_few(own)})"
-            elif not source.named and _SUMMARY.fullmatch(source.stem):
-                problem = f"by its name a summary of the other files ({first_few(sorted(others))})"
-            else:
-                continue
-            remedy = ""
-            if not source.named:
-                pattern = os.path.join(os.path.dirname(source.name), "*")
-                remedy = f"if it is a model, name the files by a pattern: {shlex.quote(pattern)}"
-            without = Settle({"--exclude-model": (source.stem,)}, "leaves it out")
-            return DataError(source.name, problem, remedy, name="summary-file", settles=[without])
-    return None
 
 
 def require_no_copies(batches: Sequence[Batch]) -> None:

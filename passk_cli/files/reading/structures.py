@@ -25,33 +25,11 @@ from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import EACH, ROLES, Roles, candidates, judge, spelled, strength
 from passk_cli.files.sources.memory import register
 from passk_cli.files.sources.source import Source, parsed
-from passk_cli.message import WARNING, Message, Said
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Settle
 
 if TYPE_CHECKING:
     import duckdb
 
-ALWAYS_SUCCESS = Message(
-    "always-success", WARNING,
-    "{column} is true in all {attempts:attempt}, while {field} averages {mean}{?first| in the first"
-    " {first:record}}",
-    (
-        Settle(
-            {"--field": {"outcome": "{graded}"}, "--threshold": Blank("X")},
-            "reads it, of {least} to {most}",
-        ),
-        Settle({"--field": {"outcome": "{other}"}}, "reads the other"),
-    ),
-    "Many agents write success: true when they end without an error, whatever an evaluation says of"
-    " their work. Where such a column is true everywhere and a score or rate beside it is not, the"
-    " score is more likely the outcome, and pass@k of the column is 1 for no reason.",
-)  # fmt: skip
-# Names of columns that may say no more than that a run ended, and words of an evaluation's names.
-_ENDED = ("success", "successful", "is_success", "status", "result", "outcome")
-_EVALUATED = frozenset(
-    "rate score scores reward acc accuracy correct passed pass resolved solved grade eval"
-    " evaluation verdict".split()
-)
 # How many records are looked at, how much of a file, how many files of a record each; how deep.
 ROWS, _BYTES, _FILES, _LEVELS = 1000, 1 << 22, 200, 5
 # Names that number attempts: 1, run_1, seed0.
@@ -432,32 +410,4 @@ def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | 
             return DataError(
                 source.name, f"{problem} with {column}", name="ambiguous-records", settles=choices
             )
-    return None
-
-
-def ended(con: duckdb.DuckDBPyConnection, batch: Batch, attempts: int) -> Said | None:
-    """The message that an outcome that always passes stands beside an evaluation that does not.
-
-    attempts : how many there are.  Columns of JSON, CSV and Parquet, and fields inside them.
-    """
-    column = batch.roles.outcome or ""
-    if column.lower() not in _ENDED or batch.layout.kind == "frame":
-        return None
-    source = batch.sources[0]
-    found = beginning(source.name, con, [source], Request())
-    for each in (each for each in found if column in each.columns):
-        for path, other in each.columns.items():
-            word = {*re.split(r"[^a-z]+", re.sub(r"([A-Z])", r"_\1", path).lower())}
-            shares = other.numbers
-            if path == column or not word & _EVALUATED or not shares:
-                continue
-            mean = sum(shares) / len(shares)
-            if min(shares) >= 0 and max(shares) <= 1 and mean < 1:
-                return ALWAYS_SUCCESS(
-                    column=column, attempts=attempts, field=path, mean=f"{mean:.3f}",
-                    other=path * ({*shares} <= {0, 1}), graded=path * (not {*shares} <= {0, 1}),
-                    first=each.size if each.size < attempts else 0,
-                    least=f"{min(shares):g}", most=f"{max(shares):g}",
-                )  # fmt: skip
-        return None
     return None

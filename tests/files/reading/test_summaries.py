@@ -32,7 +32,7 @@ SUMMARIES = {
     "results_summary.csv": ("task,n,c\nx,6,3\ny,6,3\n", "by its name a summary"),
     "counts.csv": (
         "model,task,n,c\nm,x,3,2\nm,y,3,2\n",
-        "counts attempts that other files hold, of m at 2 tasks",
+        "counts attempts that other files hold, at 2 tasks",
     ),
 }
 

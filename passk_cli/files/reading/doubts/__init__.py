@@ -9,14 +9,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from passk_cli.errors import DataError
-from passk_cli.files.reading.doubts import rows, settings, tasks
+from passk_cli.files.reading.doubts import files, rows, settings, tasks
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import APART, number
 from passk_cli.message import Said
 
 # Tasks that are enough for a test, of files larger than a sample.
 CELLS = 500
-DOUBTS: tuple[Doubt, ...] = (*tasks.DOUBTS, *rows.DOUBTS, *settings.DOUBTS)
+DOUBTS: tuple[Doubt, ...] = (
+    *tasks.DOUBTS,
+    *rows.DOUBTS,
+    *settings.DOUBTS,
+    *files.DOUBTS,
+)
 
 __all__ = [
     "APART",
@@ -39,9 +44,9 @@ def findings(grounds: Grounds) -> Iterator[Finding]:
 
 
 def asked(finding: Finding, place: str) -> DataError:
-    """The error that asks what a doubt is about, of a file."""
+    """The error that asks what a doubt is about.  place : of a file, unless it says which."""
     said = finding.message(**finding.fields)
-    return DataError(place, said.text, name=said.name, settles=finding.settles)
+    return DataError(finding.place or place, said.text, name=said.name, settles=finding.settles)
 
 
 def warned(finding: Finding) -> Said:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from passk_cli.files.database import Texts
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import Request
@@ -30,13 +31,15 @@ class Finding:
     """A doubt about a reading.
 
     message : its words, with `fields`.  certain : whether it is asked, as an error; else a warning
-    says it.  settles : options that settle it, the likeliest first.
+    says it.  settles : options that settle it, the likeliest first.  place : the file it is about,
+    where that is one of several.
     """
 
     message: Message
     certain: bool
     fields: Mapping[str, Any]
     settles: tuple[Settle, ...] = ()
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,16 +61,25 @@ class Doubt:
 class Grounds:
     """A reading and the survey of its files.
 
-    models, tasks : all names that there are.
+    cells : name of the model, and task, of each cell.
     refined : gives a survey of whole cells with these columns, of files larger than the sample.
     """
 
     survey: Survey
     batches: Sequence[Batch]
     request: Request
-    models: Sequence[str]
-    tasks: Sequence[str]
+    cells: Mapping[str, Texts]
     refined: Callable[[Sequence[str]], Survey] = field(repr=False)
+
+    @property
+    def models(self) -> Sequence[str]:
+        """All names of models."""
+        return self.cells["name"].names
+
+    @property
+    def tasks(self) -> Sequence[str]:
+        """All names of tasks."""
+        return self.cells["task"].names
 
     def column(self, role: str) -> str:
         """The column of a role in the first files that have one; "" where there is none."""

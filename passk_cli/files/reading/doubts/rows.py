@@ -13,7 +13,7 @@ from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import joined_codes
 from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, SHORT, leaf, spelled, words
 from passk_cli.message import WARNING, Message
-from passk_cli.settle import Settle
+from passk_cli.settle import Blank, Settle
 
 _ATTEMPT = re.compile(
     r"(?:(?:attempt|run|trial|sample|seed|epoch|try|rep)[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I
@@ -80,6 +80,20 @@ SIMILAR_ATTEMPTS = Message(
     " same number in two spellings, so that an attempt may be there twice.",
 )  # fmt: skip
 
+ALWAYS_SUCCESS = Message(
+    "always-success", WARNING,
+    "{column} is true in all {attempts:attempt}{?sample| of a sample}, while {field} averages"
+    " {mean}", "",
+    "Many agents write success: true when they end without an error, whatever an evaluation says of"
+    " their work. Where such a column is true everywhere and a score or rate beside it is not, the"
+    " score is more likely the outcome, and pass@k of the column is 1 for no reason.",
+)  # fmt: skip
+# Names of columns that may say no more than that a run ended, and words of an evaluation's names.
+_ENDED = {*"success successful is_success status result outcome".split()}
+_EVALUATED = {
+    *"rate score scores reward acc accuracy correct passed pass resolved solved grade eval".split(),
+    *"evaluation verdict".split(),
+}
 SUMMED_COSTS = Message(
     "summed-costs", WARNING,
     "{column} only grows from row to row ({first} to {last}): is it the sum of all before it?", "",
@@ -301,6 +315,32 @@ def _differ(grounds: Grounds, one: str, other: str) -> bool:
     )
 
 
+def ended(grounds: Grounds) -> Iterator[Finding]:
+    """An outcome that always passes beside an evaluation that does not."""
+    survey, outcome = grounds.survey, grounds.column("outcome")
+    verdict = survey.verdict[survey.task >= 0]
+    if spelled(outcome) not in _ENDED or len(verdict) < 2 or not np.all(verdict == 1):
+        return
+    for name in grounds.unread:
+        if not {word for key in name.split(".") for word in words(key)} & _EVALUATED:
+            continue
+        numbers = survey.numbers(name)
+        if survey.kind(name).name == "bool":
+            truths = [text.lower() == "true" for text in survey.texts(name)]
+            numbers = np.array([*truths, np.nan])[survey.columns[name].codes]
+        there = numbers[np.isfinite(numbers)]
+        if not len(there) or there.min() < 0 or there.max() > 1 or there.mean() >= 1:
+            continue
+        settle = Settle({"--field": {"outcome": name}}, "reads the other")
+        if {*there.tolist()} - {0.0, 1.0}:
+            options = {**settle.options, "--threshold": Blank("X")}
+            settle = Settle(options, f"reads it, of {there.min():g} to {there.max():g}")
+        shown = {"column": outcome, "attempts": len(verdict), "sample": not survey.whole}
+        averaged = {"field": name, "mean": f"{there.mean():.3f}"}
+        yield Finding(ALWAYS_SUCCESS, False, {**shown, **averaged}, (settle,))
+        return
+
+
 TWO_VERDICTS = Message(
     "two-verdicts", WARNING, "{names:and} are two verdicts on an attempt, which differ",
     "",
@@ -367,6 +407,13 @@ DOUBTS = (
         " first.",
         (),
         summed,
+    ),
+    Doubt(
+        ALWAYS_SUCCESS,
+        "A success or a status is true in every attempt, and a score, rate or verdict beside it is"
+        " below 1 on average.",
+        ("--field outcome=X", "--field outcome=X --threshold Y"),
+        ended,
     ),
     Doubt(
         TWO_VERDICTS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from shlex import quote
@@ -102,15 +102,6 @@ FLAGGED_ROWS = Message(
     "A column says which rows hold, as where a retry supersedes a failed attempt and both are"
     " there. Counting both mixes them; leaving out those that were replaced may select by outcome.",
 )  # fmt: skip
-FILES_SHARE_TASKS = Message(
-    "files-share-tasks", WARNING,
-    "{values} hold attempts of one model at the same tasks, evenly: they would be pooled",
-    "",
-    "Several files hold attempts of one model at the same tasks, and their names are no numbers of"
-    " runs. They may be arms of an experiment, or files of a benchmark's parts whose tasks have the"
-    " same names.",
-)  # fmt: skip
-
 # What tells the attempts at a task apart.
 APART = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, FLAGGED_ROWS)
 
@@ -172,13 +163,13 @@ def _numbers_attempts(survey: Survey, column: Observed) -> bool:
     there = (cell >= 0) & (column.codes >= 0)
     sizes = np.bincount(cell[cell >= 0], minlength=1)
     most = int(sizes.max(initial=0))
-    if most < 2 or column.share < _ONCE or column.distinct > _few(most):
+    if most < 2 or column.share < _ONCE or column.distinct > few(most):
         return False
     pairs = joined_codes(cell[there], column.codes[there])
     return len(np.unique(pairs)) >= _ONCE * len(pairs)
 
 
-def _few(most: int) -> int:
+def few(most: int) -> int:
     """The most numbers of attempts there are where cells have at most so many."""
     return 2 * most + 2
 
@@ -369,49 +360,6 @@ def _correlation(survey: Survey, column: Observed) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
-def pooled_files(grounds: Grounds) -> Iterator[Finding]:
-    """Files that hold the same tasks of one model evenly, and are not named as runs."""
-    survey = grounds.survey
-    if len(survey.files) < 2 or grounds.harness or grounds.request.template is not None:
-        return
-    batches = grounds.batches
-    named = all(source.named for batch in batches for source in batch.sources)
-    if named and any(batch.roles.shape == "counts" for batch in batches):
-        # Who names a file of counts beside others adds it.
-        return
-    if "file" in grounds.request.pool or (grounds.request.duplicates == "first"):
-        # Copies are counted once.
-        return
-    if not survey.whole:
-        survey = grounds.refined([])
-    own = evenness(survey.cell, survey.file)
-    runs = len({re.sub(r"[0-9]+", "0", name) for name in survey.files}) == 1
-    # Numbers of attempts that go on from file to file are of one series; those that start again
-    # are duplicates, which are asked about as such.
-    numbers = survey.columns.get(grounds.column("attempt"))
-    most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max())
-    if runs or not own.certain or (numbers and numbers.distinct <= _few(most)):
-        return
-    files = [name.rsplit("/", 1)[-1] for name in survey.files]
-    folders = len(set(files)) == 1
-    path = "{arm}/" + files[0] if folders else "{arm}" + _ending(files)
-    yield Finding(
-        FILES_SHARE_TASKS,
-        True,
-        {"values": survey.files},
-        (
-            Settle({"--path": path, "--by": ("arm",)}, "keeps them apart"),
-            Settle({"--pool": ("file",)}, "pools them as runs"),
-        ),
-    )
-
-
-def _ending(names: Sequence[str]) -> str:
-    """The end that all names share, from a dot on."""
-    ends = {name[name.index(".") :] if "." in name else "" for name in names}
-    return ends.pop() if len(ends) == 1 else ".*"
-
-
 _EVENLY = (
     "Its values come equally often in every cell in which they occur: below 0.35 of the dispersion"
     " of random deals, and below each of 200 deals, in at least 8 cells with several rows, where at"
@@ -449,11 +397,5 @@ DOUBTS = (
         "An unread flag such as superseded, final or is_retry differs among the rows of a task.",
         ("--where \"X = 'value'\"", "--pool X"),
         pooled,
-    ),
-    Doubt(
-        FILES_SHARE_TASKS,
-        "Files whose names differ in more than numbers hold the same tasks of one model, evenly.",
-        ("--path '{arm}.jsonl' --by arm", "--pool file"),
-        pooled_files,
     ),
 )

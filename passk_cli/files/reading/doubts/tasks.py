@@ -51,13 +51,6 @@ SIMILAR_TASKS = Message(
     " task in the spelling of two tools, and its attempts lie under two names. Where two files have"
     " the two spellings and no other task in common, passk asks before it counts.",
 )  # fmt: skip
-FILES_AS_MODELS = Message(
-    "files-as-models", WARNING,
-    "{values} have no task in common, and each counts as a model; where they are one model's,"
-    " name it as label=path", "",
-    "No column names a model, so that each file is one. Models are compared on the same tasks;"
-    " files without a task in common are rather the parts of a benchmark, each in its own file.",
-)  # fmt: skip
 ROUNDED_IDS = Message(
     "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "",
     "A spreadsheet wrote a long id as 1.23E+11: its digits are lost, and several tasks may have one"
@@ -183,19 +176,6 @@ def _of_two_files(grounds: Grounds, pairs: Sequence[Sequence[str]]) -> bool:
     return all(not of_file[one] & of_file[other] for one, other, *_ in pairs)
 
 
-def files(grounds: Grounds) -> Iterator[Finding]:
-    """Files that name models, and have no task in common."""
-    survey = grounds.survey
-    sources = [source for batch in grounds.batches for source in batch.sources]
-    named = any(source.label for source in sources) or any(b.roles.model for b in grounds.batches)
-    if grounds.harness or named or grounds.request.template is not None or not survey.whole:
-        return
-    there = survey.task >= 0
-    models = np.unique(np.stack([survey.series[there], survey.task[there]]), axis=1)
-    if len(grounds.models) > 1 and len(np.unique(models[1])) == models.shape[1]:
-        yield Finding(FILES_AS_MODELS, False, {"values": survey.files})
-
-
 def rounded(grounds: Grounds) -> Iterator[Finding]:
     """Ids that a spreadsheet rounded."""
     table = any(batch.layout.kind == "csv" for batch in grounds.batches)
@@ -219,12 +199,6 @@ DOUBTS = (
         " two spellings and share no other task.",
         (),
         similar,
-    ),
-    Doubt(
-        FILES_AS_MODELS,
-        "No column names a model, and no two files have a task in common.",
-        (),
-        files,
     ),
     Doubt(ROUNDED_IDS, "A task of a table is called as 1.23E+11.", (), rounded),
 )

@@ -1,8 +1,7 @@
-"""The statement of a reading whose rows a Spark cluster groups.
+"""Rows that a Spark cluster groups, as shards of the statement that reads files.
 
 What comes home is a table per batch, with a row for each different combination of values and how
-often it is there.  The statement that reads files runs on these tables, unchanged but for the
-counting: what a value means, conditions, policies and errors are those of one machine.
+often it is there: what a value means, conditions, policies and errors are those of one machine.
 
 Attempt numbers do not come home.  Of each group their number and the exclusive or of their hashes
 does, which shows whether they are 0 … n−1 or 1 … n; else the cluster looks for repeats itself.
@@ -10,7 +9,7 @@ does, which shows whether they are 0 … n−1 or 1 … n; else the cluster look
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,7 @@ import duckdb
 import numpy as np
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.counting.statement import Care, GroupedStatement, Statement
+from passk_cli.files.counting.statement import Shards, Statement
 from passk_cli.files.database import FILE_COLUMN, models_kept, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.request import Request
@@ -46,13 +45,6 @@ from passk_cli.settle import Blank, Settle
 
 # What is counted of each group.
 _COUNTED = (WEIGHT, NUMBERED, FINGERPRINT)
-# The same of a row here; numbers of attempts that came home are of all its rows.
-_GROUP = (
-    "carried0::BIGINT AS times,"
-    " CASE WHEN attempt IS NULL THEN carried1::BIGINT ELSE carried0::BIGINT END AS numbers,"
-    " CASE WHEN attempt IS NULL THEN carried2::UBIGINT WHEN carried0::BIGINT % 2 = 1"
-    " THEN hash(attempt) ELSE 0::UBIGINT END AS code"
-)
 # Groups of a batch that may come home.
 MOST_GROUPS = 50_000_000
 # Numbers 0 … n−1 are recognised up to this n, as in files.
@@ -63,37 +55,31 @@ _DECIMAL = rf"-?[0-9]+\.[0-9]+|{_JAVA}"
 _NOT_FINITE = """('"NaN"', '"Infinity"', '"-Infinity"')"""
 
 
-class SparkStatement(GroupedStatement):
-    """A statement over tables of groups that the cluster returned."""
+class SparkShards(Shards):
+    """The tables of groups that the cluster returned of a statement's batches."""
 
-    unrepeated = (
-        f"{Statement.unrepeated} OR EXISTS (SELECT 1 FROM dense_ AS d"
+    dense = (
+        "EXISTS (SELECT 1 FROM dense_ AS d"
         " WHERE d.count = totals.numbered AND fingerprint IN (d.from_0, d.from_1))"
     )
 
     def __init__(
-        self,
-        con: duckdb.DuckDBPyConnection,
-        batches: Sequence[Batch],
-        names: Mapping[str, str],
-        request: Request,
-        where: Sequence[str],
+        self, con: duckdb.DuckDBPyConnection, statement: Statement, carried: Sequence[str] = ()
     ) -> None:
-        super().__init__(batches, names, request, where)
-        _require_possible(batches, request)
-        self.con, self.spark = con, session(request.spark_master)
-        self.carried = _COUNTED
-        self.care, self.open = Care(careful=True), False
-        self.numbers_here = "attempt" in request.attempts or request.order
+        _require_possible(statement.batches, statement.request)
+        self.con, self.spark = con, session(statement.request.spark_master)
+        self.statement, self.batches, self.request = (
+            statement, statement.batches, statement.request,
+        )  # fmt: skip
+        self.carried = tuple(carried)
+        self.numbers_here = "attempt" in self.request.attempts or self.request.order
         self.tables: list[Layout] = []
         self.uris: dict[str, str] = {}
         self._gather()
 
-    def carrying(self, columns: Sequence[str]) -> SparkStatement:
-        """The statement over groups of these columns as well."""
-        other = self.having(carried=(*self.carried, *columns))
-        other._gather()
-        return other
+    def carrying(self, statement: Statement, columns: Sequence[str]) -> SparkShards:
+        """Groups of these columns as well."""
+        return SparkShards(self.con, self.statement, columns)
 
     def require_numbers(self) -> None:
         """Gather once more, with the number of each attempt."""
@@ -101,8 +87,24 @@ class SparkStatement(GroupedStatement):
             self.numbers_here = True
             self._gather()
 
-    def rows(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
-        """As of files; a policy that needs the order of rows is refused."""
+    def rows(self, statement: Statement, batch: Batch, files: str, *, ordered: bool) -> str:
+        """The groups as rows."""
+        place = next(i for i, each in enumerate(self.batches) if each is batch)
+        counted = self._counted(batch)
+        roles = replace(batch.roles, attempt=None) if counted else batch.roles
+        own = statement.having(carried=(*statement.carried, *_COUNTED))
+        rows = own.rows_of(replace(batch, layout=self.tables[place], roles=roles))
+        times, numbers, code = (f"carried{len(statement.carried) + i}" for i in range(3))
+        # Numbers of attempts that came home are of all rows of a group.
+        return (
+            f"SELECT *, {times}::BIGINT AS times, CASE WHEN attempt IS NULL THEN"
+            f" {numbers}::BIGINT ELSE {times}::BIGINT END AS numbers, CASE WHEN attempt IS NULL"
+            f" THEN {code}::UBIGINT WHEN {times}::BIGINT % 2 = 1 THEN hash(attempt)"
+            f" ELSE 0::UBIGINT END AS code FROM ({rows})"
+        )
+
+    def ordered(self, keep: str | None) -> bool:
+        """Whether rows have an order: they have none."""
         if keep is not None:
             raise ParameterError(
                 f"--duplicates {keep}: attempts are repeated, and rows on a cluster have no order;"
@@ -110,17 +112,16 @@ class SparkStatement(GroupedStatement):
                 name="contradicting-options",
                 settles=[HERE],
             )
-        return super().rows(None)
+        return False
 
-    def repeats(self) -> str:
+    def repeats(self, statement: Statement) -> str:
         """As of files; the cluster counts where the numbers of attempts did not come home."""
         shapes = {batch.roles.shape for batch in self.batches}
         nested = any("." in str(c) for b in self.batches for c in b.roles.columns().values())
-        plain = shapes == {"attempts"} and not self.where and not nested
+        plain = shapes == {"attempts"} and not statement.where and not nested
         if not plain or not all(map(self._counted, self.batches)):
-            self.require_numbers()
-            return super().repeats()
-        key = [*self.groups, "task", "attempt"]
+            return super().repeats(statement)
+        key = [*statement.groups, "task", "attempt"]
         self.con.register("repeated_", self._repeated(key))
         order = ", ".join(["name", *key])
         first = ", ".join(f"(first({c} ORDER BY {order}))" for c in ["name", *key])
@@ -146,9 +147,9 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
             model = f"CASE {model} {changed} ELSE {model} END" if changed else model
             cases = " ".join(
                 f"WHEN {text(self.uris[s.path])}"
-                f" THEN {text(self.request.called(self.names[s.path]))}"
+                f" THEN {text(self.request.called(self.statement.names[s.path]))}"
                 for s in batch.sources
-                if s.path in self.names and s.path in self.uris
+                if s.path in self.statement.names and s.path in self.uris
             )
             model = f"coalesce(CASE {FILE} {cases} END, {model})" if cases else model
             frames.append(frame.selectExpr(f"{model} AS name", *columns))
@@ -159,17 +160,10 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         counted = named.groupBy("name", *key).count()
         return self._home(counted.where("count > 1").withColumnRenamed("count", "times"))
 
-    def _batch(self, batch: Batch, truths: bool = False) -> str:
-        place = next(i for i, each in enumerate(self.batches) if each is batch)
-        counted = self._counted(batch)
-        roles = replace(batch.roles, attempt=None) if counted else batch.roles
-        rows = super()._batch(replace(batch, layout=self.tables[place], roles=roles))
-        return f"SELECT *, {_GROUP} FROM ({rows})"
-
     def _counted(self, batch: Batch) -> bool:
         """Whether the numbers of attempts stay on the cluster, where they are only counted."""
         column, layout = batch.roles.attempt, batch.layout
-        others = (*self.request.by, self.request.cluster, *self.where, *self.carried)
+        others = (*self.request.by, self.request.cluster, *self.statement.where, *self.carried)
         if self.numbers_here or column is None or column in others or column in layout.constants:
             return False
         return batch.roles.shape == "attempts"
@@ -224,7 +218,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         batch = read.batch
         several = len(batch.sources) > 1 or batch.layout.spool != ""
         named = several and (
-            batch.layout.constants or any(s.path in self.names for s in batch.sources)
+            batch.layout.constants or any(s.path in self.statement.names for s in batch.sources)
         )
         # A file stays part of the key only where it says something, and of what is wrong.
         file = FILE if named else f"CASE WHEN {FAULT} IS NOT NULL THEN {FILE} END"
@@ -261,9 +255,14 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         if layout.joined:
             problem = f"{next(iter(layout.joined))!r} joins columns, which a cluster does not"
             raise NotOnSpark(batch.sources[0].name, problem, "write one column", settles=[HERE])
-        self._types(batch)
+        self.statement.types_of(batch)
         of_roles = roles.columns()
-        uses = [*of_roles.values(), *request.by, *self.where, *filter(None, [request.cluster])]
+        uses = [
+            *of_roles.values(),
+            *request.by,
+            *self.statement.where,
+            *filter(None, [request.cluster]),
+        ]
         uses += [column for column in self.carried if column in layout.kinds]
         alone = {column for column in uses if uses.count(column) == 1}
         lists = [c for c in uses if roles.shape == "lists" and "list" in layout.kinds.get(c, ())]
@@ -281,7 +280,7 @@ SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM repeated_ WHE
         }  # fmt: skip
         number = parts.pop(str(roles.attempt)) if counted else None
         bases = dict.fromkeys((part.base for part in parts.values()), "")
-        late = self._late(batch, bases | ({number.base: ""} if number else {}))
+        late = self.statement.late_in(batch, bases | ({number.base: ""} if number else {}))
         uris = [uri_of(layout.spool)] if layout.spool else [*map(given, batch.sources)]
         return Rows(batch, tuple(parts.values()), uris, late, number)
 
