@@ -34,8 +34,10 @@ def schema() -> dict[str, Any]:
     }
     document = {
         "schema": {"const": SCHEMA},
-        "result": _said({"enum": ["pass", "fail", "rehearsal"]}, "Of gate: its verdict."),
-        "exit": _said({"type": "integer"}, "Of gate: the exit code."),
+        "result": _said(
+            {"enum": ["pass", "fail", "rehearsal", "not yet"]}, "Of gate, watch: the verdict."
+        ),
+        "exit": _said({"type": "integer"}, "Of gate, watch: the exit code."),
         "answer": _said(TEXT, "What was found, in a sentence or two."),
         "rows": {
             "type": "array",

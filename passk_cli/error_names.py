@@ -69,10 +69,34 @@ _FAMILIES = {
         " FILE` lists them.",
     ),
     "no-such-suite": (
-        "a history has no suite of this name",
+        "a history, or a file of rules, has no suite of this name",
         "`--baseline history.parquet:SUITE:last5` compares with the runs of one suite, which `passk"
         ' record --suite` named. In a file of rules `first = "pass"` says that a suite that the'
-        " history does not have yet has its first night.",
+        " history does not have yet has its first night. `passk watch --rules FILE --suite NAME`"
+        " watches one suite of the file.",
+    ),
+    "no-order": (
+        "no order of the tasks is known",
+        "A look at a run counts the first tasks of an order that was drawn before. Name it with"
+        " `--order FILE`, a task a line. Logs of Inspect that were shuffled have it. `--order"
+        " completion` takes tasks as they were completed.",
+    ),
+    "other-plan": (
+        "a run, or a file of looks, does not fit the plan",
+        "Looks keep their level if the plan was named before the first: tasks, attempts, the"
+        " distance of looks, rules, baseline and order. To change it, start with another run and"
+        " another file of looks.",
+    ),
+    "other-run": (
+        "tasks that were counted by an earlier look are not there, or have other outcomes",
+        "A look counts tasks that are complete. Where such a task changes or disappears, earlier"
+        " looks were about something else. Name the run that the file of looks is about, or another"
+        " file with `--looks`.",
+    ),
+    "bad-looks": (
+        "a file holds no looks",
+        "`passk watch` keeps its looks in a JSON file beside the run, or where `--looks` says."
+        " Another file stands there.",
     ),
     "no-such-column": (
         "the data has no column of this name",

@@ -161,6 +161,8 @@ QUICK = (
     "gate plain", "gate plain --max-drop pass@1=0.1", "gate plain --min cost=1",
     "gate plain --min-by lower --no-regression --baseline a", "gate plain --must-pass-rate 0.5"
     " --min pass@1=0.1", "gate plain --max-false-alarms 0.1 --min pass@1=0.1",
+    "watch plain --min pass@1=0.1 --planned 12 --attempts 4 --looks OUT.csv",
+    "watch plain --min pass@1=0.1 --planned 12 --looks OUT.csv --order completion",
     "record plain", "plan", "plan --mean 0.5 --spread 0.2 --budget 9usd", "plan costs --budget 200",
     "plan plain --mean 0.5 --spread 0.2", "plan free --budget 9usd",
     # Where the result goes.
@@ -266,7 +268,7 @@ def typed(passk: Passk, remedy: Remedy) -> str:
     own = shlex.split(remedy.text, comments=True)[1:]
     done = passk(*own)
     said = {*re.findall(r"(?m)^(?:error|warning|note)\[([a-z-]+)\]", done.err)}
-    accepted = done.code == 0 or (done.code == 1 and own[0] == "gate")
+    accepted = done.code == 0 or (done.code in (1, 5) and own[0] in ("gate", "watch"))
     if not accepted or remedy.family in said:
         return f"{remedy.fails}\n-> {remedy.text}\n-> exit {done.code}: {done.err}"
     return ""
@@ -354,7 +356,7 @@ def _with_remedies() -> Iterator[str]:
 # Messages and errors with remedies that no situation here brings about, and why.
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(
-        ("assumed-threshold", "methods-without-bounds", "more-tasks-first",
+        ("assumed-threshold", "bad-looks", "methods-without-bounds", "more-tasks-first",
          "no-temperature", "pilot-models", "recorded-run", "unpriced-models", "unusable-data"),
         "only the reader knows the value",
     ),

@@ -23,7 +23,7 @@ FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
 _BELOW = (
     "passk COMMAND --help: its options · passk help WORD: anything in full",
     "-V, --version · -h, --help · --install-completion · --show-completion",
-    "Exit codes: 0 done, 1 a check failed, 2 usage, 3 data, 4 internal error",
+    "Exit codes: 0 done, 1 a check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
 # The shared options that people use most; `--help` has the first few of them that a command takes.
 _COMMON, _SHARED = 5, (

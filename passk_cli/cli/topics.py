@@ -16,8 +16,9 @@ from passk_cli.text import listed
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check failed: a gate, --max-false-alarms · 2 usage: an"
     " option, a value, a column or a model that is not there · 3 data that cannot be used, or a"
-    " message that --error makes an error · 4 an internal error. A script tells a failed gate (1)"
-    " from a broken one (2, 3) by them.",
+    " message that --error makes an error · 4 an internal error · 5 not yet: passk watch, while"
+    " more of the run may decide. A script tells a failed gate (1) from a broken one (2, 3) by"
+    " them.",
     "files": f"FILE...: {FILES} A folder is read whole, but for hidden folders inside it. Packed"
     " files (.gz, .bz2, .xz, .zst, .zip, .tar) are read as they are. `passk describe FILE` shows"
     " how a file is read, `passk formats` lists the formats of harnesses.",
@@ -29,7 +30,7 @@ TOPICS = {
     "metrics": "Metrics, asked for with -m NAME[,NAME…], as in -m pass@1,pass^4:",
 }
 _ALSO = {
-    "exit": "exitcode exitcodes exit-code exit-codes status 0 1 2 3 4", "metrics": "metric",
+    "exit": "exitcode exitcodes exit-code exit-codes status 0 1 2 3 4 5", "metrics": "metric",
     "files": "file input stdin pipe glob folder -", "ci": "github gitlab junit actions pipeline",
     "completion": "completions shell autocomplete bash zsh fish",
 }  # fmt: skip

@@ -10,6 +10,7 @@ COMMANDS = {
     "estimate": "Measure",
     "compare": "Measure",
     "gate": "Measure",
+    "watch": "Measure",
     "bootstrap": "Measure",
     "curve": "Understand",
     "tasks": "Understand",

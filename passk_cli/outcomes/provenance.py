@@ -66,6 +66,7 @@ class ReadFacts:
         else what is near it.
     alias : name in the data → name that it counts as.
     numeric : the --by columns that hold numbers in every file.
+    order : tasks as the run was shuffled to take them, where files say it, and all the same.
     """
 
     inputs: tuple[InputFacts, ...] = ()
@@ -99,6 +100,7 @@ class ReadFacts:
     without_outcome: tuple[str, ...] = ()
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     alias: Mapping[str, str] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
 
     def names_of(self, option: str) -> list[str]:
         """The names in the data that an option has."""

@@ -418,6 +418,7 @@ class Report:
     answer : what was found, in a sentence or two above the tables.
     changes : the tasks that changed, which a gate's formats for pipelines show besides its checks.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
+    waiting : whether the checks are of a run that goes on, and more of it may decide them.
     lists : further lists of the same facts, by name, which json has beside the rows.
     page : what other commands found of the same data, where it is all shown as one document.
     methods : makes the sentences of a paper that say how the numbers were computed.
@@ -436,6 +437,7 @@ class Report:
     commit: Callable[[], object] | None = None
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
+    waiting: bool = False
     changes: tuple[ChangedTasks, ...] = ()
     lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     page: Document | None = None
@@ -473,8 +475,10 @@ class Report:
 
     @property
     def result(self) -> str:
-        """Of a gate: "pass" or "fail", or "rehearsal" where nothing is asked of one; "" for other
-        reports."""
+        """Of a gate: "pass" or "fail", "rehearsal" where nothing is asked of one, or "not yet"; ""
+        for other reports."""
+        if self.waiting:
+            return "not yet"
         if not self.checks:
             return ""
         if self.rehearsal and not any(check.of_rehearsal for check in self.checks):
@@ -491,7 +495,9 @@ class Report:
     @property
     def exit_code(self) -> int:
         """Of the command: 0, also when all checks hold or are rehearsed; 1 when one fails; 3 when
-        none fails and one cannot be done."""
+        none fails and one cannot be done; 5 when more of the run may decide them."""
+        if self.waiting:
+            return 5
         shut = (c for c in self.checks if c.failing and (c.of_rehearsal or not self.rehearsal))
         failing = {check.verdict for check in shut}
         if not failing:

@@ -37,6 +37,8 @@ from tests.conftest import STEADY, Done, Passk, only, records
 HISTORY = ("record", "trend")
 # Those that answer a question about results; passk formats needs none.
 COMMANDS = [n for n in EVERY if command_of(n).files != "none" and n not in HISTORY]
+# Those that split models by a column.
+SPLIT = [name for name in COMMANDS if "by" not in command_of(name).without]
 # Those whose report can go to a file: where a table does, the options for that are its own.
 REPORTS = [name for name in COMMANDS if not command_of(name).streams]
 # What a command cannot do without, and what makes it quick.
@@ -45,6 +47,8 @@ NEEDED: dict[str, list[str]] = {
     "convert": ["--output", "/dev/null", "--format", "csv"],
     "extrapolate": ["--fit", "beta", "--resamples", "100"],
     "gate": ["--min", "pass@1=0.1"],
+    "watch": "--min pass@1=0.1 --planned 12 --attempts 12 --order completion"
+    " --looks /dev/null".split(),
 }
 # The attempts of two temperatures are pooled on purpose.
 POOL = ["--pool", "temperature"]
@@ -78,10 +82,12 @@ WRONG: dict[str, list[str]] = {
     "fails": [","],
     "fields": ["task", "nonsense=x", "task=nothing"],
     "format": ["x"],
+    "give_up": ["0%", "2", "x"],
     "interval": ["x"],
     "k": ["0", "x", "²", "99", "1000000000"],
     "level": ["2", "0"],
     "link": ["https://a.org/{model}", "https://a.org/{x}/{task}"],
+    "looks": ["nowhere/x.looks"],
     "margin": ["2", "x"],
     "max_drop": ["pass@1", "pass@1=x", "pass@1=7", "pass@1=0.1,pass@1=0.2", "x=0.1"],
     "max_increase": ["cost", "cost=x", "pass@1=0.1"],
@@ -91,6 +97,7 @@ WRONG: dict[str, list[str]] = {
     "minimum": ["pass@1", "pass@1=7", "pass@²=0.5"],
     "models": ["nobody"],
     "must_pass": [","],
+    "order": ["nowhere.txt"],
     "outcome": ["nothing"],
     "only_tasks": [",", "nothing"],
     "output": ["nowhere/x.csv"],
@@ -108,6 +115,7 @@ WRONG: dict[str, list[str]] = {
     "sort": ["nothing"],
     "spark_master": ["local[2]"],
     "spread": ["x"],
+    "suite": ["nothing"],
     "target": ["0", "90"],
     "tasks": ["1", "x", "50,"],
     "temperature": ["nothing"],
@@ -511,7 +519,7 @@ def test_what_makes_no_sense_is_refused_in_the_same_words(
     assert_refused_alike(done, name, "", lambda: function(name)(*files, **given))
 
 
-@pytest.mark.parametrize("name", only(COMMANDS, "estimate", "gate", "tasks"))
+@pytest.mark.parametrize("name", only(SPLIT, "estimate", "gate", "tasks"))
 def test_no_group_shares_its_name_with_a_column(
     passk: Passk, results: Path, findings: Found, tmp_path: Path, name: str
 ) -> None:

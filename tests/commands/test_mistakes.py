@@ -27,6 +27,10 @@ NEEDED = {
     "gate": ["--min", "pass@1=0.1"],
     "record": ["--to", "history.parquet", "--at", "r1"],
     "report": ["-o", "page.html"],
+    "watch": [
+        *("--min", "pass@1=0.1", "--planned", "12", "--order", "completion", "--attempts"),
+        *("4", "--looks", "/dev/null"),
+    ],
 }
 COLUMN, MODEL, FILE = ("no-such-column", 2), ("no-such-model", 2), ("no-such-file", 3)
 VALUE, METRIC = ("bad-option-value", 2), ("unknown-metric", 2)

@@ -839,7 +839,7 @@ def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:
     return Report((table,), lambda: fields, VERSION, messages=tuple(over), answer=((answer,),))
 
 
-def _is_given(value: Any) -> bool:
+def is_given(value: Any) -> bool:
     """Whether an option was given: not None, False or empty."""
     empty = isinstance(value, str | Sequence | Mapping) and not len(value)
     return value is not None and value is not False and not empty
@@ -1021,7 +1021,7 @@ class Gate(Question, GateOptions):
                 name="no-files",
                 settles=[Settle({"--rules": Blank("FILE")}, "names rules")],
             )
-        over = {field: value for field, value in given.items() if _is_given(value)}
+        over = {field: value for field, value in given.items() if is_given(value)}
         book = replace(book, on_undecided=over.get("on_undecided", book.on_undecided))
         asked, first = [], over.get("baseline") == RECORD
         if first:

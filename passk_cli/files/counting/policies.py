@@ -141,6 +141,7 @@ def decide(
         cluster=request.cluster or "",
         threshold=None if request.unjudged else request.bar,
         messages=tuple(messages),
+        order=next(iter(attempts.orders)) if len(attempts.orders) == 1 else (),
         reasons={model: dict(each) for model, each in reasons.items()},
         runs={request.called(model): number for model, number in attempts.runs.items()},
         foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),

@@ -315,6 +315,7 @@ class Contents:
         for records that have none of that name; looked at after the rows.
     messages : about the file; what a reader of its numbers must know.
     verdict : the outcome that the harness itself calls passing, read where none is asked for.
+    order : tasks in the order in which the run was shuffled to take them; none where it was not.
     """
 
     rows: Callable[[Wanted], Iterable[Row] | Iterable[Record]]
@@ -322,6 +323,7 @@ class Contents:
     facts: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Said] = ()
     verdict: str | None = None
+    order: Sequence[object] = ()
 
 
 class Example(NamedTuple):

@@ -92,9 +92,12 @@ def _table(file: File) -> Contents:
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, "temperature": temperature}
     messages = tuple(_messages(file, header, len(samples)))
+    dataset = run.get("dataset") or {}
+    order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
-        lambda wanted: _rows(file, samples, model, wanted), names or None, facts, messages
-    )
+        lambda wanted: _rows(file, samples, model, wanted), names or None, facts, messages,
+        order=order if isinstance(order, list) else (),
+    )  # fmt: skip
 
 
 def _header(file: File) -> dict[str, Any]:

@@ -106,6 +106,7 @@ class Spooled:
     over : files of a folder without the outcome asked for.
     foreign : what is no result file in a folder, and why; refused : the same, of known formats.
     unread : files that options do not fit.
+    orders : of files whose tasks were shuffled, these in that order.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -122,6 +123,7 @@ class Spooled:
     foreign: list[NoResults] = field(default_factory=list)
     refused: list[NoResults] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    orders: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
     def messages(self) -> tuple[Said, ...]:

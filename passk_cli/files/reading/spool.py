@@ -465,6 +465,9 @@ class _Sheets:
         self._result.skipped += wanted.skipped
         for message in (*table.messages, *wanted.messages):
             self._result.said.setdefault(message, []).append(source.name)
+        suite = table.facts.get("suite")
+        tasks = (f"{task}" if suite is None else f"{suite}/{task}" for task in table.order)
+        self._result.orders.add(tuple(tasks))
 
     def _columns(
         self, facts: Record, row: Row, in_path: Mapping[str, str], in_folders: Mapping[str, str]

@@ -1,0 +1,109 @@
+"""passk watch: rules about a run that goes on, looked at without raising the chance of an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from passk_cli.commands.command import Command
+from passk_cli.commands.gate.rules import MaxDrop, MaxIncrease, Minimum, NoRegression
+from passk_cli.files.request import Request
+from passk_cli.option import DATA, Option
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Metrics
+from passk_cli.study.rules import FAIL, PASS, Rules
+
+# In place of a list of tasks: as they were completed.
+COMPLETION = "completion"
+
+
+def parse_share(value: object) -> float:
+    """A share in (0, 1), also as "5%"; ValueError for another value.
+
+    >>> parse_share("5%"), parse_share(0.05)
+    (0.05, 0.05)
+    """
+    text = str(value)
+    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0.0 < share < 1.0:
+        raise ValueError
+    return share
+
+
+@dataclass(frozen=True)
+class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
+    """Decides a run while it goes on, by the rules of gate.
+
+    All looks together keep the level. Tasks count in an order drawn beforehand.
+
+    Exit code: 0 pass, 1 fail, 5 not yet, 3 it cannot be checked.
+
+    Example: passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2 --order completion --looks tau.looks
+
+    Example: passk watch sample_data/tau_airline.csv --planned 90 --attempts 4 --min pass@1=0.5 --order completion --looks more.looks
+    """  # noqa: E501
+
+    # fmt: off
+    planned: Annotated[int | None, Option(
+        "--planned", "N", "Tasks at the end of the plan.", low=2,
+        detail="Named before the run. Default: the tasks of --order, or of the log's dataset.",
+    )] = None
+    attempts: Annotated[int, Option(
+        "--attempts", "N", "Attempts that complete a task.", low=1,
+    )] = 1
+    every: Annotated[int | None, Option(
+        "--every", "N", "A look every N tasks; default: a twentieth of the plan.", low=1,
+        detail="Looks are made at multiples of N whenever the command is run, each of the first"
+        " tasks of the order alone: the verdict does not depend on when somebody looked.",
+        rare=True)] = None
+    order: Annotated[tuple[str, ...], Option(
+        "--order", f"FILE|{COMPLETION}", "Tasks in the order drawn, one a line.", file="read",
+        parse="passk_cli.commands.watch.course:parse_order",
+        detail="A look counts the first tasks of it, all complete. Default: the order of the"
+        f" dataset, as the log has it. {COMPLETION}: as tasks were completed, which assumes that"
+        " this does not depend on their outcomes.")] = ()
+    baseline: Annotated[DATA, Option(
+        "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
+        file="read", of_models=True,
+        detail="As of passk gate. It has every task of the plan, and is complete.")] = None
+    rules: Annotated[str | None, Option(
+        "--rules", "FILE", "A file of rules of passk gate; its suite is watched.", file="read",
+        detail="FILE... stands in place of its runs, and options in place of its own.",
+    )] = None
+    suite: Annotated[str | None, Option(
+        "--suite", "NAME", "The suite of --rules, where it has several.", rare=True)] = None
+    looks: Annotated[str | None, Option(
+        "--looks", "FILE", "Where looks are kept; default: RUN.looks.",
+        file="written", parse="passk_cli.commands.watch.looks:parse_looks",
+        detail="Fewer tasks than at the last look, another plan, other rules and other outcomes of"
+        " tasks that were counted are refused. Data of Python's own is watched without.")] = None
+    follow: Annotated[bool, Option(
+        "--follow", help="Look whenever files have grown, until it is decided.",
+        detail="A line shows tasks done, the chance of a decision, the estimate and its interval at"
+        " this look. Ctrl-C leaves the looks.")] = False
+    pause: Annotated[float, Option(
+        "--pause", "SECONDS", "Seconds until files are looked at again.", low=0.01,
+        detail="Of --follow.", rare=True)] = 2.0
+    give_up: Annotated[float | None, Option(
+        "--give-up", "SHARE", "Stops below this chance of a decision, e.g. 5%.",
+        parse=parse_share,
+        detail="Rules that are open then count as --on-undecided says.")] = None
+    prior: Annotated[float, Option(
+        "--prior", "X", "Standard deviation of differences, for the chance of a decision.", low=0.0,
+        detail="How far from their limits true values lie before anything is known. inf: anywhere,"
+        " which promises too much.", rare=True)] = 0.1
+    on_undecided: Annotated[str, Option(
+        "--on-undecided", help="Rules undecided at the end count as", choices=(PASS, FAIL),
+        rare=True)] = PASS
+    # fmt: on
+    # Of a file of rules: tasks in quarantine, and rules that are not watched.
+    out: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+_ONE = "--by: watch each part by itself, with --where"
+COMMAND = Command(
+    WatchOptions, (Request, Metrics, Rules, Confidence),
+    without=("test", "family", "margin", "unpaired", "min_by", "by", "cluster", "population"),
+    lacking={"--by": _ONE, "by": _ONE}, files="optional", judges=True,
+    view="passk_cli.commands.watch.view:Watch")  # fmt: skip

@@ -1,0 +1,213 @@
+"""Looks at a run: when they are made, what each decided, and the file that keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from passk_cli.cleanup import mode_of, write_whole
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.export import locked
+from passk_cli.files.sources.arguments import split_label
+from passk_cli.inference.boundary import boundary
+from passk_cli.limits import refuse_many
+from passk_cli.outcomes.counts import Counts
+from passk_cli.settle import Blank, Settle
+
+SCHEMA = "passk-looks/1"
+# The recursion of a boundary takes two seconds for as many.
+MOST_LOOKS = 500
+# Looks in a plan that does not say how many.
+_USUAL = 20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan that was named before the run.
+
+    planned : tasks at its end.  attempts : at every task.  every : tasks from look to look.
+    alpha : the error of all looks together, two-sided.
+    """
+
+    planned: int
+    attempts: int
+    every: int
+    alpha: float
+
+    @classmethod
+    def of(cls, planned: int, attempts: int, every: int | None, alpha: float) -> Plan:
+        """A plan; without `every` one of twenty looks.
+
+        Errors: ParameterError for more looks than a boundary is computed for.
+        """
+        plan = cls(planned, attempts, every or -(-planned // _USUAL), alpha)
+        fewer = Settle({"--every": -(-planned // MOST_LOOKS)}, "makes fewer")
+        refuse_many(f"--every {every}: looks", len(plan.sizes), MOST_LOOKS, fewer)
+        return plan
+
+    @property
+    def sizes(self) -> list[int]:
+        """The tasks that each look counts; the last are all.
+
+        >>> Plan(10, 1, 4, 0.05).sizes
+        [4, 8, 10]
+        """
+        return [*range(self.every, self.planned, self.every), self.planned]
+
+    @cached_property
+    def limits(self) -> list[float]:
+        """The boundary of each look."""
+        return boundary(tuple(size / self.planned for size in self.sizes), self.alpha)
+
+
+@dataclass(frozen=True)
+class Look:
+    """A look: the tasks that it counted, and what it decided.
+
+    data : digest of their outcomes.  verdicts : of each line, "model: rule" → verdict; none where
+    the look could decide nothing.  chance : that the rest decides; None where that is not known.
+    """
+
+    tasks: int
+    data: str
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    chance: float | None = None
+
+
+@dataclass
+class Looks:
+    """The looks at a run, in a file or in memory alone.
+
+    about : what they are about, name → value: the plan, rules and the baseline.
+    tasks : the tasks of the last look, in their order.
+    """
+
+    about: Mapping[str, Any]
+    tasks: Sequence[str] = ()
+    looks: list[Look] = field(default_factory=list)
+    path: Path | None = None
+
+    @classmethod
+    def read(cls, path: Path | None, about: Mapping[str, Any]) -> Looks:
+        """The looks of a file, none where there is none yet.
+
+        Errors: DataError for a file of another kind; ParameterError for another plan.
+        """
+        text = "" if path is None or not path.exists() else path.read_text("utf-8", "replace")
+        if not text:
+            return cls(about, path=path)
+        try:
+            content = json.loads(text)
+            if content["schema"] != SCHEMA:
+                raise KeyError
+            kept = [Look(**look) for look in content["looks"]]
+            before, tasks = dict(content["about"]), tuple(content["tasks"])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise DataError(
+                str(path), "no file of looks", "name another file, or none", name="bad-looks",
+                settles=[Settle({"--looks": Blank("FILE")})],
+            ) from None  # fmt: skip
+        now = json.loads(json.dumps(about))
+        differing = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        if differing:
+            name = differing[0]
+            was, is_ = (_shown(each.get(name)) for each in (before, now))
+            raise ParameterError(
+                f"{path}: it has looks with {name} {was}, and now it is {is_}; a plan that changes"
+                " after a look no longer keeps its level",
+                name="other-plan",
+            )
+        return cls(about, tasks, kept, path)
+
+    def require_same(self, done: int, tasks: Sequence[str], data: Callable[[int], str]) -> None:
+        """DataError unless the run still has the tasks of the last look, with their outcomes.
+
+        done : tasks that are complete, tasks : in their order.  data : digest of so many first
+        tasks.
+        """
+        if not self.looks:
+            return
+        last, place = self.looks[-1], str(self.path)
+        if done < last.tasks:
+            raise DataError(
+                place, f"its last look counted {last.tasks} tasks, and now {done} are complete",
+                "is this the same run?", name="other-run",
+            )  # fmt: skip
+        if tuple(tasks[: last.tasks]) != tuple(self.tasks) or data(last.tasks) != last.data:
+            raise DataError(
+                place, f"the {last.tasks} tasks of its last look have other outcomes, or an order",
+                "a task that was counted may not change", name="other-run",
+            )  # fmt: skip
+
+    def write(self, tasks: Sequence[str]) -> None:
+        """Keep the looks, whole or not at all; tasks : those of the last look, in their order."""
+        self.tasks = tuple(tasks)
+        if self.path is not None:
+            looks = [asdict(look) for look in self.looks]
+            content = {"schema": SCHEMA, "about": self.about, "looks": looks, "tasks": self.tasks}
+            write_whole(self.path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+
+
+def _shown(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def parse_looks(name: str) -> str:
+    """The name of a file in a folder that is there; ParameterError for another."""
+    if not Path(name).parent.is_dir():
+        raise ParameterError(
+            f"{Path(name).parent}: no such folder for the output; make it first", name="bad-output"
+        )
+    return name
+
+
+def beside(files: Sequence[str]) -> Path:
+    """Where looks at these files are kept: beside the first, RUN.looks.
+
+    Errors: ParameterError for what has no place beside it.
+
+    >>> str(beside(["runs/nightly/"]))
+    'runs/nightly.looks'
+    """
+    path = split_label(files[0])[1]
+    if path == "-" or "://" in path or set(path) & set("*?["):
+        raise ParameterError(
+            f"{path}: looks at it are kept nowhere", name="bad-output",
+            settles=[Settle({"--looks": Blank("FILE")}, "says where")],
+        )  # fmt: skip
+    place = Path(path)
+    place = place.resolve() if not place.name else place
+    return place.with_name(f"{place.name}.looks")
+
+
+@contextmanager
+def alone(path: Path | None) -> Iterator[None]:
+    """The block as the only one that looks at a run.
+
+    Errors: ParameterError where another process does.
+    """
+    if path is None or not stat.S_ISREG(mode_of(str(path))):
+        yield
+        return
+    with locked(path, path.with_name(f".{path.name}.lock"), wait=False):
+        yield
+
+
+def digest(counts: Counts) -> str:
+    """A digest of outcomes: who passed what how often, and what attempts were otherwise."""
+    sums = hashlib.sha256(json.dumps([counts.series, counts.tasks]).encode())
+    arrays = [counts.series_codes, counts.task_codes, counts.n, counts.c]
+    arrays += [] if counts.missing is None else [counts.missing]
+    for role in sorted(counts.attempts.keys() - {"attempt"}):
+        values = counts.attempts[role]
+        arrays += [values.start, values.value, values.count]
+    for array in arrays:
+        sums.update(array.tobytes())
+    return sums.hexdigest()[:16]

@@ -1,0 +1,127 @@
+"""The boundary of a run that is looked at on its way: how far a number must be at which look.
+
+Each look at a test of level α is another chance of a false alarm.  So the looks share α: until a
+share t of the plan, α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) may be spent, next to nothing early
+and nearly all at the end (the spending function of O'Brien–Fleming type of Lan & DeMets 1983).  The
+score of the tasks so far moves as a Brownian motion: from one look to the next it gains a
+normal part whose variance is that of the tasks in between.  The boundary b_i of a look is where a
+motion that crossed no boundary before crosses with the chance that this look may spend.  The
+ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then keeps α over all looks, whenever they are
+made, as long as that does not depend on what came out.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache, lru_cache, partial
+
+import numpy as np
+
+from passk_cli.arrays import Floats
+from passk_cli.inference.exact import NORMAL
+from passk_cli.inference.roots import crossing
+
+# A look with less to spend decides nothing and leaves that to later ones: intervals of such levels
+# rest on tails that no simulation has seen.
+LEAST = 1e-6
+# No boundary lies farther out; P(|Z| ≥ 6) = 2e-9.
+_FARTHEST = 6.0
+# Nodes of a sum by the reach of the motion in standard deviations of a step, in batches of so many:
+# it is exact to 1e-12.
+_NODES, _FEWEST = 4.0, 32
+_DIGITS = 6
+
+
+def spent(share: float, alpha: float) -> float:
+    """The level that may be spent until a share of the plan, two-sided, in [0, alpha].
+
+    >>> [round(spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
+    [1.1e-06, 0.0076161, 0.05]
+    """
+    if share >= 1:
+        return alpha
+    return min(4 * _tail(NORMAL.inv_cdf(1 - alpha / 4) / math.sqrt(share)), alpha)
+
+
+@lru_cache(maxsize=64)
+def boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
+    """The boundary of |z| at each look; infinite where a look has less than `LEAST` to spend.
+
+    shares : of the plan's tasks, increasing, in (0, 1].  alpha : two-sided, in (0, 1).
+    Rounded up to 6 decimals, so that no result hangs on a processor's last digit.
+    Source: Lan & DeMets 1983, Biometrika 70, 659–663; Armitage, McPherson & Rowe 1969 for the
+    recursion.
+
+    >>> [round(b, 3) for b in boundary((0.2, 0.4, 0.6, 0.8, 1.0), 0.05)]
+    [4.877, 3.357, 2.68, 2.29, 2.031]
+    """
+    limits, used, last = [], 0.0, 0.0
+    # Where the motion may be that has crossed nothing, and how likely that is.
+    places, weights = np.zeros(1), np.ones(1)
+    for share in shares:
+        due, step = spent(share, alpha) - used, math.sqrt(share - last)
+        if due < LEAST:
+            limits.append(math.inf)
+            continue
+        beyond = partial(_beyond, places / step, weights, math.sqrt(share) / step)
+        b = crossing(lambda b, f=beyond, due=due: f(b) - due, 0.0, _FARTHEST, 1e-9)  # type: ignore[misc]
+        b = math.ceil(b * 10**_DIGITS) / 10**_DIGITS
+        used, edge = used + beyond(b), b * math.sqrt(share)
+        nodes, own = _quadrature(math.ceil(_NODES * edge / step / _FEWEST) * _FEWEST)
+        here = nodes * edge
+        density = np.exp(-0.5 * ((here[:, None] - places) / step) ** 2) @ weights
+        places, weights, last = here, own * edge * density / (step * math.sqrt(2 * math.pi)), share
+        limits.append(b)
+    return limits
+
+
+def _beyond(places: Floats, weights: Floats, scale: float, b: float) -> float:
+    """The chance that a motion from these places gets beyond ±b, in standard deviations of a step
+    of which `scale` are one of the score."""
+    from scipy.special import ndtr
+
+    out = ndtr(places - b * scale) + ndtr(-b * scale - places)
+    return float(out @ weights)
+
+
+@cache
+def _quadrature(nodes: int) -> tuple[Floats, Floats]:
+    """The nodes and weights of Gauss and Legendre on [−1, 1]."""
+    return np.polynomial.legendre.leggauss(nodes)
+
+
+def level_at(limit: float) -> float:
+    """The level of the ordinary interval at a boundary: 1 − 2 (1 − Φ(b)).
+
+    >>> round(level_at(1.959964), 6)
+    0.95
+    """
+    return 1 - 2 * _tail(limit)
+
+
+def chances(
+    away: float, error: float, share: float, final: float, prior: float
+) -> tuple[float, float]:
+    """The chances that the end of the plan decides for, and against.
+
+    The truth is taken to be N(0, prior²) about the limit of the rule, and then known as well as the
+    tasks so far show it: N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²).  The rest of the tasks adds
+    its own error, and the end decides where the mean is `final` standard errors from the limit.
+
+    away, error : d and s, the estimate less the limit of the rule, and its standard error, > 0.
+    share : of the plan that is done, in (0, 1).  final : boundary of the last look.
+    prior : standard deviation of what differences there are; infinite for any.
+
+    >>> [round(chance, 2) for chance in chances(0.05, 0.05, 0.5, 2.0, 0.1)]
+    [0.22, 0.0]
+    """
+    known = 1.0 if math.isinf(prior) else 1 / (1 + (error / prior) ** 2)
+    mean = share * away + (1 - share) * known * away
+    sd = (1 - share) * error * math.sqrt(known + share / (1 - share))
+    needed = final * error * math.sqrt(share)
+    return _tail((needed - mean) / sd), _tail((needed + mean) / sd)
+
+
+def _tail(z: float) -> float:
+    """P(Z ≥ z), exact far out as well."""
+    return 0.5 * math.erfc(z / math.sqrt(2))

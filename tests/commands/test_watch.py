@@ -1,0 +1,392 @@
+"""Looks at a run that goes on: when they are made, what they decide, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import passk_cli
+from passk_cli.commands.watch.looks import Looks
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.inference.boundary import boundary, level_at
+from tests.conftest import ROOT, Done, Passk
+
+TASKS = [f"t{at:02}" for at in range(60)]
+
+
+def passes(rate: float, seed: int = 1) -> list[bool]:
+    """One outcome of each task."""
+    return (np.random.default_rng(seed).random(len(TASKS)) < rate).tolist()
+
+
+class Run:
+    """A run in a folder, to which tasks are added, and an order of its tasks."""
+
+    def __init__(self, folder: Path, passk: Passk, outcomes: list[bool]) -> None:
+        self.path, self.order = folder / "run.jsonl", folder / "order.txt"
+        self.passk, self.outcomes = passk, dict(zip(TASKS, outcomes, strict=True))
+        self.order.write_text("\n".join(TASKS))
+        self.looks = folder / "run.jsonl.looks"
+
+    def has(self, *tasks: str) -> None:
+        """The run holds these tasks and no others."""
+        rows = ({"task": task, "passed": self.outcomes[task], "model": "m"} for task in tasks)
+        self.path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    def watch(self, *words: object, rule: str = "pass@1=0.5") -> Done:
+        return self.passk("watch", self.path, "--order", self.order, "--min", rule, *words)
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The file of looks."""
+        content: dict[str, Any] = json.loads(self.looks.read_text())
+        return content
+
+
+@pytest.fixture
+def run(tmp_path: Path, passk: Passk) -> Callable[..., Run]:
+    return lambda rate=0.95, seed=1: Run(tmp_path, passk, passes(rate, seed))
+
+
+def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., Run]) -> None:
+    """At sizes that the plan names, whoever looks when; the same look costs and changes nothing."""
+    first = run()
+    first.has(*TASKS[:7])
+    done = first.watch()
+    assert (done.code, done.out.splitlines()[0]) == (
+        5, "NOT YET: 7 of 60 tasks; 55 % chance that the rest decides; next look from 9 on"
+    )  # fmt: skip
+    before = first.looks.read_bytes()
+    assert first.watch() == done
+    assert first.looks.read_bytes() == before
+    first.has(*TASKS[:59])
+    done = first.watch()
+    assert done.code == 0
+    assert done.out.startswith("After 21 of 60 tasks, PASS: pass@1 of m is 0.952 [0.5")
+    assert "decided 39 tasks before the end" in done.err
+    assert [look["tasks"] for look in first.kept["looks"]] == [3, 6, 9, 12, 15, 18, 21]
+
+
+def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(run: Callable[..., Run]) -> None:
+    one = run()
+    one.has(*TASKS[:30])
+    row = json.loads(one.watch("--every", "10", "-f", "json", rule="pass@1=0.9").out)["rows"][0]
+    limit = boundary(tuple(size / 60 for size in range(10, 61, 10)), 0.05)[2]
+    gate = passk_cli.gate(str(one.path), minimum="pass@1=0.9", level=level_at(limit))
+    assert row["boundary"] == limit
+    assert [row["low"], row["high"]] == gate.frame.loc[0, ["low", "high"]].tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_verdict_does_not_depend_on_when_somebody_looks(
+    run: Callable[..., Run], seed: int
+) -> None:
+    one, draw = run(0.7, seed), random.Random(seed)
+    done, codes = 0, []
+    while not codes or codes[-1] == 5:
+        done = min(done + draw.randint(1, 25), len(TASKS))
+        one.has(*draw.sample(TASKS[:done], done))
+        looked = one.watch("--on-undecided", "fail")
+        assert looked.code in (0, 1, 5), looked.err
+        codes.append(looked.code)
+    kept = one.kept["looks"]
+    one.looks.unlink()
+    one.has(*TASKS)
+    assert one.watch("--on-undecided", "fail").code == codes[-1]
+    strip = [{**look, "chance": None} for look in kept]
+    assert [{**look, "chance": None} for look in one.kept["looks"]] == strip
+
+
+def test_a_look_counts_the_first_tasks_that_are_all_complete(run: Callable[..., Run]) -> None:
+    one = run()
+    one.has(*TASKS[:8], *TASKS[9:40])
+    done = one.watch()
+    assert done.out.startswith("NOT YET: 8 of 60 tasks")
+    assert "note[waiting-for-task]: 31 tasks are complete and wait for t08, which" in done.err
+
+
+def test_a_task_is_complete_with_all_its_attempts(passk: Passk, tmp_path: Path) -> None:
+    rows = [{"task": f"t{i}", "n": 4 - (i == 5), "c": 3, "model": "m"} for i in range(8)]
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    order = tmp_path / "order"
+    order.write_text("\n".join(f"t{i}" for i in range(8)))
+    words = ("watch", path, "--order", order, "--min", "pass@1=0.5")
+    done = passk(*words, "--attempts", 4)
+    assert done.out.startswith("NOT YET: 5 of 8 tasks")
+    done = passk(*words, "--attempts", 3, "--looks", tmp_path / "other")
+    assert (done.code, done.error) == (3, "other-plan")
+    assert "4 attempts, and the plan has 3 at a task" in done.err
+    done = passk(*words, "-m", "pass@5", "--no-regression", "--baseline", path, "--attempts", 4)
+    assert "pass@5 needs 5 attempts per task, and the plan has 4" in done.err
+
+
+def test_lost_attempts_do_not_hold_up_a_task(passk: Passk, tmp_path: Path) -> None:
+    rows = [{"task": t, "passed": None if t == "t03" else True, "model": "m"} for t in TASKS[:20]]
+    path, order = tmp_path / "run.jsonl", tmp_path / "order.txt"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    order.write_text("\n".join(TASKS))
+    words = ("watch", path, "--order", order, "--min", "pass@1=0.5", "--missing", "drop")
+    done = passk(*words)
+    assert done.out.startswith("After 18 of 60 tasks, PASS")
+
+
+def test_what_would_break_the_level_is_refused(run: Callable[..., Run], tmp_path: Path) -> None:
+    one = run(0.6)
+    one.has(*TASKS[:31])
+    assert one.watch().code == 5
+    before = one.looks.read_bytes()
+    other = [*TASKS]
+    random.Random(1).shuffle(other)
+    for words, error, code, said in (
+        (["--planned", "50"], "other-plan", 2, "looks with planned 60, and now it is 50"),
+        (["--every", "5"], "other-plan", 2, "looks with every 3, and now it is 5"),
+        (["--level", "0.9"], "other-plan", 2, "looks with level 0.95, and now it is 0.9"),
+        (["--max-drop", "pass@1=0.1", "--baseline", one.path], "other-plan", 2, "looks with rules"),
+    ):
+        done = one.watch(*words)
+        assert (done.code, done.error) == (code, error), done.err
+        assert said in done.err
+    one.has(*TASKS[:20])
+    assert "its last look counted 30 tasks, and now 20 are complete" in one.watch().err
+    one.outcomes["t02"] = not one.outcomes["t02"]
+    one.has(*TASKS[:31])
+    assert "have other outcomes, or an order" in one.watch().err
+    one.outcomes["t02"] = not one.outcomes["t02"]
+    one.order.write_text("\n".join(other))
+    one.has(*TASKS)
+    assert one.watch().error == "other-run"
+    one.order.write_text("\n".join(["new", *TASKS[1:]]))
+    assert "t00: this task is not in the order of the list" in one.watch().err
+    assert one.looks.read_bytes() == before
+    one.looks.write_text("{}")
+    assert one.watch().error == "bad-looks"
+
+
+def test_without_an_order_it_asks(passk: Passk, run: Callable[..., Run]) -> None:
+    one = run()
+    one.has(*TASKS[10:30])
+    words = ("watch", one.path, "--min", "pass@1=0.5", "--planned", 60)
+    done = passk(*words)
+    assert (done.code, done.error) == (2, "no-order")
+    assert "--order completion  # assumes that when a task is complete does not" in done.err
+    done = passk(*words, "--order", "completion")
+    assert done.code == 5
+    assert "warning[order-of-completion]" in done.err
+    assert one.kept["tasks"] == TASKS[10:28]
+    # What was counted stays counted, wherever the files have it now.
+    one.has(*TASKS[:30])
+    assert passk(*words, "--order", "completion").code in (0, 5)
+    assert one.kept["tasks"][:18] == TASKS[10:28]
+
+
+def test_a_lines_verdict_is_that_of_its_first_decision(passk: Passk, tmp_path: Path) -> None:
+    """Two models: one is decided early and stays so, the other later."""
+    good, fair = passes(1.0), passes(0.72, 3)
+    rows = [{"task": task, "passed": outcomes[at], "model": model}
+            for model, outcomes in (("good", good), ("fair", fair))
+            for at, task in enumerate(TASKS)]  # fmt: skip
+    path, order = tmp_path / "run.jsonl", tmp_path / "order.txt"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    order.write_text("\n".join(TASKS))
+    done = passk("watch", path, "--order", order, "--min", "pass@1=0.5", "-f", "json")
+    document = json.loads(done.out)
+    assert (document["result"], document["exit"], done.code) == ("pass", 0, 0)
+    sizes = {row["model"]: row["tasks"] for row in document["rows"]}
+    assert sizes["good"] < sizes["fair"] < 60
+
+
+def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
+    passk: Passk, tmp_path: Path
+) -> None:
+    old, new = passes(0.9, 2), passes(0.3, 3)
+    paths = {}
+    for name, outcomes, tasks in (("old", old, TASKS), ("new", new, TASKS[:45])):
+        rows = (
+            {"task": t, "passed": o, "model": "m"} for t, o in zip(tasks, outcomes, strict=False)
+        )
+        paths[name] = tmp_path / f"{name}.jsonl"
+        paths[name].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    order = tmp_path / "order.txt"
+    order.write_text("\n".join(TASKS))
+    words = ("watch", paths["new"], "--baseline", paths["old"], "--order", order)
+    done = passk(*words, "--max-drop", "pass@1=0.1")
+    assert done.code == 1
+    assert re.match(r"After \d\d of 60 tasks, FAIL: m lost 0\.\d+ .* more than 0\.1", done.out)
+    assert "baseline-tasks-not-run" not in done.err
+    few = tmp_path / "few.jsonl"
+    few.write_text("".join(f"{line}\n" for line in paths["old"].read_text().splitlines()[1:]))
+    words = ("watch", paths["new"], "--baseline", few, "--order", order, "--looks", tmp_path / "x")
+    done = passk(*words, "--no-regression", "-k", 1)
+    assert (done.code, done.error) == (3, "nothing-to-compare")
+
+
+def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., Run]) -> None:
+    one = run(0.5, 7)
+    one.has(*TASKS)
+    done = one.watch()
+    assert done.code == 0
+    assert done.out.startswith("After 60 of 60 tasks, PASS: no rule fails; 1 undecided, counted as")
+    one.looks.unlink()
+    assert one.watch("--on-undecided", "fail").code == 1
+
+
+def test_a_run_is_given_up(run: Callable[..., Run]) -> None:
+    one = run(0.5, 7)
+    one.has(*TASKS)
+    done = one.watch("--give-up", "30%")
+    assert done.code == 0
+    assert re.match(r"Given up after \d+ of 60 tasks, \d+ % chance of a decision, PASS:", done.out)
+    assert one.kept["looks"][-1]["chance"] < 0.3
+    assert one.kept["looks"][-1]["tasks"] < 60
+    # Who does not give up goes on.
+    assert one.watch().out.startswith("After 60 of 60 tasks")
+
+
+def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Run]) -> None:
+    one = run()
+    one.has(*TASKS[:40])
+    book = tmp_path / "passk.toml"
+    suite = (
+        '[[suite]]\nname = "a"\nruns = ["run.jsonl"]\nmin = { "pass@1" = 0.5 }\nmust-pass = "t01"\n'
+    )
+    book.write_text(
+        suite + 'quarantine = [{task = "t05", until = "2999-01-01", reason = "flaky endpoint"}]\n'
+    )
+    words = ("watch", "--rules", book, "--order", one.order)
+    done = passk(*words)
+    assert done.out.startswith("After 21 of 59 tasks, PASS: pass@1 of m is")
+    assert "note[rules-not-watched]: not watched: must-pass" in done.err
+    assert "t05" not in json.loads((tmp_path / "run.jsonl.looks").read_text())["tasks"]
+    book.write_text(suite + suite.replace('"a"', '"b"'))
+    done = passk(*words, "--looks", tmp_path / "b.looks")
+    assert done.error == "no-such-suite"
+    assert passk(*words, "--looks", tmp_path / "b.looks", "--suite", "b").code == 0
+    done = passk(*words, "--suite", "c")
+    assert "--suite c" in done.err
+    book.write_text(suite + 'min-by = "estimate"\n')
+    assert "a look is judged by its interval" in passk(*words).err
+
+
+def test_python_watches_data_in_memory() -> None:
+    cells = [("m", task, 1, int(ok)) for task, ok in zip(TASKS, passes(0.95), strict=True)]
+    counts = passk_cli.Counts.from_cells(cells)
+    found = passk_cli.watch(counts, order=TASKS, minimum="pass@1=0.5")
+    assert found.passed
+    assert found.frame.tasks.tolist() == [21]
+    with pytest.raises(ParameterError, match="a task is there twice"):
+        passk_cli.watch(counts, order=[*TASKS, "t01"], minimum="pass@1=0.5")
+    with pytest.raises(ParameterError, match="looks, at most 500"):
+        passk_cli.watch(counts, order=["completion"], planned=5000, every=1, minimum="pass@1=0.5")
+
+
+def test_a_second_watcher_is_refused(run: Callable[..., Run]) -> None:
+    one = run()
+    one.has(*TASKS[:3])
+    words = [sys.executable, "-m", "passk_cli", "watch", one.path, "--order", one.order, "--min",
+             "pass@1=0.5", "--follow", "--pause", "0.05"]  # fmt: skip
+    with subprocess.Popen(words, cwd=ROOT) as follower:
+        try:
+            _until(one.looks.exists)
+            done = one.watch()
+            assert (done.code, done.error) == (2, "unwritable-output")
+            assert "another run uses it" in done.err
+        finally:
+            follower.send_signal(signal.SIGINT)
+        assert follower.wait(10) == 130
+    assert len(one.kept["looks"]) == 1
+    assert one.watch().code == 5
+
+
+def _until(there: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not there():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.long) for s in (2, 3, 4))])
+def test_killed_and_started_again_it_says_the_same(
+    run: Callable[..., Run], tmp_path: Path, seed: int
+) -> None:
+    """A folder that is filled meanwhile, with lines that are half written at times."""
+    draw, one = random.Random(seed), run(0.72, seed)
+    folder = tmp_path / "live"
+    folder.mkdir()
+    options = ["--min", "pass@1=0.5", "-q", "--on-undecided", "fail", "--order", one.order]
+    words = [sys.executable, "-m", "passk_cli", "watch", folder, *options, "--follow"]
+    words += ["--pause", "0.02"]
+    script = tmp_path / "fill.py"
+    script.write_text(_FILLS)
+    rows = [{"task": t, "passed": one.outcomes[t], "model": "m"} for t in TASKS]
+    # Neighbours are complete in any order.
+    rows = [row for at in range(0, 60, 6) for row in draw.sample(rows[at : at + 6], 6)]
+    one.path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    killed = 0
+    with subprocess.Popen([sys.executable, script, one.path, folder]) as filler:
+        while True:
+            follower = subprocess.Popen(
+                words, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            try:
+                out, err = follower.communicate(
+                    timeout=draw.uniform(0.6, 2.0) if killed < 3 else 60
+                )
+            except subprocess.TimeoutExpired:
+                follower.kill()
+                follower.communicate()
+                killed += 1
+                continue
+            break
+        filler.kill()
+    assert killed
+    (tmp_path / "live.looks").unlink()
+    one.looks.unlink(missing_ok=True)
+    whole = one.watch("-q", "--on-undecided", "fail")
+    assert follower.returncode == whole.code in (0, 1), err
+    assert out.decode().splitlines()[0] == whole.out.splitlines()[0]
+
+
+_FILLS = """
+import sys, time
+from pathlib import Path
+lines, folder = Path(sys.argv[1]).read_text().splitlines(), Path(sys.argv[2])
+for at, line in enumerate(lines):
+    with open(folder / f"{at // 10}.jsonl", "a") as file:
+        file.write(line[:20])
+        file.flush()
+        time.sleep(0.02)
+        file.write(line[20:] + chr(10))
+    time.sleep(0.03)
+"""
+
+
+def test_looks_are_written_whole(tmp_path: Path) -> None:
+    looks = Looks({"planned": 5}, path=tmp_path / "a.looks")
+    looks.write(["x"])
+    assert Looks.read(looks.path, {"planned": 5}).tasks == ("x",)
+    with pytest.raises(ParameterError, match="looks with planned 5, and now it is 6"):
+        Looks.read(looks.path, {"planned": 6})
+    looks.path.write_text('{"schema": "passk-looks/1"}')
+    with pytest.raises(DataError, match="no file of looks"):
+        Looks.read(looks.path, {"planned": 5})
+
+
+@pytest.fixture(autouse=True)
+def _no_looks_beside_samples() -> Iterator[None]:
+    before = sorted((ROOT / "sample_data").iterdir())
+    yield
+    assert sorted((ROOT / "sample_data").iterdir()) == before
