@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 
 import pytest
 
 import passk_cli
+from passk_cli.commands.command import command_of
 from passk_cli.commands.formats.view import known_formats
 from passk_cli.files.formats import FORMATS
 from passk_cli.inference.intervals import METHODS
 from passk_cli.metrics.registry import FAMILIES
+from passk_cli.report.model import DATA
 from tests.conftest import SAMPLES, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -46,3 +50,58 @@ def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
     assert "wonder" in passk("formats").out
     with pytest.raises(TypeError, match="example"):
         type(new)("wonder", new.rule, new.source, new.recognises, new.table)  # type: ignore[call-arg]
+
+
+# Calls that together fill every field that a command declares; MODEL stands for models' names.
+CALLS: dict[str, list[str]] = {
+    "estimate": [""],
+    "compare": ["--margin 0.1 --crossings", "--band", "--flips --full"],
+    "gate": ["--baseline a --no-regression --min pass@1=0.1",
+             "--baseline a --max-drop pass@1=0.1 --rehearse"],
+    "bootstrap": ["--resamples 200"],
+    "curve": ["--delta"],
+    "tasks": ["--always 0.5", "--against a --model b", "--suspects"],
+    "cost": ["--at 3"],
+    "trend": [""],
+    "order": [""],
+    "temperature": ["", "--toy gaussian", "--toy power-law --fit"],
+    "extrapolate": ["--resamples 100 --fit weighed", "--resamples 100"],
+    "plan": [""],
+    "describe": ["--missing bounds"],
+    "record": ["--to H.parquet --at r9"],
+    "formats": [""],
+}  # fmt: skip
+
+
+SLOW = ("extrapolate", "temperature")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.long] * (n in SLOW)) for n in CALLS]
+)
+def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "rows.csv"
+    text = "model,task,attempt,temperature,passed,cost,solution\n"
+    for at, (model, task, attempt) in enumerate(product("abcd", range(12), range(6))):
+        passed = (at * 7 + task) % 13 < task + 3 * "bcda".index(model)
+        outcome = int(passed) if at != 40 else ""
+        text += f"{model},t{task},{attempt},{0.2 + attempt % 2},{outcome},{at % 5},s{at % 4}\n"
+    path.write_text(text)
+    there: set[str] = set()
+    for call in CALLS[name]:
+        words = [str(tmp_path / word) if word[:1].isupper() else word for word in call.split()]
+        data = {"formats": [], "trend": [SAMPLES / "nights.parquet"]}.get(name, [path])
+        data = [] if "--toy" in words else data
+        if data == [path]:
+            words += ["--pool", "temperature"] * (name != "temperature")
+            words += ["--missing", "fail"] * ("--missing" not in words)
+        done = passk(name, *data, *words, "-f", "csv")
+        assert done.code in (0, 1), done.err
+        there |= {*done.out.partition("\n")[0].split(",")}
+    declared = {
+        column.name
+        for section in command_of(name).question.sections
+        for column in section.columns
+        if column.name and column.shown == DATA
+    }
+    assert declared - there == set()
