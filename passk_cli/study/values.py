@@ -32,6 +32,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 Series = tuple[str, ...]
+# The group of the rows that are averages over all groups.
+AVERAGE = "average"
 NOTHING: Floats = np.empty(0)
 NOWHERE: Ints = np.empty(0, dtype=np.int64)
 # Why a model has no cost: no price is not a price of 0.

@@ -229,7 +229,9 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
         "All groups",
     ]
     macro = panels(findings, 2)["Macro average"]
-    frame = findings.frame.pivot(index="model", columns="benchmark")
+    whole = findings.frame
+    frame = whole[whole.benchmark != "average"].pivot(index="model", columns="benchmark")
+    averages = whole[whole.benchmark == "average"].set_index("model")
     assert ("share tasks" in macro.context) == shared
     for row in macro.tables[0].rows:
         model, cell = row[1:3]
@@ -238,6 +240,8 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
         expected = ses.mean() if shared else (ses**2).sum() ** 0.5 / 2
         assert cell.se == pytest.approx(expected)
         assert cell.low < cell.value < cell.high
+        tidy = averages.loc[model, ["estimate", "se", "low", "high", "tasks"]].tolist()
+        assert tidy == [cell.value, cell.se, cell.low, cell.high, 12]
     text = str(findings)
     assert text.startswith("Macro average of pass@1: one ")
     assert "benchmark code: " in text
@@ -314,6 +318,9 @@ def test_a_model_without_one_group_has_no_macro_average() -> None:
     cells = {row[0]: row[1] for row in panels(findings, 2)["Macro average"].tables[0].rows}
     assert cells["one"].value is not None
     assert cells["two"].value is None
+    one, two = findings.frame.tail(2).to_dict("records")
+    assert (one["benchmark"], one["estimate"], one["tasks"]) == ("average", cells["one"].value, 12)
+    assert (two["benchmark"], two["tasks"], two["note"]) == ("average", 6, "no number in some group")
     assert "Differences (benchmark math): the data has 1 model." in page_of(findings).absent
 
 

@@ -21,10 +21,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.rules import NOT_JUDGED
-from passk_cli.study.values import Series
-
-# The group of its rows.
-AVERAGE = "average"
+from passk_cli.study.values import AVERAGE, Series
 
 
 def labels_of(parts: Sequence[GatePart]) -> list[dict[str, Series]]:

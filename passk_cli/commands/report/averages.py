@@ -18,11 +18,14 @@ from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import letters, rank_limits
 from passk_cli.limits import MOST_PAIRS
-from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Sentence
+from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Sentence, Table
 from passk_cli.report.words import plural, span
 from passk_cli.study.comparison import Comparison, difference_intervals, match
 from passk_cli.study.section import Section
-from passk_cli.study.values import TaskValues
+from passk_cli.study.values import AVERAGE, TaskValues
+
+
+_NUMBERS = ("estimate", "se", "low", "high")
 
 
 class GroupAverage(NamedTuple):
@@ -114,18 +117,16 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     independent = page.confidence.population == THESE_TASKS or apart
     kinds = {column.header: column.kind for table in whole.tables for column in table.columns}
 
-    numbers: dict[tuple[str, str], list[list[float]]] = {}
+    rows_of: dict[tuple[str, str], list[dict[str, Any]]] = {}
     fields = [column.header for column in whole.data.columns]
-    for row in whole.data.rows:
-        cell: dict[str, Any] = dict(zip(fields, row, strict=True))
-        values = [cell[name] for name in ("estimate", "se", "low", "high")]
-        every = numbers.setdefault((cell["model"], cell["metric"]), [])
-        if None not in values:
-            every.append(values)
+    for cells_of in whole.data.rows:
+        row: dict[str, Any] = dict(zip(fields, cells_of, strict=True))
+        rows_of.setdefault((row["model"], row["metric"]), []).append(row)
 
     def average(model: str, metric: str) -> Estimate:
         unit = kinds.get(metric, "share")
-        every = numbers.get((model, metric), [])
+        numbers = [[row[name] for name in _NUMBERS] for row in rows_of.get((model, metric), [])]
+        every = [values for values in numbers if None not in values]
         if len(every) < groups:
             return Estimate(None, reason="no number in some group", unit=unit)
         mean = macro_average(
@@ -134,7 +135,7 @@ def macro_panel(page: Page, whole: Report) -> Panel:
         )  # fmt: skip
         return Estimate(mean.mean, mean.se, mean.low, mean.high, unit=unit)
 
-    metrics = list(dict.fromkeys(metric for _, metric in numbers))
+    metrics = list(dict.fromkeys(metric for _, metric in rows_of))
     rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in page.models]
     standings = {} if page.baseline_name else _standings(page, rows, independent)
     section = MacroAverages(page, rows, kinds, independent, standings)
@@ -142,16 +143,41 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     report = Report((table,), lambda: table, " · ".join(section.context()))
     places = {metric: each.places for metric, each in standings.items()}
     board, ranked = leaderboard(report, places)
+
+    def tidy() -> Table:
+        """A row per model and metric, as those of the groups, with `AVERAGE` for the group."""
+        every = [
+            _of_groups(rows_of[row.model, metric], row.numbers[metric], counts.group_names)
+            for row in rows
+            for metric in metrics
+            if (row.model, metric) in rows_of
+        ]
+        return Table(whole.data.columns, [tuple(row.values()) for row in every])
+
     return Panel(
         "macro",
         "Macro average",
         "The macro average is the mean of a model's groups, each of which counts the same however"
         " many tasks it has. It is there only for models that have a number in every group.",
-        Report(ranked.tables, lambda: ranked.tables[0], report.context,
+        Report(ranked.tables, tidy, report.context,
                answer=tuple(section.answer())),
         answered=True,
         board=board,
     )  # fmt: skip
+
+
+def _of_groups(
+    rows: Sequence[Mapping[str, Any]], average: Cell, names: Sequence[str]
+) -> dict[str, Any]:
+    """The tidy row of an average, of those of its groups."""
+    number = average if isinstance(average, Estimate) else Estimate(None)
+    values = (number.value, number.se, number.low, number.high)
+    sizes = {"tasks": sum, "n_min": min, "n_max": max}
+    return {
+        **rows[0], **dict.fromkeys(names, AVERAGE), **dict(zip(_NUMBERS, values, strict=True)),
+        **{name: of([row[name] for row in rows]) for name, of in sizes.items()},
+        "note": number.reason,
+    }  # fmt: skip
 
 
 def _standings(page: Page, rows: Sequence[GroupAverage], independent: bool) -> dict[str, Standings]:

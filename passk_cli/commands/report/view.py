@@ -114,7 +114,7 @@ class OnePage(Question, ReportOptions):
         if self.board:
             boards = [replace(each, panels=each.panels[:1]) for each in sections]
             boards += [Chapter("All groups", (macro,))] if macro else []
-            return self._report(page, whole, boards, len(groups))
+            return self._report(page, _with(whole, macro), boards, len(groups))
         temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
         quality = QUALITY.panel(page, page.counts)
         if quality is not None:
@@ -125,7 +125,7 @@ class OnePage(Question, ReportOptions):
             sections.append(Chapter("All groups", overall))
         else:
             sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
-        return self._report(page, whole, sections, len(groups))
+        return self._report(page, _with(whole, macro), sections, len(groups))
 
     def _report(
         self, page: Page, whole: Report, sections: Sequence[Chapter], groups: int
@@ -240,6 +240,14 @@ def _of_part(said: Said, command: str) -> Said:
         for each in said.settles
     )
     return replace(said, settles=tuple(settles))
+
+
+def _with(whole: Report, macro: Panel | None) -> Report:
+    """The estimates, their tidy rows followed by those of the macro averages."""
+    if macro is None:
+        return whole
+    data = whole.data
+    return replace(whole, rows=lambda: replace(data, rows=[*data.rows, *macro.report.data.rows]))
 
 
 def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
