@@ -13,9 +13,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from math import sqrt
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -30,10 +31,12 @@ from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
+from passk_cli.files.request import Request
 from passk_cli.inference.alarms import false_alarm
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.history import KEYS, Past, moved, past_of
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
 
@@ -328,6 +331,80 @@ def known(sets: int) -> str:
     return f"{sets} runs a row, rates Beta(.5, .5); truth by 2,000 runs\n\n{table(head, rows)}"
 
 
+# Runs of a history, and the standard deviation of the effect of a run.
+HISTORIES, EFFECTS = (2, 5, 10), (0.0, 0.02, 0.04)
+OF_HISTORY = {
+    "--max-drop 0": lambda bar: Gate(max_drop={PASS_1: 0.0}),
+    "--min 1.63 standard errors lower, by the estimate": lambda bar: Gate(
+        minimum={PASS_1: bar}, min_by="estimate"
+    ),
+}
+
+
+def histories(sets: int) -> str:
+    """Rehearsals against a history beside what happens at the rates and the effect of a run that it
+    was drawn with: whether their limits hold the share that fails."""
+    tasks, n, rows, held = 50, 4, [], list[bool]()
+    for runs, effect, (name, gate) in product(HISTORIES, EFFECTS, OF_HISTORY.items()):
+        rng = np.random.default_rng([10, runs, int(100 * effect)])
+        p = rng.beta(0.5, 0.5, tasks)
+        blank, scale = _history(tasks, n, runs), effect / float((p * (1 - p)).mean())
+        base = blank.counts
+        scales = {base.series[0]: scale}
+        error = sqrt((p * (1 - p)).sum() / n / tasks**2 + effect**2)
+        rules = [rule for rule in gate(float(p.mean()) - 1.63 * error).chosen if rule.named]
+
+        def night(
+            blank: Past = blank, base: Counts = base, scale: float = scale, p: Any = p,
+            scales: dict[Any, float] = scales, rng: np.random.Generator = rng,
+        ) -> Trial:  # fmt: skip
+            past, passes = blank.drawn(base, p, scales, rng)
+            new = rng.binomial(n, moved(p, scale * rng.standard_normal()))
+            counts = replace(base, c=new, n=np.full(tasks, n))
+            study = Study(counts, (PASS_1,), Confidence(resamples=1000), Rules(), past=past)
+            sides = Sides.against(counts, replace(base, c=passes), "old")
+            return Trial(study, sides, (PASS_1,), "fail")
+
+        one = night()
+        truth = Stage(one, rules, p[None], p[None], "pass", 8000,
+                      scales={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
+        share = next(iter(truth.unchanged[0].values())).share
+        found = []
+        for _ in range(sets):
+            own = night()
+            odds, predicted = (
+                next(iter(stage(own, rules, "pass", predictive=each).unchanged[0].values()))
+                for each in (False, True)
+            )
+            found.append(false_alarm(odds, predicted))
+        values, lows, highs = np.array(found).T
+        holds = (lows <= share) & (share <= highs)
+        held += holds.tolist()
+        each = share, np.median(values), np.median(lows), np.median(highs), np.mean(holds)
+        rows.append([runs, f"{100 * effect:g}", name, *(f"{100 * e:.1f}" for e in each)])
+        print(rows[-1], file=sys.stderr)
+    head = ["runs of the history", "effect of a run, points", "rule", "truth: fails %",
+            "false alarms, median %", "lower limit, median %", "upper limit, median %",
+            "limits hold the truth %"]  # fmt: skip
+    return (
+        f"{sets} histories a row, {len(held)} in all, whose limits hold the truth in"
+        f" {100 * np.mean(held):.1f} %; {tasks} tasks × {n}, rates Beta(.5, .5), the last 5 runs"
+        f" pooled; truth by 8,000 pairs of a history and a run\n\n{table(head, rows)}"
+    )
+
+
+def _history(tasks: int, n: int, runs: int) -> Past:
+    """A history without passes, its last five runs as the baseline."""
+    names = [("m", f"r{run:02}", f"2026-01-{run + 1:02}", "rev", "suite", "{}")
+             for run in range(runs) for _ in range(tasks)]  # fmt: skip
+    every = [f"t{t:03}" for t in range(tasks)] * runs
+    counts = Counts.from_columns(
+        names, every, np.full(len(every), n), np.zeros(len(every), dtype=np.int64), KEYS
+    )
+    with NamedTemporaryFile(suffix=".parquet") as file:
+        return past_of(lambda *_: counts, Request(), f"{file.name}:last5")
+
+
 def trial(
     new_n: int | Ints,
     new: Ints,
@@ -459,6 +536,7 @@ def main() -> None:
             "relative",
             "decided",
             "known",
+            "histories",
             "rehearsals",
         ),
     )
@@ -471,6 +549,7 @@ def main() -> None:
         "relative": lambda: relative(given.runs // 12),
         "decided": lambda: decided(given.runs // 40),
         "known": lambda: known(given.splits // 6),
+        "histories": lambda: histories(given.splits // 10),
         "rehearsals": lambda: rehearsed(given.splits),
     }
     for name, made in tables.items():

@@ -48,7 +48,7 @@ RULES: dict[str, list[str]] = {
 SAID = re.compile(
     r"(fewer|more) attempts than|baseline tasks?( in|;|:|$| ha(s|ve) no)|without an outcome"
     r"|attempts per task"
-    r"|\b(?!40 )\d+ tasks with \d|without results|skipped|tried again|replace failed"
+    r"|\b(?!40 )\d+ tasks with \d|without results|skipped|failures seem retried|replace failures"
 )
 
 

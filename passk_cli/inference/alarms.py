@@ -23,7 +23,8 @@ class Alarm(NamedTuple):
 class Odds:
     """How often a line failed and was undecided in rehearsals with nothing changed.
 
-    both : of the pairs of rehearsals at the same rates, the share in which both failed.
+    both : of the pairs of rehearsals at the same rates, the share in which both failed, a standard
+        error more than was seen: few rehearsals at the same rates show roughly how rates matter.
     """
 
     failing: int
@@ -36,7 +37,8 @@ class Odds:
         """From each rehearsal, the sets of rates taken in turn."""
         each = len(failing) // sets
         count = np.reshape(failing, (each, sets)).sum(axis=0)
-        both = float((count * (count - 1)).mean()) / (each * (each - 1))
+        pairs, seen = sets * each * (each - 1) / 2, float((count * (count - 1)).sum()) / 2
+        both = min((seen + np.sqrt(seen) + 1.0) / pairs, 1.0)
         return cls(sum(failing), undecided, len(failing), both)
 
     @property
@@ -58,16 +60,19 @@ class Odds:
 def false_alarm(odds: Odds, predicted: Odds) -> Alarm:
     """The share that fails at the estimated rates; limits hold the errors of both estimates.
 
-    The Monte-Carlo error by the exact limits of Clopper and Pearson.  That of the rates by a Beta
-    law of the share: how often a run fails gives its mean, and how often two runs of the same rates
-    both fail its spread.
+    The Monte-Carlo error of both by the exact limits of Clopper and Pearson.  That of the rates by
+    a Beta law of the share: how often a run fails gives its mean, and how often two runs of the
+    same rates both fail its spread.  The limits are the widest of these.
 
     odds : at the estimated rates.  predicted : at rates drawn from their posterior.
+    Coverage: benchmarks/gate.md.
     """
     from scipy.special import betaincinv
 
-    lows, highs = rate_limits(np.array([odds.runs]), np.array([odds.failing]))
-    share = Alarm(odds.share, float(lows[0]), float(highs[0]))
+    runs, failing = ([getattr(each, name) for each in (odds, predicted)]
+                     for name in ("runs", "failing"))  # fmt: skip
+    lows, highs = rate_limits(np.array(runs), np.array(failing))
+    share = Alarm(odds.share, float(lows.min()), float(highs.max()))
     mean = predicted.share
     spread = predicted.both - mean**2
     if not 0.0 < spread < mean * (1.0 - mean):

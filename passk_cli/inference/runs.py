@@ -151,20 +151,15 @@ def _permuted(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[float, fl
     return of_means / (draws + 1), (1 + int((of_tasks >= tasks_seen * slack).sum())) / (draws + 1)
 
 
-def run_variance(values: Floats) -> float:
-    """Variance of the effect of a run on the mean of its tasks, from crossed tasks × runs.
+def run_variances(values: Floats) -> tuple[float, float]:
+    """Variance of the means of runs, and the part of it that chance explains: M_r / T, M_tr / T.
 
-    (M_r − M_tr) / T, at least 0, with the mean squares of runs, M_r = T Σ_r (v_·r − v)² / (R − 1),
-    and of the rest, M_tr = Σ_tr (v_tr − v_t· − v_·r + v)² / ((R − 1)(T − 1)): what a run does to
-    all tasks alike, beyond what attempts and single tasks explain.  For any metric.
+    With the mean squares of runs, M_r = T Σ_r (v_·r − v)² / (R − 1), and of the rest,
+    M_tr = Σ_tr (v_tr − v_t· − v_·r + v)² / ((R − 1)(T − 1)).  For any metric.
 
     values : (runs, tasks), R ≥ 2, T ≥ 2, of the same tasks.
     Errors: ValueError for fewer.
     Source: Searle, Casella & McCulloch 1992, two-way crossed random effects.
-
-    >>> values = np.array([[0.1, 0.5, 0.3], [0.3, 0.7, 0.5], [0.2, 0.6, 0.4]])
-    >>> round(run_variance(values), 6)
-    0.01
     """
     runs, tasks = values.shape
     if runs < 2 or tasks < 2:
@@ -172,7 +167,21 @@ def run_variance(values: Floats) -> float:
     means = values.mean(axis=1)
     rest = values - means[:, None] - values.mean(axis=0) + values.mean()
     by_chance = float((rest**2).sum()) / ((runs - 1) * (tasks - 1) * tasks)
-    return float(max(float(means.var(ddof=1)) - by_chance, 0.0))
+    return float(means.var(ddof=1)), by_chance
+
+
+def run_variance(values: Floats) -> float:
+    """Variance of the effect of a run on the mean of its tasks, at least 0: what a run does to all
+    tasks alike, beyond what attempts and single tasks explain.
+
+    values : as `run_variances` has them.
+
+    >>> values = np.array([[0.1, 0.5, 0.3], [0.3, 0.7, 0.5], [0.2, 0.6, 0.4]])
+    >>> round(run_variance(values), 6)
+    0.01
+    """
+    of_means, by_chance = run_variances(values)
+    return max(of_means - by_chance, 0.0)
 
 
 def reach_of_runs(variance: float, runs: int, history: int, level: float = 0.95) -> float:

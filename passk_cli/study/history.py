@@ -21,7 +21,7 @@ from passk_cli.files.database import quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
-from passk_cli.inference.runs import reach_of_runs, run_variance, widened
+from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.near import nearest
@@ -376,12 +376,13 @@ class Past:
         return min((len(setup.runs), role) for role, stretch in self.stretches.items()
                    for setup in stretch.setups.values())  # fmt: skip
 
-    def effect(self, series: Series) -> tuple[float, int]:
-        """Estimated standard deviation of the effect of a run on pass@1, and from how many runs."""
+    def variances(self, series: Series) -> tuple[float, float, int]:
+        """Variance of the runs' means at pass@1, the part of it that chance explains, and the
+        number of runs; (0, 0) where one run or one task does not show them."""
         setup = self.stretches[""].setups[series]
         if len(setup.runs) < 2 or len(setup.tasks) < 2:
-            return 0.0, len(setup.runs)
-        return math.sqrt(run_variance(setup.c / setup.n)), len(setup.runs)
+            return 0.0, 0.0, len(setup.runs)
+        return *run_variances(setup.c / setup.n), len(setup.runs)
 
     def drawn(
         self, base: Counts, rates: Floats, scales: Mapping[Series, float],

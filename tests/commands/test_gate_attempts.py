@@ -173,7 +173,7 @@ def test_retries_until_one_passes_are_recognised(passk: Passk, write: Write) -> 
         code, own, note, _ = verdict(passk, write("retried", retried), *ask, rule=rule)
         assert (code, own) == (1, "fail")
         assert note.startswith(
-            "failures seem to be tried again until one passes: 12 of the 12 last attempts passed"
+            "failures seem retried until one passes; 12 of the 12 last attempts passed"
             " there, 20 of the 72 earlier ones; more attempts than "
         )
         code, own, note, _ = verdict(passk, write("again", again), *ask, rule=rule)
@@ -218,7 +218,7 @@ def test_retries_that_replace_failures_are_recognised(passk: Passk, tmp_path: Pa
     new.write_text(head + "".join(f"t{t},{t % 3},{int(t % 3 < 2)}\n" for t in range(TASKS)))
     code, own, note, _ = verdict(passk, *ask)
     assert (code, own) == (1, "fail")
-    assert note == "retries seem to replace failed attempts: attempt numbers have holes"
+    assert note == "retries seem to replace failures; attempt numbers have holes"
 
 
 def test_an_empty_file_is_said_where_the_gate_passes(passk: Passk, tmp_path: Path) -> None:

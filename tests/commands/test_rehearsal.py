@@ -125,15 +125,24 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     assert 0.35 < (alarm.high or 0.0) < 0.85
 
 
-@pytest.mark.parametrize(("failing", "both"), [(0, 0.0), (10, 0.01), (100, 1.0)])
-def test_limits_without_a_spread_of_the_rates_are_those_of_the_simulation(
-    failing: int, both: float
+@pytest.mark.parametrize(
+    ("failing", "both", "low", "high"),
+    [(0, 0.0, 0.0, 0.11283), (10, 0.01, 0.01643, 0.17622), (100, 1.0, 0.01643, 1.0)],
+)
+def test_limits_without_a_spread_of_the_rates_are_those_of_both_simulations(
+    failing: int, both: float, low: float, high: float
 ) -> None:
+    """Clopper and Pearson's of 5 in 100, and of the rates that are drawn."""
     limits = false_alarm(Odds(5, 0, 100, 0.0), Odds(failing, 0, 100, both))
     assert (limits.low, limits.high) == (
-        pytest.approx(0.01643, abs=1e-5),
-        pytest.approx(0.11283, abs=1e-5),
+        pytest.approx(low, abs=1e-5),
+        pytest.approx(high, abs=1e-5),
     )
+
+
+def test_the_spread_of_the_rates_is_taken_a_standard_error_larger_than_it_was_seen() -> None:
+    """Two sets of rates, one of which fails twice in ten: 1 of 90 pairs, and √1 + 1 more."""
+    assert Odds.of([True, False, True, False, *[False] * 16], 0, 2).both == pytest.approx(3 / 90)
 
 
 def document(passk: Passk, *arguments: object) -> dict[str, Any]:

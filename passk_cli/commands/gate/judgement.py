@@ -110,6 +110,7 @@ class Judgement:
     counted : what is shown instead.  limit : the rule's number.
     finding : what the number shows, as a clause.  reason : why the rule is undecided or fails, in
         a few words.
+    deed : what a model that fails did, after its name: "lost more than 0.05 of pass@1".
     details : what else the reader has to know, such as what the verdict leaves out.
     covered : the candidate's share of the baseline's tasks.
     fixed_tasks : whether intervals are about these tasks alone.  of_runs : the part of the
@@ -125,6 +126,7 @@ class Judgement:
     verdict: str = PASS
     finding: Sentence = ()
     reason: str = ""
+    deed: str = ""
     details: tuple[str, ...] = ()
     counted: Counted | None = None
     limit: float | None = None
@@ -153,11 +155,11 @@ class Judgement:
 
     def judged(
         self, verdict: str, finding: Sentence, reason: str = "", notes: Sequence[str] = (),
-        counted: Counted | None = None,
+        counted: Counted | None = None, deed: str = "",
     ) -> Judgement:  # fmt: skip
         """The judgement with a verdict; notes come before the other details."""
         return replace(
-            self, verdict=verdict, finding=finding, reason=reason,
+            self, verdict=verdict, finding=finding, reason=reason, deed=deed,
             details=(*notes, *self.details), counted=counted,
         )  # fmt: skip
 
@@ -167,7 +169,8 @@ class Judgement:
                        more={})  # fmt: skip
         why = f"cannot be checked: {reason}"
         finding = (*self.words, f" of {series_name(self.fact.series)} {why}")
-        return replace(self, fact=fact).judged(ERROR, finding, why)
+        deed = f"could not be checked by {self.rule}"
+        return replace(self, fact=fact).judged(ERROR, finding, why, deed=deed)
 
     def counting(self, on_undecided: str) -> Judgement:
         """The judgement with whether it shuts the gate.

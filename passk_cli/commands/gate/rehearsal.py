@@ -38,8 +38,8 @@ Line = tuple[int, Series, Metric]
 
 # Rehearsals with nothing changed, and with each planted drop; fewer where an interval costs more.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
-# So many rehearsals share a set of rates: an estimated one, or one drawn from the posterior.
-_OF_ESTIMATED, _OF_DRAWN = 10, 4
+# So many rehearsals share a set of estimated rates; so many sets are drawn from the posterior.
+_OF_ESTIMATED, _DRAWN = 10, 50
 # Resamples of a rehearsed test.  They are as valid as more, and nearly as powerful.
 _RESAMPLES = 1_000
 # A share of the planted runs is known to lie on one side of the power after so many of them, at so
@@ -53,6 +53,8 @@ _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
 _DEVIATE = 0.8416
 # The planted drop is sought to this share of itself, and to this share of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
+# The largest variance of what lies between 0 and 1.
+_LARGEST = 0.25
 WHOLE = "the whole gate"
 
 
@@ -115,7 +117,8 @@ class Stage:
         past, sides = self.trial.study.past, self.trial.sides
         if past is None or sides.baseline is None:
             return []
-        return [past.effect(sides.baseline.series[s])[0] for s in sides.bases]
+        every = [past.variances(sides.baseline.series[s]) for s in sides.bases]
+        return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in every]
 
     @property
     def alike(self) -> Stage:
@@ -283,8 +286,7 @@ def stage(
     study = replace(trial.study, confidence=confidence, metrics=metrics)
     trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
     runs = _UNCHANGED // _FEWER if fewer or not quick(trial) else _UNCHANGED
-    runs, each = (2 * runs, _OF_DRAWN) if predictive else (runs, _OF_ESTIMATED)
-    sets = runs // each
+    runs, sets = (2 * runs, _DRAWN) if predictive else (runs, runs // _OF_ESTIMATED)
     sides, base = trial.sides, trial.sides.baseline
 
     def rates_of(counts: Counts, s: int) -> Floats:
@@ -338,19 +340,21 @@ def _with_effects(
     of each set.
 
     uncertain : whether both are as uncertain as the history leaves them: its R last runs have an
-    effect of their own, σ/√R, and σ is known from H runs, σ̂² (H − 1) / χ² with H − 1 degrees.
+    effect of their own, σ/√R, and the variance of the means of its H runs, of which chance explains
+    v, is s² (H − 1) / χ² with H − 1 degrees; σ² is what is left of it above v.
     """
-    effect, runs = past.effect(series)
-    sizes = np.full(len(rates), effect)
+    of_means, by_chance, runs = past.variances(series)
     slopes = (rates * (1 - rates)).mean(axis=1)
-    if not effect or not slopes.all():
+    if runs < 2 or not slopes.all():
         return rates, np.zeros(len(rates))
-    if not uncertain:
-        return rates, sizes / slopes
+    variances = np.full(len(rates), of_means)
     generator = stream(seed[0], f"rehearsed effect{seed[1]} {' '.join(series)}")
-    sizes *= np.sqrt((runs - 1) / generator.chisquare(runs - 1, len(rates)))
+    if uncertain:
+        variances *= (runs - 1) / generator.chisquare(runs - 1, len(rates))
+    scales = np.sqrt(np.clip(variances - by_chance, 0.0, _LARGEST)) / slopes
+    if not uncertain:
+        return rates, scales
     level = generator.standard_normal(len(rates)) / math.sqrt(past.stretches[""].runs[series])
-    scales = sizes / slopes
     return moved(rates, (scales * level)[:, None]), scales
 
 

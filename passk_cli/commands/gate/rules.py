@@ -217,7 +217,8 @@ class EveryTask(GateRule):
             if covered.lost:
                 verb = "has" if covered.lost == 1 else "have"
                 lost = f"{covered.lost:,} of {every} {verb} no attempts in {whom}"
-                yield line.judged(FAIL, (lost,), "", [lost, *more], counted)
+                deed = "left out tasks of the baseline"
+                yield line.judged(FAIL, (lost,), "", [lost, *more], counted, deed)
             else:
                 whole = f"{'' if covered.expected == 1 else 'all '}{every}"
                 finding = f"{whom} has attempts at {whole}"
@@ -253,10 +254,13 @@ class EveryAttempt(GateRule):
             if made.wanted is None or trial.unpaired == "drop":
                 continue
             line = trial.line((rule,), trial.fact(series), self.attempts, trial.lesser(series))
-            reason = trial.retried(series)
+            reason, *why = trial.retried(series) or ("",)
             verdict = PASS if made.design and not reason else FAIL
             finding = f"{series_name(series)} has {made.words}"
-            yield line.judged(verdict, (finding,), reason, counted=made.counted)
+            than = "declared" if made.declared else "in the baseline"
+            number = "other numbers of" if len(made.longer) else "fewer"
+            deed = f"made {number} attempts than {than}"
+            yield line.judged(verdict, (finding,), reason, why, made.counted, deed)
 
 
 @dataclass(frozen=True)
@@ -325,7 +329,8 @@ class Minimum(GateRule):
         needed = ""
         if verdict == UNDECIDED:
             needed = _needed(line, 0.0, f" if the truth is {_far(fact)} away")
-        return line.judged(verdict, (*finding, line.words[1]), needed)
+        deed = f"reached less than {_told(fact, least)} of {fact.name}"
+        return line.judged(verdict, (*finding, line.words[1]), needed, deed=deed)
 
     def _verdict(self, fact: Fact, least: float) -> str:
         estimate = fact.estimate
@@ -516,7 +521,9 @@ class NoRegression(DifferenceRule):
                 # Where p alone is adjusted, the interval does not say what decides it.
                 needed = _needed(line, 0.0, f" a {drop} of {_far(line.fact)}")
         finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")
-        return line.judged(line.verdict, finding, "; ".join(filter(None, (needed, p))))
+        deed = f"{'dropped' if drop == 'drop' else 'rose'} significantly in {line.fact.name}"
+        reason = "; ".join(filter(None, (needed, p)))
+        return line.judged(line.verdict, finding, reason, deed=deed)
 
 
 @dataclass(frozen=True)
@@ -594,7 +601,12 @@ class Tolerance(DifferenceRule):
         if verdict == UNDECIDED:
             truth = " if nothing changed" if most else f" a change of {_far(line.fact)}"
             needed = _needed(line, abs(most), truth)
-        return line.judged(verdict, finding, needed)
+        deed = f"lost more than {_told(line.fact, most)} of {line.fact.name}"
+        if most < 0:
+            deed = f"gained less than {_told(line.fact, -most)} of {line.fact.name}"
+        elif worse < 0:
+            deed = f"rose by more than {_told(line.fact, most)} in {line.fact.name}"
+        return line.judged(verdict, finding, needed, deed=deed)
 
 
 @dataclass(frozen=True)
@@ -713,7 +725,8 @@ class MustPass(EachRule):
                 _lower_limit(rates, trial, at) if run.all() and (c == n).all() else "",
             )  # fmt: skip
             reason, *others = list(filter(None, notes)) or [""]
-            return line.judged(verdict, (finding,), reason, others, Counted(passed, asked))
+            deed = f"did not pass {tasks}"
+            return line.judged(verdict, (finding,), reason, others, Counted(passed, asked), deed)
 
         return Outcome(rates.series, rates.metric, verdict, words, not unknown)
 
@@ -765,7 +778,8 @@ class MinEach(EachRule):
             line = self.line(trial, rates, ("each task ≥ ", *number), asked)
             reason = few or (_lower_limit(rates, trial) if verdict == UNDECIDED else "")
             counted = Counted(reached, len(n), "observed at {0:,} of {1:,}")
-            return line.judged(verdict, (finding, *number), reason, counted=counted)
+            deed = f"have tasks below a pass rate of {asked:g}"
+            return line.judged(verdict, (finding, *number), reason, (), counted, deed)
 
         return Outcome(rates.series, rates.metric, verdict, words)
 
@@ -780,6 +794,12 @@ def _asked(metric: Metric, number: float, unit: str = "") -> Sentence:
     if metric.unit != "share":
         return (f"{'$' * (metric.unit == '$')}{number:g}",)
     return ((number, Column(unit, "given")),)
+
+
+def _told(fact: Fact, number: float) -> str:
+    """A number of the user as text: "0.1", "10 %", "$0.1"."""
+    money = "$" * (fact.estimate.unit == "$")
+    return f"{100 * number:g} %" if isinstance(number, Relative) else f"{money}{number:g}"
 
 
 def _change(fact: Fact, limit: float = 0.0, *, amount: bool = False) -> Sentence:

@@ -73,28 +73,29 @@ class Trial:
             both.append(self.sides.made())
         return both
 
-    def retried(self, series: Series) -> str:
-        """Why attempts look like failures tried again: the last of too many passed, or numbers have
-        holes; "" where they do not."""
+    def retried(self, series: Series) -> tuple[str, ...]:
+        """That attempts look like failures tried again, and why: the last of too many passed, or
+        numbers have holes; nothing where they do not."""
         counts, made = self.sides.counts, self.made[0][series]
         order, numbers, longer = counts.attempts.get("attempt"), counts.numbering, made.longer
         if numbers is not None:
             cells = counts.n, counts.c, numbers.made, numbers.last
             end = stopping(*(values[made.cells] for values in cells))
             if end is not None and end.kind == REPLACED and end.chance < LEVEL:
-                return "retries seem to replace failed attempts: attempt numbers have holes"
+                return "retries seem to replace failures", "attempt numbers have holes"
         if order is None or not len(longer):
-            return ""
+            return ()
         order = order.take(longer)
         ends = order.start[1:] - 1
         n, c = counts.n[longer], counts.c[longer]
         again = retries(n, c, (order.passed[ends] / order.count[ends] == 1).astype(np.int64))
         if again.chance >= LEVEL:
-            return ""
+            return ()
         others = plural(int(n.sum()) - len(n), "earlier one")
         return (
-            f"failures seem to be tried again until one passes: {again.last:,} of the"
-            f" {len(n):,} last attempts passed there, {again.earlier:,} of the {others}"
+            "failures seem retried until one passes",
+            f"{again.last:,} of the {len(n):,} last attempts passed there, {again.earlier:,} of the"
+            f" {others}",
         )
 
     @cached_property

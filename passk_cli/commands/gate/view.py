@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import OF, POWER, Catch, Counted, Judgement, Rehearsed
@@ -296,7 +298,7 @@ class RuleTable(Section[Judgement]):
         """The verdict."""
         omitted = self._omitted()
         if self.lines:
-            yield _verdict(self.lines, omitted)
+            yield _verdict(self.lines, omitted, self.noun)
         else:
             yield _within(("PASS: no rule is judged",), omitted)
 
@@ -425,8 +427,9 @@ class RuleTable(Section[Judgement]):
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
         a row per rule and model.  In a comment those that do not pass, and what was measured."""
         every = sorted(self.records, key=lambda line: (
-            # Rows that shut the gate first, then by the verdict; the whole gate last.
+            # Rows that shut the gate first, changes before others; the whole gate last.
             not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
+            line.failing and not line.fact.against,
         ))  # fmt: skip
         brief = _merged(every, _ROWS, self.noun)
         evidence = [str(line.counted) if line.counted else " " * _NUMBER for line in brief]
@@ -858,21 +861,23 @@ def _with_reason(line: Judgement, room: int) -> str:
 
 
 def _merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]:
-    """The rows of a screen: what passes for all models in one row, and the first of the others.
+    """The rows of a screen: what all models pass in one row; where there are too many, one row for
+    each verdict on a rule, and the first of what is left.
 
     noun : what a row is about, "model" or "group".
     """
     rows = list(lines)
-    for counted in (True, False):
-        for rule in dict.fromkeys(line.rule for line in lines):
-            same = [row for row in rows if row.rule == rule and row.name]
-            passing = [row for row in same if row.verdict == PASS and row.rehearsed is None]
-            whole = len(passing) == len(same)
-            fits = whole if counted else len(rows) > room
-            if len(passing) > 1 and fits and (passing[0].counted is not None) == counted:
-                at = rows.index(passing[0])
-                rows = [row for row in rows if row not in passing]
-                rows.insert(min(at, len(rows)), _one_row(passing, noun, whole=whole))
+    judged = Counter(line.rule for line in rows if line.name)
+    stages = (PASS, True), (PASS, False), (UNDECIDED, False), (FAIL, False), (FAIL, True)
+    for verdict, counted in (*stages, (ERROR, False)):
+        alike = [row for row in rows if row.verdict == verdict and row.name
+                 and not row.rehearsed and (row.counted is not None) == counted]  # fmt: skip
+        for rule, same in grouped(alike, lambda row: row.rule).items():
+            whole = len(same) == judged[rule]
+            if len(same) > 1 and (whole if verdict == PASS and counted else len(rows) > room):
+                at = rows.index(same[0])
+                rows = [row for row in rows if row not in same]
+                rows.insert(at, _one_row(same, noun, judged[rule]))
     if len(rows) <= room:
         return rows
     passes = [row for row in rows
@@ -890,50 +895,87 @@ def _merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]
     return [*others[:most], last, *passes]
 
 
-def _one_row(passing: Sequence[Judgement], noun: str, *, whole: bool) -> Judgement:
-    """One row of a rule that several models pass: their counts together, or the lowest number."""
-    number = len(passing)
-    name = f"{number} other {noun}s"
-    if whole:
+def _one_row(same: Sequence[Judgement], noun: str, judged: int) -> Judgement:
+    """One row of a rule with one verdict on several models: their counts together, or the lowest
+    number, or what the first of them says.
+
+    judged : models that the rule judges.
+    """
+    number = len(same)
+    name = f"{number} {'other ' * (same[0].verdict == PASS)}{noun}s"
+    if number == judged:
         name = "both" if number == 2 else f"all {number} {noun}s"
     if noun == "suite":
         # Not every suite has every rule.
-        names = [line.name for line in passing]
+        names = [line.name for line in same]
         name = ", ".join(names) if number < 4 else f"{number} suites"
-    row = replace(passing[0], name=name, reason="", details=())
-    counts = [line.counted for line in passing if line.counted is not None]
+    counts = [line.counted for line in same if line.counted is not None]
     if not counts:
-        lowest = min(passing, key=lambda line: line.fact.estimate.value or 0.0)
-        return replace(row, fact=lowest.fact, name=f"lowest of {name.removeprefix('all ')}")
+        lowest = _worst(same)[0]
+        if lowest.fact.estimate.value is not None:
+            name = f"lowest of {name.removeprefix('all ')}"
+        reason = "" if lowest.verdict == PASS else lowest.reason
+        return replace(lowest, name=name, reason=reason, details=())
     parts, wholes = (sum(each) for each in zip(*((c.part, c.whole) for c in counts), strict=True))
     words, texts = OF, list(dict.fromkeys(map(str, counts)))
     if len(texts) == 1:
         words = f"{texts[0]} each"
     elif not all(OF in count.words for count in counts):
         words = f"from {texts[0]} to {texts[-1]}"
+    row = replace(same[0], name=name, reason="", details=())
     return replace(row, counted=Counted(parts, wholes, words))
 
 
-def _verdict(lines: Sequence[Judgement], omitted: Sequence[str]) -> Sentence:
-    """The gate's verdict in one sentence: PASS and how many rules hold, or FAIL and the first
-    reason."""
+def _worst(lines: Sequence[Judgement]) -> list[Judgement]:
+    """Rows of one rule, the largest change first, or the least number."""
+
+    def merit(line: Judgement) -> float:
+        value = line.fact.estimate.value or 0.0
+        return -abs(value) if line.fact.against and line.failing else value
+
+    return sorted(lines, key=merit)
+
+
+def _said(group: Sequence[Judgement], lines: Sequence[Judgement], noun: str) -> str:
+    """What the models of one rule that fail did: "12 of 24 models lost more than 0.1 of pass@1".
+
+    lines : every row.  noun : what a row is about.
+    """
+    number, every = len(group), sum(line.rule == group[0].rule for line in lines)
+    first, who = group[0], f"{len(group)} of {every} {noun}s"
+    if number == 1 and first.counted is not None:
+        # What was counted has no number with an interval.
+        return f"{first.name}: {first.reason}" if first.reason else "".join(map(str, first.finding))
+    if number in (1, every):
+        whole = "both" if number == 2 else f"all {number}"
+        who = first.name if number == 1 else f"{whole} {noun}s"
+    return f"{who} {f'left {first.rule} undecided' if first.verdict == UNDECIDED else first.deed}"
+
+
+def _verdict(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> Sentence:
+    """The gate's verdict in one sentence: PASS and how many rules hold, or FAIL and what fails,
+    changes first."""
     total = len(lines)
-    failing = sorted((line for line in lines if line.failing),
-                     key=lambda line: _ORDER.index(line.verdict))  # fmt: skip
+    failing = sorted((line for line in lines if line.failing), key=lambda line: (
+        _ORDER.index(line.verdict), not line.fact.against,
+    ))  # fmt: skip
     undecided = [line for line in lines if line.verdict == UNDECIDED and not line.failing]
     open_ = len(undecided)
     if failing:
-        first, counts = failing[0], []
-        unchecked = sum(line.verdict == ERROR for line in failing)
-        fails = len(failing) - unchecked
-        if len(failing) > 1 and fails:
-            counts.append(f"{fails} of {total} rules {'fails' if fails == 1 else 'fail'}")
-        if len(failing) > 1 and unchecked:
-            counts.append(f"{unchecked} of {total} cannot be checked")
-        if undecided:
-            counts.append(f"{open_} of {total} undecided, counted as pass")
-        counted = "undecided, counted as fail: " if first.verdict == UNDECIDED else ""
-        return _within(("FAIL: ", counted, *first.finding), first.details, first, counts)
+        groups = list(grouped(failing, lambda line: (line.rule, line.verdict)).values())
+        worst = _worst(groups[0])
+        names, head = [line.name for line in worst], worst[0].finding
+        if len(names) > 1:
+            head = (f"{_said(groups[0], lines, noun)}: {first_few(names)}",)
+        # What is counted, as attempts that are too many, makes the other numbers doubtful.
+        others = sorted(groups[1:], key=lambda group: group[0].counted is None)
+        said = [_said(group, lines, noun) for group in others]
+        counted = "undecided, counted as fail: " if worst[0].verdict == UNDECIDED else ""
+        counts = [f"{len(failing)} of {total} rules fail"] if len(groups) > 2 else []
+        counts += [f"{open_} of {total} undecided, counted as pass"] if undecided else []
+        details = [*said, *(worst[0].details if len(names) == 1 else omitted)]
+        first = worst[0] if len(names) == 1 else None
+        return _within(("FAIL: ", counted, *head), details, first, counts)
     covered = next((c for line in lines if (c := line.covered) is not None and c.lost), None)
     where = ""
     if covered is not None:

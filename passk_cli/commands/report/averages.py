@@ -24,7 +24,6 @@ from passk_cli.study.comparison import Comparison, difference_intervals, match
 from passk_cli.study.section import Section
 from passk_cli.study.values import AVERAGE, TaskValues
 
-
 _NUMBERS = ("estimate", "se", "low", "high")
 
 
