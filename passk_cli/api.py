@@ -26,16 +26,16 @@ from passk_cli.message import WARNING
 from passk_cli.near import did_you_mean, meant, nearest
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.python.findings import FRAMES, Findings, hinting
+from passk_cli.python.findings import FRAMES, STYLE, Findings
 from passk_cli.python.spelling import (
     Call,
     Options,
     call_of,
+    documented,
     in_keywords,
-    in_python,
     python_spelling,
 )
-from passk_cli.render.style import Style, said
+from passk_cli.render.style import said
 
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
@@ -158,7 +158,7 @@ def read(
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.severity == WARNING and message.settles:
-            text = said(in_keywords(message, declared(Reading), call).pieces(), Style())
+            text = said(in_keywords(message, declared(Reading), call).pieces(), STYLE)
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
     return counts
 
@@ -193,7 +193,7 @@ def python_function(name: str) -> Callable[..., Findings]:
             findings = replace(_findings(declaration, written, given), frame_as=frame_as)
         for message in findings.report.warnings:
             # At the line that called the command.
-            words = PasskWarning(hinting(said(message.pieces(), Style())), message.name)
+            words = PasskWarning(said(message.pieces(), STYLE), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
 
@@ -213,7 +213,7 @@ def _unknown(name: str, word: str, value: Any) -> TypeError:
     declaration = command_of(name)
     options = _by_field(declaration)
     flags = {each.option.name.strip("-").replace("-", "_"): each.field for each in options.values()}
-    reason = _OF_RESULT.get(word) or in_python(
+    reason = _OF_RESULT.get(word) or documented(
         option_meant(declaration, word, value, _by_field), options
     )
     if word in flags and word not in declaration.lacking:
@@ -243,9 +243,8 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
     options = _by_field(declaration)
     messages = tuple(in_keywords(said, options, call) for said in report.messages)
     spelled = replace(
-        report, messages=messages, context=in_python(report.context, options),
-        methods=report.methods if declaration.methods else None,
-    )  # fmt: skip
+        report, messages=messages, methods=report.methods if declaration.methods else None
+    )
     return Findings(spelled, frozenset(numeric))
 
 
@@ -323,11 +322,11 @@ def _hint(declared: Declared) -> Any:
 
 def _help(declaration: Command, options: Options) -> str:
     """The docstring: what it answers, the data, and a line per option."""
-    first, *more = (in_python(text, options) for text in declaration.meaning)
+    first, *more = (documented(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
     for field, (_, option, kind, *_) in options.items():
-        help = in_python(f"{option.help} {option.further}".rstrip(), options)
+        help = documented(f"{option.help} {option.further}".rstrip(), options)
         stop = "" if help.endswith(".") else "."
         values = (
             f"  One of {', '.join(option.values)}."

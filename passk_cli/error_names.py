@@ -51,7 +51,7 @@ _FAMILIES = {
         " option out: the default is valid wherever there is an answer.",
     ),
     "no-bounds": (
-        "--missing bounds has no answer for this",
+        "bounds of missing outcomes have no answer here",
         "With --missing bounds every number is a range: missing outcomes are tried as all failing"
         " and as all passing. That holds for metrics that rise with every pass, such as pass@k and"
         " pass^k. For other metrics and results the extremes may lie between the two. Use --missing"
@@ -104,7 +104,7 @@ _FAMILIES = {
         " outer.inner. `passk describe FILE` shows how a file is read.",
     ),
     "bad-condition": (
-        "a condition of --where is not understood",
+        "a condition is not understood",
         'A condition compares columns with values, as in --where "temperature < 0.5 AND split ='
         " 'test'\". Texts stand in single quotes.",
     ),
@@ -113,7 +113,7 @@ _FAMILIES = {
         "The output would have two columns of one name. Rename the column in the data.",
     ),
     "bad-path": (
-        "the pattern of --path does not fit a file",
+        "a pattern of paths does not fit a file",
         "--path reads columns from the paths of files: '{model}/{task}/run-{attempt}.json'. Every"
         " file with results has to fit, in one way only; * stands for any text, **/ for folders.",
     ),

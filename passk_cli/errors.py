@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from passk_cli.near import did_you_mean, nearest
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.text import cut, printable, without_secrets
 
-# A place is an option with its value, or one word: a file, a metric, a name.
-_PARTS = r"(?:(?P<place>-[^;]*?|[^\s;:]+(?::\d+)?): )?(?P<problem>.*?)(?:; (?P<remedy>[^;]*))?"
-Kind = TypeVar("Kind", bound="DataError")
+Kind = TypeVar("Kind", bound="PasskError")
 # Families beside whose remedies other columns may be meant.
 _OF_COLUMNS = ("no-task-column", "no-outcome-column", "no-model-column", "ambiguous-column")
 
@@ -28,6 +25,8 @@ class PasskError(Exception):
 
     What the text quotes from data stands there as it is, but for what addresses keep secret; `str`
     makes it safe to print, and cuts what is long.
+    parts : place, problem and what to do besides adding options; or the problem alone.  A place is
+        a file, file:line, or an option as it was given.
     kind : what it is about, for programs: "usage", "data" or "internal".
     name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
     settles : options that settle it, one or several alternatives.
@@ -37,11 +36,25 @@ class PasskError(Exception):
     kind = "internal"
     name = "internal"
 
-    def __init__(self, text: str = "", *, name: str = "", settles: Sequence[Settle] = ()) -> None:
+    def __init__(self, *parts: str | Given, name: str = "", settles: Sequence[Settle] = ()) -> None:
+        place, problem, remedy = (*(parts if parts[1:] else ("", *parts)), "")[:3]
+        if isinstance(place, Given):
+            self.place: str | Given = place.without_secrets
+        else:
+            self.place = without_secrets(place)
+        self.problem, self.words = without_secrets(str(problem)), without_secrets(str(remedy))
         self.name, self.settles = name or type(self).name, tuple(settles)
         if self.name in _NAMED:
             self.exit_code, self.kind = 2, "usage"
-        super().__init__(without_secrets(text))
+        start = f"{self.place}: " if self.place else ""
+        super().__init__(start + "; ".join(filter(None, (self.problem, self.words))))
+
+    def but(self, kind: type[Kind], **changes: Any) -> Kind:
+        """The error with other parts, of a kind."""
+        own = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
+        parts = [own.pop(part) for part in ("place", "problem", "remedy")]
+        own = {"name": self.name, "settles": self.settles, **own}
+        return kind(*(parts if parts[0] else parts[1:2]), **own)
 
     @property
     def labelled(self) -> str:
@@ -55,14 +68,18 @@ class PasskError(Exception):
     def parts(self) -> tuple[str, str, str]:
         """Place, problem and remedy, of the text `place: problem; remedy`; "" for what it lacks.
 
-        >>> ParameterError("bounds=1: write two numbers; or leave it out").parts
+        >>> ParameterError("bounds=1", "write two numbers; or leave it out").parts
         ('bounds=1', 'write two numbers', 'or leave it out')
         >>> ParameterError("no files given").parts
         ('', 'no files given', '')
         """
-        match = re.fullmatch(_PARTS, str(self.args[0]) if self.args else "", re.DOTALL)
-        place, problem, remedy = match.groups() if match else ("", str(self.args[0]), "")
-        return place or "", problem, "; ".join(filter(None, [remedy, *map(str, self.settles)]))
+        problem, _, words = self.problem.partition("; ")
+        return str(self.place), problem, "; ".join(filter(None, [words, self.remedy]))
+
+    @property
+    def remedy(self) -> str:
+        """The remedy, in words and as options."""
+        return "; ".join(filter(None, [self.words, *map(str, self.settles)]))
 
 
 class ParameterError(PasskError):
@@ -76,8 +93,8 @@ class ParameterError(PasskError):
 class DataError(PasskError):
     """A file that cannot be used as it is: `place: problem; remedy`.
 
-    place : str
-        A file, or file:line.
+    place : str or Given
+        A file, file:line, or an option as it was given.
     problem : str
         What is there, against what was expected.
     remedy : str
@@ -89,32 +106,15 @@ class DataError(PasskError):
     name = "unusable-data"
 
     def __init__(
-        self,
-        place: str,
-        problem: str,
-        remedy: str = "",
-        *,
-        name: str = "",
+        self, place: str | Given, problem: str, remedy: str = "", *, name: str = "",
         settles: Sequence[Settle] = (),
-    ) -> None:
-        self.place, self.problem, self.words = map(without_secrets, (place, problem, remedy))
-        text = f"{place}: {problem}" + (f"; {remedy}" if remedy else "")
-        super().__init__(text, name=name, settles=settles)
-
-    def but(self, kind: type[Kind], **changes: Any) -> Kind:
-        """The error with other parts, of a kind."""
-        own = {name: getattr(self, name) for name in ("place", "problem", "name", "settles")}
-        return kind(**{**own, "remedy": self.words, **changes})
-
-    @property
-    def remedy(self) -> str:
-        """The remedy, in words and as options."""
-        return "; ".join(filter(None, [self.words, *map(str, self.settles)]))
+    ) -> None:  # fmt: skip
+        super().__init__(place, problem, remedy, name=name, settles=settles)
 
     @property
     def parts(self) -> tuple[str, str, str]:
         """Place, problem and remedy."""
-        return self.place, self.problem, self.remedy
+        return str(self.place), self.problem, self.remedy
 
 
 def offered(error: PasskError, command: str) -> list[Settle]:
@@ -156,7 +156,7 @@ def not_named(option: str, name: str, near: str) -> ParameterError:
     near : what may have been meant.
     """
     noun = "model" if option == "--alias" else "task"
-    return ParameterError(f"{option} {name}: no such {noun}; {near}", name=f"no-such-{noun}")
+    return ParameterError(Given(option, name), f"no such {noun}; {near}", name=f"no-such-{noun}")
 
 
 class NoResults(DataError):

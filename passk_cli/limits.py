@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from passk_cli.errors import ParameterError
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 # Attempts of one model at one task, and k.
 MOST_ATTEMPTS = 1_000_000_000
@@ -38,20 +38,20 @@ MOST_PLANNED_K = 1_000
 MOST_REFITS = 10_000
 
 
-def whole_number(name: str, text: str, least: int = 1, most: int = MOST_ATTEMPTS) -> int:
+def whole_number(place: str | Given, text: str, least: int = 1, most: int = MOST_ATTEMPTS) -> int:
     """The whole number a text writes; ParameterError where it is none, or out of range.
 
-    name : what is asked for, as the user knows it: "-k 1,x: k".
+    place : the option as it was given, or a name in which the number stands.
     Digits are those of ASCII: "²" and "١" are none.
 
-    >>> whole_number("-k 8: k", " 8 ")
+    >>> whole_number(Given("-k", "8"), " 8 ")
     8
     """
     digits = text.strip()
     # The length comes first: Python refuses to read numbers of thousands of digits.
     if digits.isascii() and digits.isdigit() and len(digits) <= 20 and least <= int(digits) <= most:
         return int(digits)
-    raise ParameterError(f"{name} must be a whole number, at least {least:,} and at most {most:,}")
+    raise ParameterError(place, f"write a whole number, at least {least:,} and at most {most:,}")
 
 
 def is_nested(value: Any, most: int) -> bool:
@@ -68,25 +68,26 @@ def is_nested(value: Any, most: int) -> bool:
     return any(isinstance(each, dict | list) for each in level)
 
 
-def refuse_many(what: str, number: int, most: float, *settles: Settle, remedy: str = "") -> None:
+def refuse_many(
+    noun: str, number: int, most: float, *settles: Settle, place: str | Given = ""
+) -> None:
     """ParameterError where there is more than an answer can be given for, or is of use for.
 
-    what : is counted, as "--by lang: groups".  settles, remedy : options, and words, for less.
+    noun : what is counted.  settles : options for less.  place : where there are so many.
     """
     if number > most:
-        place, _, noun = what.rpartition(": ")
-        start = f"{place}: " if place else ""
-        problem = f"{start}{number:,} {noun}, at most {most:,}"
-        problem += f"; {remedy}" if remedy else ""
-        raise ParameterError(problem, name="too-large", settles=settles)
+        problem = f"{number:,} {noun}, at most {most:,}"
+        raise ParameterError(place, problem, name="too-large", settles=settles)
 
 
-def refuse_many_steps(what: str, attempts: int, *settles: Settle, remedy: str = "") -> None:
+def refuse_many_steps(
+    place: str | Given, attempts: int, *settles: Settle, remedy: str = ""
+) -> None:
     """ParameterError where a method would go through more attempts of a task than it can."""
     if attempts > MOST_STEPS:
-        problem = f"{what}: {attempts:,} attempts at a task are too many to go through one by one"
+        problem = f"{attempts:,} attempts at a task are too many to go through one by one"
         problem += f", at most {MOST_STEPS:,}" + (f"; {remedy}" if remedy else "")
-        raise ParameterError(problem, name="too-large", settles=settles)
+        raise ParameterError(place, problem, name="too-large", settles=settles)
 
 
 def refuse_many_pairs(models: int, pairs: int, *settles: Settle) -> None:
@@ -106,7 +107,7 @@ def refuse_many_draws(resamples: int, columns: int) -> None:
     """ParameterError where resamples × columns would not fit into memory."""
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
-            f"--resamples {resamples:,} of {columns:,} numbers are too many to hold;"
-            f" at most {MOST_DRAWS // columns:,} here",
+            Given("--resamples", str(resamples)),
+            f"too many to hold for {columns:,} numbers; at most {MOST_DRAWS // columns:,} here",
             name="too-large",
         )

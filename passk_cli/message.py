@@ -7,9 +7,8 @@ gives what is said.  `passk_cli.commands.catalogue` lists them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from string import Formatter
 from typing import Any
 
@@ -26,8 +25,6 @@ Piece = Any
 
 _OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
-# Stands for a number while words are spelled, which a spelling takes for the number that it is.
-_NUMBER = "0.1234567890123456"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +96,6 @@ class Said:
     fields : name → text, count, number, names, or a number with its interval.
     settles : options that settle what it says, one or several alternatives.
     remedies : these as commands or calls, each as a whole, where a door wrote them.
-    spelling : text → text in another spelling, as of options in Python; None for the declared one.
     """
 
     name: str
@@ -109,7 +105,6 @@ class Said:
     fields: Mapping[str, Any] = field(default_factory=dict)
     settles: tuple[Settle, ...] = ()
     remedies: tuple[str, ...] = ()
-    spelling: Callable[[str], str] | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
         return hash((self.name, self.template))
@@ -139,28 +134,12 @@ class Said:
             elif isinstance(value, int):
                 value = plural(value, form) if form else f"{value:,}"
             pieces.append(value)
-        settled = [f"; {settle}" for settle in self.settles]
-        if self.spelling is None:
-            return (*pieces, *settled)
-        numbers = [piece for piece in pieces if not isinstance(piece, str)]
-        spelled = self.spelling("".join(p if isinstance(p, str) else _NUMBER for p in pieces))
-        both = zip_longest(spelled.split(_NUMBER), numbers, fillvalue="")
-        return (*(piece for pair in both for piece in pair), *settled)
+        return (*pieces, *(f"; {settle}" for settle in self.settles))
 
     @property
     def text(self) -> str:
         """Its words, with numbers as Python writes them; renderers round."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
-
-    def spelled(self, spelling: Callable[[str], str]) -> Said:
-        """The message with its words in another spelling; its numbers stay numbers.
-
-        >>> few = Said("few", NOTE, "{n:task}, p {p:=p} at most", fields={"n": 2, "p": 0.5})
-        >>> few.spelled(str.upper).pieces()
-        ('2 TASKS, P ', (0.5, 'p'), ' AT MOST', '')
-        """
-        before = self.spelling or str
-        return replace(self, spelling=lambda text: spelling(before(text)))
 
     def about(self, whose: str) -> Said:
         """The message with words before it that say whose it is: "baseline main: "."""

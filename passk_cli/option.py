@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.near import meant, share_meant
+from passk_cli.settle import Given
 
 Group = TypeVar("Group")
 # The type of an option that takes a name or, from Python, data of any kind.
@@ -198,10 +199,10 @@ def checked(declared: Declared, value: Any) -> Any:
     def refused(problem: str) -> ParameterError:
         share = share_meant(str(value)) if option.high == 1 else None
         problem += f"; did you mean {share:g}?" if share and share >= 0.5 else ""
-        return ParameterError(f"{option.name} {', '.join(map(shown, parts))}: {problem}")
+        return ParameterError(Given(option.name, ", ".join(map(shown, parts))), problem)
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
-        raise ParameterError(f"{option.name} is empty; leave it out or give it a value")
+        raise ParameterError(Given(option.name), "it is empty; leave it out or give it a value")
     if option.choices and not all(part in option.values for part in parts):
         wrong = next(part for part in parts if part not in option.values)
         raise refused(meant(str(wrong), option.values, f"choose one of {', '.join(option.values)}"))

@@ -9,9 +9,35 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
+from passk_cli.text import without_secrets
+
 
 class Blank(str):
     """A value that only the reader knows, by what stands for it: "COLUMN", "LOW,HIGH"."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """An option that a text names, and what it was given; each door spells it in its own way.
+
+    >>> str(Given("--bounds", "1,x")), str(Given("--resume"))
+    ('--bounds 1,x', '--resume')
+    """
+
+    option: str
+    value: str | None = None
+
+    def __str__(self) -> str:
+        return self.option if self.value is None else f"{self.option} {self.value}"
+
+    @property
+    def without_secrets(self) -> Given:
+        """The option without what addresses in its value keep secret."""
+        return self if self.value is None else replace(self, value=without_secrets(self.value))
+
+
+# Shows all that an answer leaves out.
+FULL_OPTION = Given("--full")
 
 
 @dataclass(frozen=True)

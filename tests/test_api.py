@@ -21,7 +21,8 @@ import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
-from passk_cli.python.spelling import in_python
+from passk_cli.python.spelling import spelled
+from passk_cli.settle import Given
 from tests import stub
 from tests.cli.test_messages import MIXED
 from tests.conftest import SAMPLES, Passk, long
@@ -142,7 +143,7 @@ def test_exact_rates_in_memory(kind: str, tmp_path: Path) -> None:
     findings = passk_cli.curve(data[kind])
     expected = passk_cli.curve(rates={"m": [0.1, 0.5], "o": [1]})
     pd.testing.assert_frame_equal(findings.frame, expected.frame)
-    with pytest.raises(passk_cli.ParameterError, match="by= is for outcomes; these are exact"):
+    with pytest.raises(passk_cli.ParameterError, match="by=: it is for outcomes; these are exact"):
         passk_cli.curve(data[kind], by="task")
 
 
@@ -274,7 +275,7 @@ def test_counts_know_that_they_are_clustered() -> None:
     ("options", "message"),
     [
         ({"cluster": 3}, "cluster=3: write COLUMN"),
-        ({"cluster": " "}, "cluster= is empty; leave it out or give it a value"),
+        ({"cluster": " "}, "cluster=: it is empty; leave it out or give it a value"),
         ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
         ({"similarity": 2}, "similarity=2: it lies above 0, at most at 1"),
@@ -318,7 +319,7 @@ def test_every_option_is_there_in_python() -> None:
     scores = [{"task": t, "score": (t * 3 + at) % 5 / 4} for t in range(9) for at in range(3)]
     bare, bounded = (passk_cli.estimate(scores, "mean", bounds=bounds) for bounds in (None, (0, 1)))
     assert bare.frame.interval[0] == "bca"
-    assert any("(bounds=(LOW, HIGH))" in each["text"] for each in bare.messages)
+    assert any("bounds=(LOW, HIGH) gives them" in each["text"] for each in bare.messages)
     assert bounded.frame.interval[0] == "guard"
     assert bounded.signature["bounds"] == "0,1"
     assert passk_cli.estimate(scores, "mean", bounds="0,1").signature == bounded.signature
@@ -336,10 +337,10 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
     [
         ("seed", 1.5, "seed=1.5: write a whole number"),
         ("level", [0.9], "level=0.9: write a number"),
-        ("skip_bad", "yes", "skip_bad=True yes: it is True or False"),
+        ("skip_bad", "yes", "skip_bad=yes: it is True or False"),
         ("sort", 3, "sort=3: write COLUMN"),
         ("models", [3], "models=3: write NAME"),
-        ("where", "", "where= is empty; leave it out or give it a value"),
+        ("where", "", "where=: it is empty; leave it out or give it a value"),
         ("fields", {"task": 3}, "no column '3'"),
     ],
 )
@@ -350,28 +351,29 @@ def test_values_of_another_type_are_refused(option: str, value: Any, message: st
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("given", "expected"),
     [
-        ("--where a: b: no column 'b'", "where=\"a\": b: no column 'b'"),
-        ("see --by", "see by="),
-        ("leave --test out, or use --test mid-p", 'leave test= out, or use test="mid-p"'),
-        ("--min-by says how --min is judged", "min_by= says how minimum= is judged"),
-        ("passk: the rest of --nothing", "passk: the rest of --nothing"),
-        ("name it with --field task=…; a, b", 'name it with fields="task=…"; a, b'),
-        (
-            "passk order --order-from-lines takes them",
-            "passk_cli.order(order_from_lines=True) takes them",
-        ),
-        ("passk estimate shows what there is", "passk_cli.estimate(…) shows what there is"),
-        ("passk describe FILE shows how", "passk_cli.describe(FILE) shows how"),
-        ("the model a--by and pre-trained -k", "the model a--by and pre-trained k="),
-        ("--interval none: the verdicts", 'interval="none": the verdicts'),
-        ("10 - 3, −1 and -1", "10 - 3, −1 and -1"),
-        ("--highlight x y: no line is of it", 'highlight="x y": no line is of it'),
+        (Given("--where", "a: b"), 'where="a: b"'),
+        (Given("--by"), "by="),
+        (Given("--level", "95"), "level=95"),
+        (Given("-k", "1,2"), "k=(1, 2)"),
+        (Given("--min"), "minimum="),
+        (Given("--order-from-lines"), "order_from_lines=True"),
+        (Given("--highlight", "x y"), 'highlight="x y"'),
+        (Given("--full"), ".tables"),
+        (Given("passk formats", "NAME"), "passk_cli.formats(NAME)"),
     ],
 )
-def test_spelling(text: str, expected: str) -> None:
-    assert in_python(text, {}) == expected
+def test_spelling(given: Given, expected: str) -> None:
+    assert spelled(given) == expected
+
+
+def test_what_data_say_is_no_option() -> None:
+    rows = [{"task": "--by x", "passed": None, "n": "--missing fail"}]
+    with pytest.raises(passk_cli.PasskError, match=r"--where' --by x"):
+        passk_cli.estimate(rows, where='"--where\' --by x" > 1')
+    findings = passk_cli.tasks([{"task": "--full", "n": 2, "c": 1}])
+    assert "--full" in str(findings)
 
 
 def test_what_there_is_can_be_seen() -> None:
@@ -481,7 +483,7 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
         (lambda: findings.chart(size="wide"), 'size="wide": no size; use 3.25in'),
         (
             lambda: findings.chart(panel="t").svg,
-            'panel="t": no column of by=; by=COLUMN splits by one',
+            'panel="t": no column splits the models like this; by=COLUMN splits by one',
         ),
         (lambda: passk_cli.describe(SMALL, by="T").chart(), "there is nothing to draw$"),
     ):
@@ -523,7 +525,7 @@ def test_named_levels_of_an_index_are_columns() -> None:
     [
         (
             FRAME.groupby(["model", "task"]).agg({"passed": ["size", "sum"]}),
-            "columns of 2 levels, as ('passed', 'size'); flatten them: df.columns = [\"_\".join",
+            'fields={"n": "passed_size", "c": "passed_sum"} are attempts and passes: reads',
         ),
         (
             FRAME.set_index(FRAME["task"].rename(None)).drop(columns="task"),

@@ -357,7 +357,8 @@ def _with_remedies() -> Iterator[str]:
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(
         ("assumed-threshold", "bad-looks", "methods-without-bounds", "more-tasks-first",
-         "no-temperature", "pilot-models", "recorded-run", "unpriced-models", "unusable-data"),
+         "no-temperature", "pilot-models", "recorded-run", "unknown-bounds", "unpriced-models",
+         "unusable-data"),
         "only the reader knows the value",
     ),
     "duplicate-files": "tests/files/counting/test_checks.py: two uploads of a run",
@@ -389,12 +390,13 @@ _FLAG = re.compile(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])")
 
 
 def _texts(node: ast.AST) -> Iterator[str]:
-    """The words of a literal, with fields as braces."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.JoinedStr):
-            yield "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in part.values)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-            yield part.value
+    """The words of a literal, with fields as braces; an option as a value has none."""
+    if isinstance(node, ast.JoinedStr):
+        yield "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Given"):
+        yield from (text for part in ast.iter_child_nodes(node) for text in _texts(part))
 
 
 def _sentences() -> Iterator[tuple[str, str]]:
@@ -429,6 +431,24 @@ def test_no_remedy_is_written_by_hand() -> None:
     of_messages = [m.remedy for m in messages().values() if isinstance(m.remedy, str)]
     later = [message.template.partition(";")[2] for message in messages().values()]
     assert [text for text in (*of_messages, *later) if _FLAG.search(text)] == []
+
+
+def test_an_option_in_a_text_is_a_value() -> None:
+    """Errors, messages and the lines below tables have it as `Given`, and none in their words."""
+    kinds = re.compile("(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSpark|NotFetched")
+    found: list[str] = []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
+                found += [text for argument in node.args for text in _texts(argument)]
+            elif isinstance(node, ast.FunctionDef) and node.name in ("context", "details"):
+                found += [text for each in ast.walk(node) if isinstance(each, ast.Yield)
+                          for text in _texts(each)]  # fmt: skip
+    others = {"--dump-eval-details", "--json-report,", "--compressed", "--packages", "--passk-out"}
+    named = [text for text in found if _FLAG.search(text) and not others & {*text.split()}]
+    assert len(found) > 500
+    assert named == []
+    assert [m.template for m in messages().values() if _FLAG.search(m.template)] == []
 
 
 def test_every_remedy_has_options_that_there_are() -> None:

@@ -14,7 +14,7 @@ from passk_cli.near import meant, nearest
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 # More models than this in one picture are told apart by nobody: all but so many are grey.
 MOST_MODELS, _LEADING = 8, 5
@@ -59,8 +59,9 @@ class PictureSize:
             ):
                 return PictureSize(width, height, unit)
         raise ParameterError(
-            f"--chart-size {text}: no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px),"
-            f" no side longer than {_MOST_PIXELS:,}px"
+            Given("--chart-size", text),
+            f"no size; use 3.25in, 8cmx5cm or 800x500 (in, cm, mm, pt, px),"
+            f" no side longer than {_MOST_PIXELS:,}px",
         )
 
     @property
@@ -115,7 +116,7 @@ def prepared(plots: Sequence[Plot], look: Look) -> tuple[Plot, ...]:
     models = set().union(*map(_models, plots)) if plots else set()
     if wrong := [name for name in look.highlight if models and name not in models]:
         problem = f"the chart has no such model; {meant(wrong[0], sorted(models))}"
-        raise ParameterError(f"--highlight {wrong[0]}: {problem}", name="no-such-model")
+        raise ParameterError(Given("--highlight", wrong[0]), problem, name="no-such-model")
     if look.panel:
         plots = [_panelled(plot, look.panel) for plot in plots]
     plots = [_leading(plot, look.highlight) for plot in plots]
@@ -139,7 +140,9 @@ def _panelled(plot: Plot, column: str) -> Plot:
         near = nearest(column, plot.groups)
         settles = [Settle({"--panel": name}) for name in near or plot.groups]
         settles += [] if near else [Settle({"--by": (Blank("COLUMN"),)}, "splits by one")]
-        raise ParameterError(f"--panel {column}: no column of --by", settles=settles)
+        raise ParameterError(
+            Given("--panel", column), "no column splits the models like this", settles=settles
+        )
     place = plot.groups.index(column) + 1
 
     def moved(row: Row) -> Row:

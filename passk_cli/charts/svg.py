@@ -25,6 +25,7 @@ from passk_cli.charts.look import ON_SCREEN, PictureSize
 from passk_cli.charts.theme import FONT, Theme, mixed, rgb
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule, distinct
+from passk_cli.settle import Given
 
 # Sizes of text: of numbers at an axis, of names, of titles: 7, 7.5 and 8 points.
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
@@ -189,13 +190,16 @@ class _Drawer:
         if self.height < self.lowest - 1e-9:
             more = (self.lowest - self.height) * lines / 96
             raise ParameterError(
-                f"--chart-size: the chart needs {math.ceil(10 * more) / 10:g}in more height;"
-                " without a height it has what it needs"
+                Given("--chart-size"),
+                f"the chart needs {math.ceil(10 * more) / 10:g}in more height;"
+                " without a height it has what it needs",
             )
         gaps = _BETWEEN * (self.columns - 1)
         self.width = (self.room - self.left - gaps) / self.columns - self.right
         if self.width < 30:
-            raise ParameterError("--chart-size: the chart needs more width; half a page is 3.25in")
+            raise ParameterError(
+                Given("--chart-size"), "the chart needs more width; half a page is 3.25in"
+            )
         self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
 

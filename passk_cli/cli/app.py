@@ -22,6 +22,7 @@ from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import DATA, Declared
+from passk_cli.settle import Given
 from passk_cli.version import __version__
 
 HELP, MESSAGES = "help", "messages"
@@ -175,7 +176,7 @@ def _function(name: str, completing: bool = False) -> Callable[..., None]:
                 continue
             if len(texts) > 1:
                 values = ", ".join(texts)
-                raise ParameterError(f"{option.name} {values}: it takes one value; give it once")
+                raise ParameterError(Given(option.name, values), "it takes one value; give it once")
             given[field] = next(iter(texts), None)
         if code := run_command(declaration, files or [], given):
             raise typer.Exit(code)

@@ -33,7 +33,7 @@ from passk_cli.render import (
 from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.text import cut, printable, shielded
 
 if TYPE_CHECKING:
@@ -95,28 +95,28 @@ class Charting:
         """Refuse choices about no chart, files that are no pictures, and a size that is none."""
         if not self.chart and (choices := changed(self)):
             raise ParameterError(
-                f"{choices[0]}: no chart is drawn",
-                name="contradicting-options",
+                Given(choices[0]), "no chart is drawn", name="contradicting-options",
                 settles=[Settle({"--chart": ("terminal",)}, "draws one")],
-            )
+            )  # fmt: skip
         if self.size and self.size.printed and self.in_terminal and not self.files:
             raise ParameterError(
-                f"--chart-size {self.chart_size}: a terminal has columns and rows",
+                Given("--chart-size", self.chart_size), "a terminal has columns and rows",
                 settles=[Settle({"--chart-size": "80x24"})],
-            )
+            )  # fmt: skip
         for file in self.files:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
-                    f"--chart {file}: no picture has this suffix; use {', '.join(PICTURES)}",
-                    name="bad-output",
-                )
+                    Given("--chart", file),
+                    f"no picture has this suffix; use {', '.join(PICTURES)}", name="bad-output",
+                )  # fmt: skip
 
     def write(self, report: Report, style: Style) -> None:
         """Draw the report's charts where they were asked for."""
         if not report.plots:
             raise ParameterError(
-                "--chart: there is nothing to draw, as no value could be computed", name="no-chart"
-            )
+                Given("--chart"), "there is nothing to draw, as no value could be computed",
+                name="no-chart",
+            )  # fmt: skip
         from passk_cli.charts.look import Look, shown
 
         look = Look(not self.no_title, not self.no_bands, self.highlight, self.panel)
@@ -197,19 +197,20 @@ class Output:
         in_terminal = charting.in_terminal
         if in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
             raise ParameterError(
-                f"--chart {in_terminal} would stand in the {self.form} on stdout",
+                Given("--chart", in_terminal), f"it would stand in the {self.form} on stdout",
                 name="bad-output",
                 settles=[Settle({"--output": Blank("FILE")}, f"writes the {self.form} elsewhere")],
-            )
+            )  # fmt: skip
         if self.stacked and "latex" not in map(self._format, self._targets):
             raise ParameterError(
-                "--stacked: no output is LaTeX",
-                name="contradicting-options",
+                Given("--stacked"), "no output is LaTeX", name="contradicting-options",
                 settles=[Settle({"--format": "latex"})],
-            )
+            )  # fmt: skip
         files = [target for target in self._targets if target is not None]
         if len(self._targets) - len(files) > 1:
-            raise ParameterError("-o - is given twice; stdout takes one result", name="bad-output")
+            raise ParameterError(
+                Given("-o", "-"), "given twice; stdout takes one result", name="bad-output"
+            )
         targets = [*files, *others, *charting.files]
         places = [os.path.realpath(target) for target in targets]
         for place, target in zip(places, targets, strict=True):
@@ -238,10 +239,10 @@ class Output:
             )
         if self.form is not None and len(files) > 1 and not unknown and None not in self._targets:
             raise ParameterError(
-                f"-f {self.form}: the suffix of each output says its format",
+                Given("-f", self.form), "the suffix of each output says its format",
                 name="bad-output",
                 settles=[Settle({"--format": None}), Settle({"--output": ("-",)}, "is stdout")],
-            )
+            )  # fmt: skip
 
     @property
     def _targets(self) -> list[str | None]:

@@ -21,7 +21,7 @@ from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.remote import fetched_once
 from passk_cli.option import declared, filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.notes import reading_notes
 from passk_cli.text import without_secrets
 
@@ -37,7 +37,7 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
         for field in filter(given.get, declaration.beside_output):
             flag = declared(declaration.own)[field].option.name
             raise ParameterError(
-                f"{flag} goes with a file", name="bad-output",
+                Given(flag), "it goes with a file", name="bad-output",
                 settles=[Settle({"--output": Blank("FILE")}, "names it")],
             )  # fmt: skip
         # What streams is made in a file, and printed when it is complete.

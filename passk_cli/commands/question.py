@@ -19,7 +19,7 @@ from passk_cli.message import Message
 from passk_cli.option import changed, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import FIELDS
 from passk_cli.study.metrics import Metrics
@@ -79,7 +79,7 @@ class Question:
     # Why it says nothing of missing outcomes that may pass or fail; "" where it does.
     unbounded: ClassVar[str] = ""
     # Option → why it says nothing of them, and what to do.
-    unbounded_options: ClassVar[Mapping[str, str]] = {}
+    unbounded_options: ClassVar[Mapping[Given, str]] = {}
     # Groups of an answer: of more it takes minutes, or nobody reads it.
     most_groups: ClassVar[float] = math.inf
 
@@ -175,14 +175,14 @@ class Question:
         that may pass or fail."""
         if self.unbounded:
             raise ParameterError(
-                f"--missing {BOUNDS}: {self.unbounded}", name="no-bounds", settles=COUNTED
+                Given("--missing", BOUNDS), self.unbounded, name="no-bounds", settles=COUNTED
             )
         given = changed(self)
         for option, reason in self.unbounded_options.items():
-            if option.split()[0] in given:
+            if option.option in given:
                 raise ParameterError(
-                    f"{option}: with --missing {BOUNDS} {reason}", name="no-bounds",
-                    settles=[*COUNTED, Settle({option.split()[0]: None})],
+                    option, f"with bounds of missing outcomes {reason}", name="no-bounds",
+                    settles=[*COUNTED, Settle({option.option: None})],
                 )  # fmt: skip
 
 
@@ -216,8 +216,9 @@ def require_few_groups(counts: Counts, most: float) -> None:
         for name, value in zip(names, min(groups), strict=True)
     )
     refuse_many(
-        f"--by {','.join(names)}: groups", len(groups), most,
+        "groups", len(groups), most,
         Settle({"--by": None}, "has one group"), Settle({"--where": some}, "keeps some"),
+        place=Given("--by", ",".join(names)),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import COUNTED, Request
 from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, addends, find
 from passk_cli.near import meant
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 # Numbers that read as they are written: 0.80 and 1e5 would read as 0.8 and 100000.0.
 _PLAIN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
@@ -46,9 +46,9 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
         if name in _GIVEN_BY_OTHERS or own.setdefault(name.lower(), name) != name:
             option = "--by" if name in request.by else "--with"
             raise ParameterError(
-                f"{option} {name}: the output has a column of that name; rename it in the data",
+                Given(option, name), "the output has a column of that name; rename it in the data",
                 name="reserved-column",
-            )
+            )  # fmt: skip
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
@@ -165,8 +165,8 @@ def _carried(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     for name in request.conversion.columns:
         if not any(find(name, batch.layout.kinds) for batch in batches):
             there = dict.fromkeys(c for b in batches for c in b.layout.kinds)
-            problem = f"--with {name}: no such column; {meant(name, there)}"
-            raise ParameterError(problem, name="no-such-column")
+            problem = f"no such column; {meant(name, there)}"
+            raise ParameterError(Given("--with", name), problem, name="no-such-column")
         names[name] = None
     return tuple(name for name in names if name not in (*_GIVEN_BY_OTHERS, "model"))
 

@@ -19,7 +19,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, ours, quote_name, quote_text
 from passk_cli.files.export import copy, locked, writing
 from passk_cli.files.roles import OF_HISTORIES, UNITS
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 # The columns of a run, besides those of its counts.
 OF_RUN = ("run", "at", "revision", "suite")
@@ -46,9 +46,9 @@ def parse_history(to: str) -> str:
     path = Path(to)
     if path.suffix != ".parquet":
         raise ParameterError(
-            f"--to {to}: a history is a .parquet file, or a folder, with / at its end",
+            Given("--to", to), "a history is a .parquet file, or a folder, with / at its end",
             name="bad-output",
-        )
+        )  # fmt: skip
     if not path.parent.is_dir():
         raise ParameterError(
             f"{path.parent}: no such folder for the output; make it first", name="bad-output"

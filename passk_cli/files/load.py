@@ -47,7 +47,7 @@ from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, ro
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, refused
 from passk_cli.near import meant
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
@@ -280,8 +280,8 @@ def _grounds(
     for name in request.pool:
         if find(name, {column: set() for column in columns}) is None:
             question = meant(name, sorted(columns - {"file"}))
-            problem = f"--pool {name}: no such column; {question}"
-            raise ParameterError(problem, name="no-such-column")
+            problem = f"no such column; {question}"
+            raise ParameterError(Given("--pool", name), problem, name="no-such-column")
     one_in = max(1, len(tasks.names) // CELLS)
 
     def refined(columns: Sequence[str]) -> Survey:
@@ -308,11 +308,11 @@ def _of_scores(request: Request) -> Request:
     lowest, threshold = request.lowest or 0.0, request.threshold[0]
     if request.missing == "fail" and reached(lowest, threshold):
         raise ParameterError(
-            f"--missing fail: a failure scores {lowest:g}, which passes --threshold {threshold:g};"
-            " choose thresholds above it",
-            name="contradicting-options",
+            Given("--missing", "fail"),
+            f"a failure scores {lowest:g}, which passes at {threshold:g};"
+            " choose thresholds above it", name="contradicting-options",
             settles=[Settle({"--missing": "drop"}, "leaves missing outcomes out")],
-        )
+        )  # fmt: skip
     if {*request.attempts} - {"score"}:
         raise ParameterError(
             "several thresholds go with metrics of passes or scores; choose one",
@@ -334,7 +334,7 @@ def _require_passes(request: Request) -> None:
         problem = f"a missing attempt could pass or fail, but its {what} is unknown"
         problem += "; use metrics of passes, as pass@k and pass^k"
     if problem:
-        raise ParameterError(f"--missing {BOUNDS}: {problem}", name="no-bounds", settles=COUNTED)
+        raise ParameterError(Given("--missing", BOUNDS), problem, name="no-bounds", settles=COUNTED)
 
 
 def _recognised(

@@ -25,7 +25,7 @@ from passk_cli.files.sources.memory import source_with
 from passk_cli.files.sources.remote import is_remote, is_shared
 from passk_cli.files.sources.source import Source
 from passk_cli.option import declared
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,8 +52,9 @@ def exact_rates(families: Sequence[Family], data: Any, request: Request) -> tupl
     """
     if families and data is not None:
         raise ParameterError(
-            "--rates stands instead of files; give one or the other", name="contradicting-options"
-        )
+            Given("--rates"), "it stands instead of files; give one or the other",
+            name="contradicting-options",
+        )  # fmt: skip
     if not families and data is None:
         raise ParameterError(
             "no files given", name="no-files",
@@ -80,11 +81,12 @@ def parse_rates(texts: Sequence[str]) -> tuple[Family, ...]:
             rate = _probability(part)
             if rate is None:
                 raise ParameterError(
-                    f"--rates {text}: {part.strip()!r} is no probability; write them as 0.2,0.8"
+                    Given("--rates", text),
+                    f"{part.strip()!r} is no probability; write them as 0.2,0.8",
                 )
             rates.append(rate)
         if not name or name in families:
-            raise ParameterError(f"--rates {text}: each family needs a name of its own")
+            raise ParameterError(Given("--rates", text), "each family needs a name of its own")
         families[name] = Family(name, np.array(rates))
     return tuple(families.values())
 
@@ -159,8 +161,9 @@ def _refuse(request: Request) -> None:
     for option, given in (*asked.items(), ("--cluster", request.cluster)):
         if given:
             raise ParameterError(
-                f"{option} is for outcomes; these are exact rates", name="contradicting-options"
-            )
+                Given(option), "it is for outcomes; these are exact rates",
+                name="contradicting-options",
+            )  # fmt: skip
 
 
 def _collect(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:

@@ -18,7 +18,7 @@ from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
 from passk_cli.outcomes.selection import selected
-from passk_cli.settle import Settle, with_value
+from passk_cli.settle import Given, Settle, with_value
 from passk_cli.text import decoded
 
 # Columns of most outputs, which a group must not share its name with.
@@ -67,16 +67,16 @@ def parse_fields(value: Any) -> Mapping[str, str]:
     for text in value:
         role, equals, column = text.partition("=")
         if equals and column and role not in ROLES:
-            raise ParameterError(f"--field {text}: no role {role!r}; {meant(role, ROLES)}")
+            raise ParameterError(Given("--field", text), f"no role {role!r}; {meant(role, ROLES)}")
         if not equals or not column:
             raise ParameterError(
-                f"--field {text}: write ROLE=COLUMN with a role of {', '.join(ROLES)}"
+                Given("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
         if role in fields:
             raise ParameterError(
-                f"--field {role} is given twice ({fields[role]}, {column})",
+                Given("--field", role), f"given twice ({fields[role]}, {column})",
                 name="contradicting-options",
-            )
+            )  # fmt: skip
         fields[role] = column
     return fields
 
@@ -91,12 +91,14 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
     aliases: dict[str, str] = {}
     for name, other in pairs:
         if not name or not other or name == other:
-            raise ParameterError(f"--alias {name}={other}: write NEW=OLD, two names of models")
+            raise ParameterError(
+                Given("--alias", f"{name}={other}"), "write NEW=OLD, two names of models"
+            )
         if aliases.setdefault(name, other) != other:
             raise ParameterError(
-                f"--alias {name} is given twice ({aliases[name]}, {other})",
+                Given("--alias", name), f"given twice ({aliases[name]}, {other})",
                 name="contradicting-options",
-            )
+            )  # fmt: skip
     return aliases
 
 
@@ -113,10 +115,12 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
         try:
             lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
-            raise ParameterError(f"{option} {text}: not a text file; write a task a line") from None
+            raise ParameterError(
+                Given(option, text), "not a text file; write a task a line"
+            ) from None
         tasks = [line.strip() for line in lines if line.strip()]
         if not tasks:
-            raise ParameterError(f"{option} {text}: it names no task; write one on each line")
+            raise ParameterError(Given(option, text), "it names no task; write one on each line")
         names += tasks
     if not names:
         raise ValueError
@@ -131,7 +135,7 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
     except ValueError:
         numbers = {math.nan}
     if any(math.isnan(number) for number in numbers):
-        raise ParameterError(f"--threshold {text}: write a number, or 0.2,0.5,0.8")
+        raise ParameterError(Given("--threshold", text), "write a number, or 0.2,0.5,0.8")
     return tuple(sorted(numbers))
 
 
@@ -316,7 +320,9 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0 < self.similarity <= 1:
-            raise ParameterError(f"--similarity {self.similarity:g}: it lies above 0, at most at 1")
+            raise ParameterError(
+                Given("--similarity", f"{self.similarity:g}"), "it lies above 0, at most at 1"
+            )
         models = (*self.models, *self.exclude_models)
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decoded(text) != text:
@@ -326,13 +332,15 @@ class Request:
         _ = self.template
         if self.spark_master is not None and self.engine != "spark":
             raise ParameterError(
-                "--spark-master goes with the engine spark", name="contradicting-options",
+                Given("--spark-master"), "it goes with the engine spark",
+                name="contradicting-options",
                 settles=[Settle({"--engine": "spark"}), Settle({"--spark-master": None})],
             )  # fmt: skip
         reserved = [column for column in self.by if column in RESERVED]
         if reserved:
             raise ParameterError(
-                f"--by {reserved[0]}: the output has a column of that name; rename it in the data",
+                Given("--by", reserved[0]),
+                "the output has a column of that name; rename it in the data",
                 name="reserved-column",
             )
 

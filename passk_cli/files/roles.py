@@ -58,7 +58,8 @@ ROLES: dict[str, Role] = {
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
         f" | {LOOSE} | prompt_id | sample_id | question idx",
         words="task case test item question problem prompt scenario instance example fixture query"
-        " puzzle challenge exercise qid goal ticket issue doc id uid idx",
+        " puzzle challenge exercise qid goal ticket issue doc id uid idx aufgabe frage tâche tarea"
+        " pregunta",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
@@ -68,7 +69,7 @@ ROLES: dict[str, Role] = {
         "verified tests_passed tests_pass matches_expected",
         words="pass passes passed passing correct correctness success succeeded solved resolved"
         " verdict ok score reward grade outcome result acc accuracy right match win good valid"
-        " compiles",
+        " compiles bestanden gelöst richtig réussi résolu aprobado resuelto correcto",
     ),
     "attempt": Role(
         "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"
@@ -76,13 +77,13 @@ ROLES: dict[str, Role] = {
         " attempt_index attempt_number rollout_idx generation_index",
         "run_idx run_number trial_number iter | seed",
         words="attempt run trial rep repeat repetition replicate replica iter iteration try round"
-        " seed epoch rollout sample",
+        " seed epoch rollout sample versuch durchlauf essai intento",
         doubtful="n idx index iteration round rollout try replica",
     ),
     "model": Role(
         "model model_name model_id system agent agent_name engine",
         "agent_model llm | checkpoint",
-        words="model llm checkpoint agent engine assistant system",
+        words="model llm checkpoint agent engine assistant system modell modèle modelo",
     ),
     "score": Role("score scores reward rewards points grade", values="number"),
     "answer": Role(
@@ -178,11 +179,14 @@ SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
 
-PASS_WORDS = tuple(
-    "true t yes pass passed passing success succeeded successful correct resolved solved ok".split()
+# Of true and false, yes and no also what German, French, Spanish, Italian and Portuguese write.
+PASS_WORDS = (
+    *"true t yes pass passed passing success succeeded successful correct resolved solved".split(),
+    *"ok wahr ja vrai oui verdadero sí vero sì verdadeiro sim ✓ ✔ ✅".split(),
 )
 FAIL_WORDS = (
     *"false f no fail failed failing failure incorrect wrong unresolved unsolved".split(),
+    *"falsch nein faux non falso não ✗ ✘ ❌".split(),
     "not resolved",
 )
 # Attempts that ended before they were judged: each word is the kind of a missing outcome.
@@ -644,7 +648,7 @@ def words(column: str) -> set[str]:
     >>> sorted(words("meta.startedAt"))
     ['at', 'started']
     """
-    return {word for word in re.split(r"[^a-z0-9]+", leaf(column)) if word}
+    return {word for word in re.split(r"[\W_]+", leaf(column)) if word}
 
 
 def candidates(role: str, columns: Iterable[str]) -> list[str]:

@@ -23,6 +23,7 @@ from passk_cli.inference.stopping import stopped
 from passk_cli.inference.streams import stream
 from passk_cli.laws.ex_gaussian import Misfit
 from passk_cli.near import meant
+from passk_cli.settle import Given
 
 FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
 FARTHEST = 1_000_000_000
@@ -151,7 +152,7 @@ def extrapolate(
     """
     fit = fit or default_fit(mirrored=mirrored)
     if fit not in FITS:
-        raise ParameterError(f"--fit {fit}: no such law; {meant(fit, FITS)}")
+        raise ParameterError(Given("--fit", fit), f"no such law; {meant(fit, FITS)}")
     if reason := refusal(n, c):
         raise ValueError(reason)
     rng = stream(seed, "extrapolate tasks")

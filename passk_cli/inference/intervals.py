@@ -170,9 +170,9 @@ class Interval:
 
 Limits = tuple[float, float]
 
-BOUNDS_REMEDY = (
-    "the lowest and highest possible score (--bounds LOW,HIGH); give them if you can: with 30 tasks"
-    " or fewer bca covers 18 to 92 % where 95 % is asked for"
+NEEDS_BOUNDS = (
+    "needs the lowest and highest possible score: with 30 tasks or fewer bca covers 18 to 92 %"
+    " where 95 % is asked for"
 )
 
 
@@ -233,7 +233,7 @@ def intervals(
                 continue
             # Amounts have no highest value, so there is no remedy to say.
             if asked.bounded and used != name and not math.isfinite(sample.low):
-                instead = f"{used}, since {name} needs {BOUNDS_REMEDY}"
+                instead = f"{used}, since {name} {NEEDS_BOUNDS}"
                 remark = f"{instead}; {remark}" if remark else instead
             answers[at] = Interval(*ends, level, used, population, remark)
     return [answers[at] for at in range(len(samples))]

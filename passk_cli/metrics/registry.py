@@ -22,6 +22,7 @@ from passk_cli.metrics.pass_k import at_pairs, gain_pairs, hat_pairs, remembered
 from passk_cli.metrics.polynomials import Expectation, expectation, failing_all, passing_all
 from passk_cli.near import meant, respelled
 from passk_cli.outcomes.attempts import Attempts
+from passk_cli.settle import Given
 
 
 @dataclass(frozen=True)
@@ -367,7 +368,7 @@ def parse(text: str) -> Metric:
         raise ParameterError(
             f"{name}: {share if family.shared else 'takes no share'}", name="unknown-metric"
         )
-    k = whole_number(f"{name}: k", match[2] or "1")
+    k = whole_number(name, match[2] or "1")
     metric = Metric(match[1], k, Fraction(match[3]) if match[3] else None)
     if metric.share is not None and not 0 < metric.share <= 1:
         raise ParameterError(f"{name}: the share must lie in (0, 1]", name="unknown-metric")
@@ -388,9 +389,13 @@ def parse_ks(text: str) -> tuple[int, ...]:
     """
     ks: dict[int, None] = {}
     for part in text.split(","):
-        ends = [whole_number(f"-k {text}: k", end) for end in re.split(r"-|\.\.", part, maxsplit=1)]
+        ends = [
+            whole_number(Given("-k", text), end) for end in re.split(r"-|\.\.", part, maxsplit=1)
+        ]
         if ends[-1] - ends[0] > _MOST_KS:
-            raise ParameterError(f"-k {text}: at most {_MOST_KS:,} k's; name those you want")
+            raise ParameterError(
+                Given("-k", text), f"at most {_MOST_KS:,} k's; name those you want"
+            )
         ks |= dict.fromkeys(range(ends[0], ends[-1] + 1))
     return tuple(ks)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -90,20 +89,19 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
 
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
-    visible = shown(panel.report, style)
-    # Pictures without a table say themselves what they show.
-    context = visible.context.split(" · ") if visible.tables else []
+    # A page has no options of a command line, and names the version once.
+    own = (part for part in panel.report.context if isinstance(part, str))
+    context = tuple(part for part in own if panel.board or not part.startswith("passk "))
+    report = replace(panel.report, context=context)
+    visible = shown(report, replace(style, spelling=lambda option: ""))
     return PanelView(
         panel,
         panel.name + end,
         "" if panel.answered else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
         printable(panel.limits),
-        # A page has no options of a command line, and names the version once.
-        " · ".join(
-            part.removesuffix(": --full") for part in context
-            if "rows" in part or not re.search("--[a-z]|^passk ", part) or panel.board
-        ),
+        # Pictures without a table say themselves what they show.
+        visible.context if visible.tables else "",
         end,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from passk_cli.files.export import write_columns
 from passk_cli.near import meant
 from passk_cli.option import loaded
 from passk_cli.outcomes.selection import numbers_of
-from passk_cli.python.spelling import python_spelling
+from passk_cli.python.spelling import python_spelling, spelled
 from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
 from passk_cli.render.markup import html
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FRAMES = ("pandas", "polars")
+
+# How Python shows an answer.
+STYLE = Style(spelling=spelled)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -252,7 +255,7 @@ class Findings:
                 f"{ignored[0]}=: says nothing of a {suffix}; leave it out, or save another file",
                 name="contradicting-options",
             )
-        style = Style(digits, percent, safe_csv=safe_csv, stacked=stacked)
+        style = replace(STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked)
         with python_spelling({}):
             if self.report.page is not None and suffix in pages.SUFFIXES:
                 with written(pages.files_of(self.report, pages.SUFFIXES[suffix], path, style)):
@@ -299,18 +302,13 @@ class Findings:
 
     def __str__(self) -> str:
         """Text that the command prints; what it leaves out is in `tables`."""
-        return hinting(plain(self.report, Style()).rstrip("\n"))
+        return plain(self.report, STYLE).rstrip("\n")
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
         """The tables, for a notebook, and for those without HTML the text."""
-        return {"text/html": hinting(html(self.report, Style())), "text/plain": str(self)}
-
-
-def hinting(text: str) -> str:
-    """A text as it is printed, whose hints at what is left out say where Python has it."""
-    return text.replace("--full", ".tables")
+        return {"text/html": html(self.report, STYLE), "text/plain": str(self)}
 
 
 def _unknown(path: Path, known: Sequence[str]) -> ParameterError:
@@ -320,7 +318,7 @@ def _unknown(path: Path, known: Sequence[str]) -> ParameterError:
 
 def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
     if isinstance(cell, Phrase):
-        return said(cell.pieces, Style())
+        return said(cell.pieces, STYLE)
     if isinstance(cell, Limits):
         return cell.low, cell.high
     if isinstance(cell, Estimate) and cell.upper is not None:

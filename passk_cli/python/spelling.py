@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, get_args
+from types import MappingProxyType
+from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import DataError, ParameterError, PasskError, offered
 from passk_cli.message import Said
 from passk_cli.option import Declared, split
-from passk_cli.settle import Settle, keywords, literal, with_value
+from passk_cli.settle import FULL_OPTION, Given, Settle, keywords, literal, with_value
 from passk_cli.text import printable
 
 Options = Mapping[str, Declared]
@@ -83,24 +84,20 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         yield
     except (DataError, ParameterError) as error:
         settles = tuple(filter(None, (named(settle, options) for settle in error.settles)))
-        own: PasskError
-        if isinstance(error, DataError):
-            problem, remedy = (in_python(text, options) for text in (error.problem, error.words))
-            own = error.but(DataError, problem=problem, remedy=remedy, settles=settles)
-        else:
-            text = in_python(error.args[0], options)
-            own = ParameterError(text, name=error.name, settles=settles)
+        place = error.place
+        place = spelled(place, options) if isinstance(place, Given) else place
+        kind = DataError if isinstance(error, DataError) else ParameterError
+        own = error.but(kind, place=place, settles=settles)
         for line in call.remedies(own) if call else ():
             own.add_note(f"  {printable(line)}")
         raise own from None
 
 
 def in_keywords(said: Said, options: Options, call: Call) -> Said:
-    """A message with its options as Python spells them, and calls that settle it."""
+    """A message with the calls that settle it."""
     settles = tuple(filter(None, (named(settle, options) for settle in said.settles)))
     calls = tuple(call.with_options(settle) for settle in settles if settle.complete)
-    spelled = said.spelled(lambda text: in_python(text, options))
-    return replace(spelled, settles=settles, remedies=calls)
+    return replace(said, settles=settles, remedies=calls)
 
 
 def named(settle: Settle, options: Options) -> Settle | None:
@@ -112,81 +109,58 @@ def named(settle: Settle, options: Options) -> Settle | None:
     own = (options or _flags_of_all()).values()
     every = command_of(settle.command).options() if settle.command else own
     fields = {flag: each.field for each in every for flag in each.option.flags.split()}
-    fields |= {flag: name.removesuffix("=") for flag, name in _ELSEWHERE.items()}
+    fields |= _OF_CHARTS
     if not settle.options.keys() <= fields.keys():
         return None
-    spelled = {fields[flag]: value for flag, value in settle.options.items()}
-    return replace(settle, options=spelled, why=in_python(settle.why, options))
+    return replace(settle, options={fields[f]: value for f, value in settle.options.items()})
 
 
 # What the command line alone declares → where Python has it.
-_ELSEWHERE = {"--chart-size": "size=", "--highlight": "highlight=", "--panel": "panel="}
-# What follows an option that takes a name where a sentence goes on.
-_WORDS = {"", "and", "chooses", "is", "or", "out", "too"}
-_OPTION = re.compile(
-    r"\bpassk (?P<command>[a-z]+)(?P<options> FILE|(?: --?[a-z-]+)*)"
-    r"|(?P<head>\A(?P<opening>--?[a-z-]+) (?P<text>[^;]+?)(?=: ))"
-    r"|(?<![\w-])(?P<flag>--?[a-z](?:[a-z-]*[a-z])?)(?![\w-])"
-    r"(?: (?P<word>(?:'[^']*'|[^\s:;()])+?)(?=[,.:;)]*(?:\s|\Z)))?"
-)
+_OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
-def in_python(text: str, options: Options) -> str:
-    """A message with its options as Python spells them.
+def spelled(given: Given, options: Options = MappingProxyType({})) -> str:
+    """An option that a text names, as Python spells it.
 
     options : those of the command it is about, which stand before those of others.
 
-    >>> in_python("--bounds 1,x: write LOW,HIGH; --short-tasks drop uses the others", {})
-    'bounds="1,x": write LOW,HIGH; short_tasks="drop" uses the others'
-    >>> in_python("passk order --order-from-lines takes the order of lines", {})
-    'passk_cli.order(order_from_lines=True) takes the order of lines'
-    >>> in_python("a score needs --threshold X, or leave lines out with --skip-bad", {})
-    'a score needs threshold=X, or leave lines out with skip_bad=True'
-    >>> in_python("keep them apart with --field model='my model' or --by 'my model'", {})
-    'keep them apart with fields="model=my model" or by="my model"'
+    >>> spelled(Given("--bounds", "1,x")), spelled(Given("--min-by")), spelled(Given("--resume"))
+    ('bounds="1,x"', 'min_by=', 'resume=True')
+    >>> spelled(FULL_OPTION), spelled(Given("passk formats", "NAME"))
+    ('.tables', 'passk_cli.formats(NAME)')
     """
-    if "-" not in text and "passk " not in text:
-        return text
-
-    def spelled(match: re.Match[str]) -> str:
-        fields = _by_flag(options)
-        if match["command"] in COMMANDS:
-            words = match["options"].split() or ["…"]
-            arguments = (f"{fields[word].field}=True" if word in fields else word for word in words)
-            return f"passk_cli.{match['command']}({', '.join(arguments)})"
-        # A shell needs quotes around blanks.
-        word = re.sub("'([^']*)'", r"\1", match["word"] or "")
-        flag, value = match["opening"] or match["flag"], match["text"] or word
-        if flag in _ELSEWHERE:
-            return _ELSEWHERE[flag] + (_quoted(value) if match["opening"] else f" {value}".rstrip())
-        if flag not in fields:
-            return match[0]
-        option = fields[flag]
-        field = option.field
-        if option.base is bool:
-            return f"{field}=True {value}".rstrip()
-        if match["opening"] or _is_value(value, option):
-            return f"{field}={_quoted(value)}"
-        return f"{field}= {value}".rstrip()
-
-    return _OPTION.sub(spelled, text)
+    flag, value = given.option, given.value
+    if given == FULL_OPTION:
+        return ".tables"
+    if flag.startswith("passk "):
+        return f"passk_cli.{flag.removeprefix('passk ')}({value or ''})"
+    option = _by_flag(options).get(flag)
+    if option is not None and option.base is bool and value is None:
+        return f"{option.field}=True"
+    field = _OF_CHARTS.get(flag, flag) if option is None else option.field
+    return f"{field}={_quoted(value or '')}"
 
 
-def _is_value(word: str, declared: Declared) -> bool:
-    """Whether a word after an option is its value, and not the next one of the sentence."""
-    option = declared.option
-    if option.choices or "|" in option.metavar:
-        return word in option.values or word in option.metavar.split("|")
-    name = declared.base is str or str in get_args(declared.kind)
-    return word.isupper() or bool(re.search(r"[\d=…,]", word)) or (name and word not in _WORDS)
+def documented(text: str, options: Options) -> str:
+    """A declared text with options as Python spells them: its flags are keywords.
+
+    >>> documented("As in --passes=ok, or with --skip-bad.", {})
+    'As in passes="ok", or with skip_bad=True.'
+    """
+
+    def keyword(match: re.Match[str]) -> str:
+        flag, value = match.groups()
+        return spelled(Given(flag, value), options) if flag in _by_flag(options) else match[0]
+
+    return re.sub(r"(?<![\w-])(--?[a-z][a-z-]*)(?:=(\w+))?", keyword, text)
 
 
 def _quoted(value: str) -> str:
-    """Numbers and what stands for a value as they are, several in brackets; else text."""
-    if re.fullmatch(r"<\w+>|(-?[\d.]+|[A-Z]+)(, ?(-?[\d.]+|[A-Z]+))*", value):
+    """Numbers as they are, several in brackets; else text."""
+    if re.fullmatch(r"-?[\d.]+(, ?-?[\d.]+)*", value):
         several = re.split(", ?", value)
         return f"({', '.join(several)})" if several[1:] else value
-    return f'"{value}"' if value else ""
+    return literal(value, "") if value else ""
 
 
 def _by_flag(options: Options) -> Options:

@@ -180,7 +180,7 @@ def _document(suite: ElementTree.Element) -> str:
 def _require_checks(report: Report) -> None:
     if not report.checks:
         raise ParameterError(
-            "-f junit, -f github and -f gitlab are for the verdicts of passk gate",
+            "junit, github and gitlab are formats of the verdicts of a gate",
             name="bad-output",
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import p_text
+from passk_cli.settle import FULL_OPTION, Given
 from passk_cli.text import cells_of, printable
 
 # The minus sign of print; attempts that passed and failed, as they are printed beside it.
@@ -53,6 +54,7 @@ class Style:
     signed : whether the line that reproduces the numbers stands below the tables.
     stacked : whether intervals stand below their estimates in LaTeX.
     methods : whether the sentences that say how they were computed do.
+    spelling : an option → how its reader writes it.
     """
 
     digits: int | None = None
@@ -65,6 +67,7 @@ class Style:
     signed: bool = False
     stacked: bool = False
     methods: bool = False
+    spelling: Callable[[Given], str] = str
 
     @property
     def typeset(self) -> Style:
@@ -128,9 +131,9 @@ def shown(report: Report, style: Style) -> Shown:
         if entries:
             heads = (Column("column"), Column("meaning"))
             tables.append(Table(heads, tuple(entries.items()), "Columns"))
-        words = [report.basis or report.context, report.details]
+        words = [*(part for part in report.context if not _at_rest(part)), report.details]
     else:
-        cuts: dict[str, None] = {}
+        cuts: dict[Hint, None] = {}
         for table in report.tables:
             if table.shown in (FULL, COMMENT):
                 continue
@@ -138,10 +141,10 @@ def shown(report: Report, style: Style) -> Shown:
             if style.width and len(own.rows) > _SCREEN + 4 and not own.judges:
                 own = own.beginning(_SCREEN)
             if table.shown == ALWAYS and len(own.rows) < len(table.rows):
-                cuts[f"{len(own.rows):,} of {len(table.rows):,} rows: --full"] = None
+                cuts[Hint(f"{len(own.rows):,} of {len(table.rows):,} rows")] = None
             tables.append(own)
-        words = [*cuts, report.context]
-    context = " · ".join(filter(None, words))
+        words = [*cuts, *report.context]
+    context = line(words, style)
     empty = any(
         cell is None
         or (isinstance(cell, Estimate) and cell.value is None)
@@ -157,6 +160,17 @@ def shown(report: Report, style: Style) -> Shown:
         signature_line(report) if style.signed and report.signature else "",
         report.methods() if style.methods and report.methods is not None else None,
     )
+
+
+def line(parts: Iterable[str | Hint], style: Style) -> str:
+    """Parts of the line below the tables."""
+    texts = (p.spelled(style.spelling) if isinstance(p, Hint) else p for p in parts)
+    return " · ".join(filter(None, texts))
+
+
+def _at_rest(part: str | Hint) -> bool:
+    """Whether it says where the rest of an answer is."""
+    return isinstance(part, Hint) and part.option == FULL_OPTION
 
 
 def ordered(messages: Sequence[Said]) -> list[Said]:
@@ -198,7 +212,10 @@ def said(sentence: Sequence[Any], style: Style) -> str:
     texts = []
     for piece in sentence:
         if isinstance(piece, str):
-            texts += [] if style.full and isinstance(piece, Hint) else [piece]
+            texts.append(piece)
+            continue
+        if isinstance(piece, Hint):
+            texts += [] if style.full and _at_rest(piece) else [piece.spelled(style.spelling)]
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))

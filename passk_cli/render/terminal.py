@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from passk_cli.render.style import Style, aligned, shown
-from passk_cli.report.model import Cell, Estimate, Report, Table
+from passk_cli.render.style import Style, aligned, line, shown
+from passk_cli.report.model import Cell, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
 from passk_cli.text import cells_of, printable
 
@@ -55,15 +55,15 @@ def table(report: Report, style: Style) -> str:
         answer.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
         console.print(answer)
         console.print()
-    cuts = dict[str, None]()
+    cuts = dict[Hint, None]()
     for item in parts.tables:
         if item.title:
             console.print(Text(printable(item.title), style="bold"))
         for grid, left_out in _grids(item, style, width):
             console.print(grid)
             console.print()
-            cuts |= {f"{plural(left_out, 'more column')}: --full": None} if left_out else {}
-    if context := " · ".join(filter(None, (*cuts, parts.context))):
+            cuts |= {Hint(plural(left_out, "more column")): None} if left_out else {}
+    if context := line((*cuts, parts.context), style):
         console.print(Text(_unbreakable(context), style="dim"), soft_wrap=False)
     if parts.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.

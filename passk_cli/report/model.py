@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import WARNING, Said
 from passk_cli.report.plot import Plot
+from passk_cli.settle import FULL_OPTION, Given
 from passk_cli.text import plural, printable, strict_json
 
 # Units of what attempts use: US dollars, tokens, seconds, turns or steps; and a ratio of two such.
@@ -77,11 +78,28 @@ Cell = str | int | float | Estimate | Limits | Phrase | None
 
 # What is said: words, and between them numbers, rounded as those of the tables.  A float is a
 # share; a number of another kind comes as a pair with its column.
-Sentence = tuple["Cell | tuple[Cell, Column]", ...]
+Sentence = tuple["Cell | Hint | tuple[Cell, Column]", ...]
 
 
-class Hint(str):
-    """Words of a sentence that stand only where not everything is shown: where the rest is."""
+@dataclass(frozen=True)
+class Hint:
+    """Words that say where more is: by an option, which each door spells in its own way.
+
+    One at --full stands only where not everything is shown.
+
+    >>> str(Hint("each task")), str(Hint("other budgets", Given("--at")))
+    ('each task: --full', 'other budgets: --at')
+    """
+
+    words: str
+    option: Given = FULL_OPTION
+
+    def __str__(self) -> str:
+        return self.spelled(str)
+
+    def spelled(self, spelling: Callable[[Given], str]) -> str:
+        """The words with the option in a spelling."""
+        return ": ".join(filter(None, (self.words, spelling(self.option))))
 
 
 def ranged(low: float, high: float, unit: str = "share") -> Cell:
@@ -406,8 +424,7 @@ class Report:
     tables : for people, in reading order.
     rows : makes the same facts tidy, when they are asked for: a row per fact, full precision, for
         programs.
-    context : one line under the tables: what was counted, and how certain it is.
-    basis : the same where everything is shown, without hints at --full; "" where it is the same.
+    context : parts of one line under the tables: what was counted, and how certain it is.
     details : what else that line says with --full.
     messages : what a reader must know beside the answer.
     signature : name → value, enough to reproduce the numbers; options by their names.
@@ -426,9 +443,8 @@ class Report:
 
     tables: tuple[Table, ...] = ()
     rows: Callable[[], Table] = lambda: Table((), ())
-    context: str = ""
+    context: tuple[str | Hint, ...] = ()
     details: str = ""
-    basis: str = ""
     messages: tuple[Said, ...] = ()
     signature: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
@@ -458,9 +474,9 @@ class Report:
         names = [column.header for column in table.columns]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ParameterError(
-                f"--by {twice}: the output has a column of that name; rename it in the data",
+                Given("--by", twice), "the output has a column of that name; rename it in the data",
                 name="reserved-column",
-            )
+            )  # fmt: skip
         return table
 
     @property

@@ -10,7 +10,7 @@ from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.arguments import base_name, is_file_argument, paths_of, without
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 if TYPE_CHECKING:
     from passk_cli.files.request import Request
@@ -49,10 +49,10 @@ class Runs:
             return cls(None)
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
-                f"--baseline {absent[0]}: no such file, and several baselines are files that are"
-                " read together; name a model alone",
-                name="no-such-model",
-            )
+                Given("--baseline", absent[0]),
+                "no such file, and several baselines are files that are"
+                " read together; name a model alone", name="no-such-model",
+            )  # fmt: skip
         others, name = list(files), label_of(baseline)
         for path in paths_of(baseline):
             others = without(others, path)

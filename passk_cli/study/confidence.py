@@ -12,7 +12,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 
 if TYPE_CHECKING:
     from passk_cli.metrics.registry import Metric
@@ -30,7 +30,7 @@ def parse_bounds(value: Any) -> tuple[float, float]:
     except ValueError:
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ParameterError(f"--bounds {text}: write LOW,HIGH, as in 0,1")
+        raise ParameterError(Given("--bounds", text), "write LOW,HIGH, as in 0,1")
     return low, high
 
 
@@ -87,10 +87,9 @@ class Confidence:
         """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
         if self.method == "none":
             raise ParameterError(
-                "--interval none: the verdicts here rest on intervals",
-                name="invalid-method",
-                settles=[Settle({"--interval": None})],
-            )
+                Given("--interval", "none"), "the verdicts here rest on intervals",
+                name="invalid-method", settles=[Settle({"--interval": None})],
+            )  # fmt: skip
         return self
 
     def required_steady(self) -> Confidence:
@@ -106,11 +105,11 @@ class Confidence:
             steady = (name for name, other in METHODS.items() if other.steady)
             fitting = [name for name in steady if self.population in METHODS[name].populations]
             raise ParameterError(
-                f"--interval {self.method}: with --missing bounds its limits may reach further for"
-                " outcomes between all failing and all passing",
-                name="no-bounds",
+                Given("--interval", self.method),
+                "with bounds of missing outcomes its limits may reach further for"
+                " outcomes between all failing and all passing", name="no-bounds",
                 settles=[Settle({"--interval": name}) for name in fitting[:2]],
-            )
+            )  # fmt: skip
         return self
 
     def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:

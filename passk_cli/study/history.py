@@ -27,7 +27,7 @@ from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.near import nearest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import series_name
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
 
@@ -330,9 +330,9 @@ def without_runs(read: Callable[..., Counts], baseline: Any) -> ParameterError |
         return None
     last = "the last 5 runs"
     return ParameterError(
-        f"--baseline {baseline}: a history, of which some runs are a baseline",
+        Given("--baseline", baseline), "a history, of which some runs are a baseline",
         settles=[Settle({"--baseline": f"{baseline}:{suite}:last5"}, last) for suite in suites[:3]],
-    )
+    )  # fmt: skip
 
 
 class PastRuns(NamedTuple):
@@ -453,34 +453,32 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
     if not is_file_argument(path) and ":" in path:
         path, _, suite = path.rpartition(":")
     if not is_file_argument(path):
-        place = f"--baseline {argument}"
+        place = Given("--baseline", argument)
         raise DataError(place, "no such file", "check the path", name="no-such-file")
     if number < 1:
-        raise ParameterError(f"--baseline {argument}: write last1 or more")
+        raise ParameterError(Given("--baseline", argument), "write last1 or more")
     counts = read_history(read, request, path)
     suites = sorted({setup.suite for setup in setups(counts)})
     if suite not in suites and (suite or len(suites) > 1):
         raise ParameterError(
-            f"--baseline {argument}: its suites are {', '.join(suites)}",
-            name="no-such-suite",
-            settles=[
+            Given("--baseline", argument), f"its suites are {', '.join(suites)}",
+            name="no-such-suite", settles=[
                 Settle({"--baseline": f"{path}:{s}:last{number}"})
                 for s in nearest(suite, suites) or suites[:3]
             ],
-        )
+        )  # fmt: skip
     wanted = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in KEYS)
     if names != request.by:
         raise ParameterError(
-            f"--baseline {argument}: its runs are split by {', '.join(names) or 'nothing'}",
-            name="other-groups",
-            settles=[
+            Given("--baseline", argument), f"its runs are split by {', '.join(names) or 'nothing'}",
+            name="other-groups", settles=[
                 Settle(
                     {"--by": None} | ({"--by": names} if names else {}),
                     "splits the new run as they are",
                 )
             ],
-        )
+        )  # fmt: skip
     stretches, pools = {}, {}
     for role in ("", *request.attempts):
         history = runs_with(counts, role)

@@ -9,6 +9,7 @@ import numpy as np
 
 from passk_cli.arrays import grouped
 from passk_cli.files.sources.paths import temperature_template
+from passk_cli.inference.intervals import NEEDS_BOUNDS
 from passk_cli.inference.stopping import (
     FIRST_PASS,
     LEVEL,
@@ -20,7 +21,7 @@ from passk_cli.inference.stopping import (
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import numbers_of_models, series_name
-from passk_cli.settle import Settle
+from passk_cli.settle import Blank, Settle
 from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
@@ -36,14 +37,14 @@ SIMILAR_NAMES = Message(
     "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
     " are often one model in the spelling of two tools. passk keeps them apart.")  # fmt: skip
 ALIASED_MODELS = Message(
-    "aliased-models", NOTE, "{names:and} by --alias", "",
+    "aliased-models", NOTE, "counted as one model: {names:and}", "",
     "The attempts of a model count as those of another, in files, baselines and histories. Attempts"
     " that have the same number at the same task are duplicates then.")  # fmt: skip
 EXCLUDED_TASKS = Message(
-    "excluded-tasks", NOTE, "{tasks:task} left out by --exclude-task: {names}", "",
+    "excluded-tasks", NOTE, "{tasks:task} left out: {names}", "",
     "Every number is of the other tasks, also of the baseline.")  # fmt: skip
 CHOSEN_TASKS = Message(
-    "chosen-tasks", NOTE, "{tasks:task} chosen by --only-task: {names}", "",
+    "chosen-tasks", NOTE, "{tasks:task} chosen: {names}", "",
     "Every number is of these tasks alone, also of the baseline.")  # fmt: skip
 ONE_MODEL = Message(
     "one-model", NOTE,
@@ -134,6 +135,11 @@ NO_INTERVAL = Message(
     "no-interval", WARNING, "no interval of {numbers}: {reason}", "",
     "The method cannot give an interval for this data, for the reason given. The estimate stands"
     " without one; another --interval may have one.")  # fmt: skip
+UNKNOWN_BOUNDS = Message(
+    "unknown-bounds", NOTE, "{numbers}: {reason}",
+    Settle({"--bounds": Blank("LOW,HIGH")}, "gives them"),
+    "Guard intervals need the lowest and highest possible value. Where scores have no known range,"
+    " BCa stands in for them.")  # fmt: skip
 SPECIAL_INTERVAL = Message(
     "special-interval", NOTE, "{numbers}: {reason}", "",
     "Something about the data limits what the interval can say, such as no difference between"
@@ -286,7 +292,8 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
            fact.estimate.reason) for fact in short),
         *((fact, NO_NUMBER, "no attempt passed, so there is only a lower limit")
           for fact in failed),
-        *((fact, NO_INTERVAL if fact.estimate.low is None else SPECIAL_INTERVAL, fact.flaw)
+        *((fact, NO_INTERVAL if fact.estimate.low is None
+           else UNKNOWN_BOUNDS if NEEDS_BOUNDS in fact.flaw else SPECIAL_INTERVAL, fact.flaw)
           for fact in facts),
     ]  # fmt: skip
     numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}

@@ -18,7 +18,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
 from passk_cli.report.words import span
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison, difference_samples
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import GUARDED_T, MID_P, SIGN_FLIP, SUISSA_SHUSTER, WITHIN, T
@@ -71,23 +71,20 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
         if test in (None, WITHIN):
             return WITHIN
         raise ParameterError(
-            f"--test {test}: it asks about new tasks; for these tasks attempts are permuted within"
-            " tasks",
-            name="invalid-method",
-            settles=[_VALID],
-        )
+            Given("--test", test),
+            "it asks about new tasks; for these tasks attempts are permuted within tasks",
+            name="invalid-method", settles=[_VALID],
+        )  # fmt: skip
     if test == WITHIN:
         raise ParameterError(
-            f"--test {WITHIN}: it says nothing of new tasks",
-            name="invalid-method",
+            Given("--test", WITHIN), "it says nothing of new tasks", name="invalid-method",
             settles=[Settle({"--population": THESE_TASKS}, "asks about these tasks"), _VALID],
-        )
+        )  # fmt: skip
     if test == SUISSA_SHUSTER and not comparison.binary:
         raise ParameterError(
-            f"--test {test}: {comparison.why_not_binary}",
-            name="invalid-method",
+            Given("--test", test), comparison.why_not_binary, name="invalid-method",
             settles=[_VALID],
-        )
+        )  # fmt: skip
     if comparison.binary:
         return test or SUISSA_SHUSTER
     if test not in (SIGN_FLIP, MID_P) or not comparison.attempts_differ:
@@ -95,13 +92,11 @@ def _choose(comparison: Comparison, confidence: Confidence, test: str | None) ->
     first, second = comparison.n
     differ = int((first != second).sum())
     raise ParameterError(
-        f"--test {test}: attempts differ at {differ} of {len(first)} shared tasks"
+        Given("--test", test), f"attempts differ at {differ} of {len(first)} shared tasks"
         f" ({comparison.first.name} n={span(int(first.min()), int(first.max()))},"
         f" {comparison.second.name} n={span(int(second.min()), int(second.max()))}), so the values"
-        " of equal models have different laws",
-        name="invalid-method",
-        settles=[_VALID],
-    )
+        " of equal models have different laws", name="invalid-method", settles=[_VALID],
+    )  # fmt: skip
 
 
 def _within(comparison: Comparison, confidence: Confidence) -> Answer:

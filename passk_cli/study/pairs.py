@@ -19,7 +19,7 @@ from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import DrawnP
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -295,11 +295,10 @@ def _tested(
     """
     if rules.test == T and any(c.ends for c in comparisons):
         raise ParameterError(
-            "--test t: with --missing bounds its p may be larger for outcomes between all failing"
-            " and all passing",
-            name="no-bounds",
-            settles=[Settle({"--test": None})],
-        )
+            Given("--test", "t"),
+            "with bounds of missing outcomes its p may be larger for outcomes between all failing"
+            " and all passing", name="no-bounds", settles=[Settle({"--test": None})],
+        )  # fmt: skip
     answers = iter(
         run_tests([end for c in comparisons for end in c.ends or (c,)], confidence, rules.test)
     )

@@ -13,7 +13,7 @@ from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import FIELLER, Spending, compare_costs
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, Rules
@@ -74,15 +74,16 @@ def refuse_beside_ratios(comparisons: Sequence[Comparison], rules: Rules) -> Non
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
     option = next(
         (option for option, given in (
-            (f"--test {rules.test}", rules.test),
-            (f"--margin {rules.margin:g}", rules.margin),
-            (f"--family {ALL}", rules.family == ALL and len(metrics) > 1),
-        ) if given), "",
+            (Given("--test", rules.test), rules.test),
+            (Given("--margin", f"{rules.margin:g}"), rules.margin),
+            (Given("--family", ALL), rules.family == ALL and len(metrics) > 1),
+        ) if given), None,
     )  # fmt: skip
     if ratio and option:
         raise ParameterError(
-            f"{option}: {ratio} is a ratio of means, which has a test of its own and no values per"
+            option,
+            f"{ratio} is a ratio of means, which has a test of its own and no values per"
             f" task; leave out one of them",
             name="invalid-method",
-            settles=[Settle({option.split()[0]: None})],
+            settles=[Settle({option.option: None})],
         )

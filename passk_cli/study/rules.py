@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 
 TESTS = (GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN) = (
     "guarded-t", "suissa-shuster", "sign-flip", "mid-p", "t", "within-tasks"
@@ -34,7 +34,7 @@ def parse_margin(value: Any) -> float:
         margin = math.nan
     if not 0.0 <= margin < 1.0:
         text = value if math.isnan(margin) else f"{margin:g}"
-        raise ParameterError(f"--margin {text}: it must lie in [0, 1), as 0.02 does")
+        raise ParameterError(Given("--margin", text), "it must lie in [0, 1), as 0.02 does")
     return margin
 
 
@@ -79,8 +79,8 @@ class Rules:
         """
         if self.adjust == MAX_T:
             raise ParameterError(
-                f"--adjust {MAX_T}: it is about tests over tasks, and these permute attempts",
-                name="invalid-method",
+                Given("--adjust", MAX_T),
+                "it is about tests over tasks, and these permute attempts", name="invalid-method",
                 settles=[Settle({"--adjust": HOLM})],
-            )
+            )  # fmt: skip
         return self.adjust or HOLM

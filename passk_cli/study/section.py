@@ -20,6 +20,7 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
+    Hint,
     LazyRows,
     Methods,
     Phrase,
@@ -67,7 +68,7 @@ class Section(Generic[Record]):
         """The answer, of the first section that has one."""
         return ()
 
-    def context(self) -> Iterable[str]:
+    def context(self) -> Iterable[str | Hint]:
         """Parts of the one line below the tables."""
         return ()
 
@@ -249,7 +250,7 @@ def _of_choices(facts: ReadFacts) -> Iterator[str]:
 
 
 def view(
-    study: Study, sections: Sequence[Section[Any]], *, context: Iterable[str] = (),
+    study: Study, sections: Sequence[Section[Any]], *, context: Iterable[str | Hint] = (),
     messages: Iterable[Said] = (), **decided: Any,
 ) -> Report:  # fmt: skip
     """The report of a command: its sections in reading order.
@@ -292,8 +293,7 @@ def view(
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
         rows=lambda: tidy(facts(), study.counts.group_names, study.confidence.population),
-        context=" · ".join(filter(None, parts)),
-        basis=" · ".join(part for part in parts if part and "--full" not in part),
+        context=tuple(filter(None, parts)),
         details=" · ".join(part for section in sections for part in section.details() if part),
         messages=tuple(
             dict.fromkeys(

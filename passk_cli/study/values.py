@@ -25,7 +25,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import plural, series_name, span
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 
 Ints = NDArray[np.int64]
@@ -184,7 +184,8 @@ class TaskValues:
             scores = self.attempts.value
             if scores.min() < low or scores.max() > high:
                 raise ParameterError(
-                    f"--bounds {low:g},{high:g}: scores of {self.name} go from {scores.min():g} to"
+                    Given("--bounds", f"{low:g},{high:g}"),
+                    f"scores of {self.name} go from {scores.min():g} to"
                     f" {scores.max():g}",
                     settles=[Settle(
                         {"--bounds": f"{min(low, scores.min()):g},{max(high, scores.max()):g}"},
@@ -258,11 +259,10 @@ def values_of(
         for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
             if np.isnan(attempts[role].value).any():
                 raise ParameterError(
-                    "--missing-cost bounds: where an amount is not known, a mean has no highest"
-                    " value",
-                    name="no-bounds",
+                    Given("--missing-cost", "bounds"),
+                    "where an amount is not known, a mean has no highest value", name="no-bounds",
                     settles=WITHOUT_AMOUNTS,
-                )
+                )  # fmt: skip
         clusters = cluster_codes(counts, tasks)
         # What is not known of some attempts leaves others and their passes as they are.
         gaps = {
@@ -330,18 +330,17 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.kind.needs:
             raise ParameterError(
-                f"--missing bounds: {metric.name} needs the {metric.kind.needs} of each attempt,"
-                " and that of a missing one is not known",
-                name="no-bounds",
-                settles=COUNTED,
-            )
+                Given("--missing", "bounds"),
+                f"{metric.name} needs the {metric.kind.needs} of each attempt,"
+                " and that of a missing one is not known", name="no-bounds", settles=COUNTED,
+            )  # fmt: skip
         if not metric.kind.monotone:
             raise ParameterError(
-                f"--missing bounds: {metric.name} may be largest with some missing outcomes passing"
+                Given("--missing", "bounds"),
+                f"{metric.name} may be largest with some missing outcomes passing"
                 " and others failing; use metrics that rise with every pass, as pass@k and pass^k",
-                name="no-bounds",
-                settles=COUNTED,
-            )
+                name="no-bounds", settles=COUNTED,
+            )  # fmt: skip
 
 
 def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:

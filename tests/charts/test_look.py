@@ -119,7 +119,7 @@ def test_curves_that_are_named_alone(passk: Passk) -> None:
     full = passk(*base, "-f", "csv").out.splitlines()
     assert {line for line in at if ",pass@3,3," in line} <= set(full)
     done = passk(*base, "-k", "1", "--max-k", "3")
-    assert (done.code, "-k names every k\n" in done.err) == (2, True)
+    assert (done.code, "-k: it names every k\n" in done.err) == (2, True)
     done = passk(*base, "-k", "5")
     assert (done.code, "needs 5 attempts per task" in done.err) == (2, True)
     rates = passk("curve", "--rates", "x=0.2,0.8", "-m", "pass@k", "-k", "1,7", "-f", "csv").out

@@ -196,5 +196,5 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 4
     svg = drawn([parts], LIGHT, False)
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 2
-    with pytest.raises(ParameterError, match="no column of --by; --panel temperature"):
+    with pytest.raises(ParameterError, match="the models like this; --panel temperature"):
         prepared([plot], Look(panel="suite"))

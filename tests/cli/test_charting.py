@@ -79,7 +79,7 @@ def test_themes(passk: Passk, tmp_path: Path) -> None:
         ),
         (
             ["--chart", "-", "-f", "csv"],
-            "would stand in the csv on stdout; --output FILE writes",
+            "it would stand in the csv on stdout; --output FILE writes",
         ),
         (["--chart", "terminal", "-f", "markdown", "-o", "-"], "stand in the markdown on stdout"),
     ],

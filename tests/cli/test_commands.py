@@ -42,7 +42,7 @@ def test_golden(golden: Golden, name: str) -> None:
 
 def test_junit_and_github_are_for_gates(passk: Passk) -> None:
     done = passk("estimate", TAU, "-f", "junit")
-    assert (done.code, "are for the verdicts of passk gate" in done.err) == (2, True)
+    assert (done.code, "are formats of the verdicts of a gate" in done.err) == (2, True)
 
 
 def test_output_file_by_suffix(passk: Passk, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_several_outputs_each_in_its_format(passk: Passk, tmp_path: Path) -> Non
         (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; use .csv, .tsv, .json"),
         (["-o", "{}.csv", "-o", "{}.xml"], "x.xml: no format has this suffix; use .csv"),
         (["-o", "{}.csv", "-o", "{}.csv"], "x.csv is named for two outputs"),
-        (["-o", "-", "-o", "-"], "-o - is given twice; stdout takes one result"),
+        (["-o", "-", "-o", "-"], "-o -: given twice; stdout takes one result"),
         (["-f", "csv", "-o", "{}.md", "-o", "{}.tex"], "-f csv: the suffix of each output says it"),
     ],
 )
@@ -108,7 +108,7 @@ def test_pages_and_tables_at_once(passk: Passk, tmp_path: Path) -> None:
         ("convert", ["-o", "a.csv", "--output", "b.csv"], "--output a.csv, b.csv: it takes one va"),
         ("report", ["--baseline", "a", "--baseline", "b"], "--baseline a, b: it takes one value"),
         ("gate", ["--min-each", ".2", "--min-each", ".1"], "--min-each .2, .1: it takes one value"),
-        ("gate", ["--min", "pass@1=.2", "--min", "pass@1=.1"], "--min pass@1 is given twice"),
+        ("gate", ["--min", "pass@1=.2", "--min", "pass@1=.1"], "--min pass@1: given twice"),
     ],
 )
 def test_an_option_with_one_value_is_given_once(

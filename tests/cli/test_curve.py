@@ -152,9 +152,9 @@ def test_bad_rates_name_the_place(
     ("arguments", "said"),
     [
         (["--rates", "0.5,x"], "'x' is no probability"),
-        ([TOYS, "--where", "rate > 0.1"], "--where is for outcomes"),
-        ([TOYS, "--cluster", "task"], "--cluster is for outcomes"),
-        ([TOYS, "--band", "simultaneous"], "--band is for outcomes"),
+        ([TOYS, "--where", "rate > 0.1"], "--where: it is for outcomes"),
+        ([TOYS, "--cluster", "task"], "--cluster: it is for outcomes"),
+        ([TOYS, "--band", "simultaneous"], "--band: it is for outcomes"),
         ([TAU, "--max-k", "5"], "the most any task has is 4"),
         ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
     ],

@@ -45,17 +45,17 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--gamma", "2", "x.jsonl"], "--gamma is for the toy model"),
+        (["--gamma", "2", "x.jsonl"], "--gamma: it is for the toy model"),
         (["--toy", "normal"], "no family 'normal'; there are gaussian, exponential, power-law"),
         (["--toy", "gaussian", "--temperature", "t"], "reads no data"),
         (["--toy", "gaussian", "--seed", "3"], "draws nothing"),
-        (["--toy", "gaussian", "--fit", "--spread", "2"], "--fit uses the k and spreads"),
+        (["--toy", "gaussian", "--fit", "--spread", "2"], "a fit uses the k and spreads"),
         (["--toy", "gaussian", "--spread", "wide"], "write numbers, as 4,16"),
         (["--toy", "gaussian", "--spread", "0"], "it must lie above 0 and up to 16384"),
-        (["--toy", "gaussian", "-k", "0"], "k must be a whole number, at least 1"),
+        (["--toy", "gaussian", "-k", "0"], "write a whole number, at least 1"),
         (
             ["--toy", "gaussian", "-k", "1000000000000"],
-            "k must be a whole number, at least 1 and at most",
+            "write a whole number, at least 1 and at most",
         ),
         (["--toy", "power-law", "--gamma", "3"], "has one from 1 to 3.4"),
         (["--toy", "power-law", "--fit", "--gamma", "19"], "too few for a fit"),

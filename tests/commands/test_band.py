@@ -157,7 +157,7 @@ def test_what_has_no_band_is_said(passk: Passk, write: Write) -> None:
     done = passk("compare", path, "-m", "best@2,mean", "--band")
     assert "no band of mean: it is no curve over k" in done.err
     done = passk("compare", path, "-m", "mean", "--band")
-    assert (done.code, "--band needs two models with shared tasks" in done.err) == (2, True)
+    assert (done.code, "--band: it needs two models with shared tasks" in done.err) == (2, True)
     done = passk("compare", path, "-m", "best@2", "--band", "--population", "these-tasks")
     assert (done.code, "and pass@k or pass^k" in done.err) == (2, True)
     path = write("y.csv", "model,task,n,c\na,1,3,2\nb,1,3,1\na,2,3,1\nb,2,3,0\n")

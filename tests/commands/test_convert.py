@@ -284,15 +284,24 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         (["a.csv", "--with", "answer"], "a.csv: no answer column; the columns are"),
         (["a.csv", "--by", "attempt"], "--by attempt: the output has a column of that name"),
         (["a.csv", "--by", "c", "--counts"], "--by c: the output has a column of that name"),
-        (["a.csv", "--with", "n", "--counts"], "--with is for attempts, and --counts adds them up"),
+        (
+            ["a.csv", "--with", "n", "--counts"],
+            "--with: it is for attempts, and counts add",
+        ),
         (["missing.csv", "--counts"], 'missing.csv:3: "passed" has no value'),
         (["missing.csv", "--missing", "error"], 'missing.csv:3: "passed" has no value'),
-        (["a.csv", "--counts", "--missing", "keep"], "--missing keep is for attempts: counts have"),
+        (
+            ["a.csv", "--counts", "--missing", "keep"],
+            "--missing keep: it is for attempts",
+        ),
         (
             ["a.csv", "--missing", "bounds"],
             "--missing bounds: choose one of keep, error, fail, drop",
         ),
-        (["a.csv", "--threshold", "0,1"], "an attempt passes or not, at one threshold"),
+        (
+            ["a.csv", "--threshold", "0,1"],
+            "--threshold 0,1: it is for counts",
+        ),
         (["counts.csv"], "counts.csv: holds counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
         (["twice.csv"], "twice.csv:3: attempt 1 of model 'twice' at task 'a' is duplicated"),
@@ -301,7 +310,10 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
             "wrong.csv: scores",
         ),
         (["missing.csv", "-f", "every-eval-ever"], "missing.csv: attempts without an outcome, and"),
-        (["a.csv", "-f", "every-eval-ever", "--counts"], "--format every-eval-ever is of attempts"),
+        (
+            ["a.csv", "-f", "every-eval-ever", "--counts"],
+            "--format every-eval-ever: it is for",
+        ),
         (["empty.jsonl"], "empty.jsonl: a task whose name is empty, which csv cannot hold"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -370,7 +382,7 @@ def test_every_eval_ever_has_texts_of_attempts(tmp_path: Path) -> None:
 
 def test_counts_have_no_attempts(tmp_path: Path) -> None:
     counts = passk_cli.read(SAMPLES / "tau_airline.csv")
-    with pytest.raises(passk_cli.ParameterError, match="added up; counts=True adds them up"):
+    with pytest.raises(passk_cli.ParameterError, match="add attempts up; counts=True adds them up"):
         passk_cli.convert(counts, output=tmp_path / "a.csv")
     with pytest.raises(passk_cli.ParameterError, match="output=FILE names it"):
         passk_cli.convert(counts)

@@ -216,12 +216,12 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
             ["--fit", "gamma"],
             "--fit gamma: choose one of ex-gaussian, weighed, smooth, beta, beta+0",
         ),
-        (["--to", "0"], "--to 0: k must be a whole number, at least 1"),
-        (["--to", "1e4"], "--to 1e4: k must be a whole number"),
-        (["--to", "2000000000"], "--to 2000000000: k must be a whole number, at least"),
-        (["--to", ""], "--to is empty"),
-        (["--target", "90"], "--target 90 must lie between 0 and 1"),
-        (["--target", "nan"], "--target nan must lie between 0 and 1"),
+        (["--to", "0"], "--to 0: write a whole number, at least 1"),
+        (["--to", "1e4"], "--to 1e4: write a whole number"),
+        (["--to", "2000000000"], "--to 2000000000: write a whole number, at least"),
+        (["--to", ""], "--to: it is empty"),
+        (["--target", "90"], "--target 90: it must lie between 0 and 1"),
+        (["--target", "nan"], "--target nan: it must lie between 0 and 1"),
         (["-m", "maj@3"], "-m maj@3: pass@k and pass^k can be extrapolated"),
         (["--bounds", "0,1"], "no such option: --bounds"),
         (["--level", "2"], "--level 2: it must be at most 1"),
@@ -329,7 +329,7 @@ def test_what_qualifies_the_numbers_is_said(passk: Passk, write: Write) -> None:
     assert "every task of a has passed; pass@k stays" in done.err
     assert "every task of a has failed; pass^k stays" in done.err
     assert done.err.count("beyond 1,000 times the attempts of a,") == 1
-    assert done.err.count("--fit beta: intervals hold only if success rates follow this") == 1
+    assert done.err.count("one fit, beta: intervals hold only if success rates follow this") == 1
 
 
 def test_python_gives_what_the_command_line_prints(passk: Passk) -> None:

@@ -129,7 +129,7 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("-k 5 estimate FILE", "the command comes first: passk estimate -k"),
         ("estimat FILE", "no such command: estimat; did you mean estimate? see passk --help"),
         ("estimate", "no files are given; name result files or a folder, or - for standard input"),
-        ("estimate FILE -k 1-x", "-k 1-x: k must be a whole number"),
+        ("estimate FILE -k 1-x", "-k 1-x: write a whole number"),
         ("estimate FILE -k 1..2000", "at most 1,000 k's; name those you want"),
         ("estimate FILE -m pass@k", "no metric 'pass@k'; write its k as a number, as in pass@10"),
         ("curve FILE -m pass@2", "-m pass@2: did you mean pass@k?"),

@@ -274,7 +274,7 @@ def test_pilot_of_two_models() -> None:
     assert "correlation of models 0.25 [0.18, 0.32]" in report.context
     assert "in pass@5 between codellama-7b and gpt-4-0613" in answer(report)
     assert report.signature["correlation"] == "measured"
-    with pytest.raises(ParameterError, match="--correlation is for a pilot of one model"):
+    with pytest.raises(ParameterError, match="--correlation: it is for a pilot of one model"):
         piloted(counts, "pass@5", correlation=0.3)
 
 
@@ -544,7 +544,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
     [
         ([], "nothing to plan from; give the FILE of a pilot"),
         (["--mean", "0.6"], "nothing to plan from"),
-        ([TAU, "--mean", "0.6"], "--mean and --spread are for planning without a pilot"),
+        ([TAU, "--mean", "0.6"], "a mean and a spread are for planning without a pilot"),
         (["--mean", "0.6", "--spread", "0.5"], "from 0 to 0.4899, where all are 0 or 1"),
         (["--mean", "0", "--spread", "0"], "it must lie in (0, 1)"),
         ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: it must be at most 1"),
@@ -554,8 +554,8 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ),
         ([*ASSUMED[1:], "--tasks", "1"], "whole numbers from 2"),
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),
-        ([*ASSUMED[1:], "-k", "0"], "k must be a whole number"),
-        ([*ASSUMED[1:], "-m", " "], "--metric is empty"),
+        ([*ASSUMED[1:], "-k", "0"], "write a whole number"),
+        ([*ASSUMED[1:], "-m", " "], "--metric: it is empty"),
         ([*ASSUMED[1:], "--where", "x = 1"], "without a pilot there is nothing to read"),
         ([*ASSUMED[1:], "--short-tasks", "drop"], "without a pilot"),
         ([*ASSUMED[1:], "-m", "maj@3"], "designs are known for metrics of passes and failures"),
@@ -625,7 +625,7 @@ def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
     planned = frame[(frame["tasks"] == 60) & (frame["n_min"] == 4)]["se"].iloc[0]
     assert planned == pytest.approx(own["se"].iloc[0], rel=1e-9)
     assert plan.signature["cluster"] == "repo"
-    assert said(plan.report)["clustered-pilot"].startswith("related tasks (cluster")
+    assert said(plan.report)["clustered-pilot"].startswith("tasks related by repo")
     assert re.search(r"uncertain by ±.* \(20 clusters\)", plan.report.details)
 
 
@@ -652,7 +652,7 @@ def test_the_most_tasks_are_a_number_or_those_of_the_pilot(passk: Passk) -> None
     assert split["tasks"].tolist() == [16]
     assert str(passk_cli.plan(pilot, k=[1], budget=640, max_tasks=16)) == str(limited)
     for given, problem in (("pilot", "there is no pilot; name its FILE"), ("1", "at least 2"),
-                           ("x", "must be a whole number")):  # fmt: skip
+                           ("x", "write a whole number")):  # fmt: skip
         refused = passk(*ASSUMED, "--max-tasks", given)
         assert (refused.code, f"--max-tasks {given}: " in refused.err) == (2, True)
         assert problem in refused.err

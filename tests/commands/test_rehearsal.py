@@ -353,7 +353,7 @@ def test_a_rehearsal_with_a_history_draws_the_effect_of_every_run(
             runs[6], baseline=f"{history}:last4", minimum={"pass@1": 0.45}, min_by="estimate",
             max_drop={"pass@1": 0.0}, rehearse=True,
         )  # fmt: skip
-    context = found.report.context
+    context = " · ".join(map(str, found.report.context))
     size = float(re.search(r"effect of a run: ([\d.]+) points", context)[1])  # type: ignore[index]
     assert (size < 3) if spread == 0 else (6 < size < 25)
     least, drop = (found.frame.query(f"rule.str.startswith('{rule}')").iloc[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.report.parts import FEW, MANY
 from passk_cli.inference.macro import macro_average
+from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text
 from passk_cli.render.style import Style
 from passk_cli.report.model import Board, Document
@@ -305,7 +307,7 @@ def test_the_line_under_a_board_says_nothing_twice() -> None:
             for m in "ab" for t in range(12) for r in "12"]  # fmt: skip
     rows = [{**row, "run": int(row["run"]), "arm": "xy"[row["run"] == "1"]} for row in rows]
     findings = quiet(rows, pool="arm", metrics="pass@1", board=True)
-    parts = panels(findings)["Leaderboard"].context.split(" · ")
+    parts = panels(findings)["Leaderboard"].context
     assert "pooled over arm" in parts
     assert len(parts) == len(set(parts))
 
@@ -370,5 +372,7 @@ def test_the_finding_has_what_chance_makes_of_flips() -> None:
 
 
 def test_a_page_does_not_point_to_what_it_shows(agents: passk_cli.Findings) -> None:
-    pages = [panel.report.basis for panel in page_of(agents).sections[0].panels]
-    assert not any("--full" in basis for basis in pages)
+    (section,) = sections(page_of(agents).sections, Style())
+    contexts = [panel.context for panel in section.panels]
+    assert any(contexts)
+    assert not any(re.search("--[a-z]", context) for context in contexts)

@@ -256,10 +256,10 @@ def test_bad_data(
 
 
 USAGE = [
-    ("k = 0", ["-k", "0"], "k must be a whole number, at least 1"),
-    ("k = ²", ["-k", "²"], "-k ²: k must be a whole number, at least 1 and at most 1,000,000,000"),
+    ("k = 0", ["-k", "0"], "write a whole number, at least 1"),
+    ("k = ²", ["-k", "²"], "-k ²: write a whole number, at least 1 and at most 1,000,000,000"),
     ("k = ١", ["-m", "pass@١"], "no metric 'pass@١'"),
-    ("k above 10⁹", ["-k", "1000000001"], "k must be a whole number, at least 1 and at most 1,0"),
+    ("k above 10⁹", ["-k", "1000000001"], "write a whole number, at least 1 and at most 1,0"),
     ("k of any length", ["-m", f"pass@{'9' * 5000}"], "at most 1,000,000,000"),
     ("10⁹ resamples", ["--resamples", "1000000000"], "--resamples 1000000000: it must be at most"),
     ("metric without k", ["-m", "pass@"], "no metric 'pass@'; did you mean pass@1?"),
@@ -274,9 +274,9 @@ USAGE = [
     ("bad where", ["--where", "reward >"], "--where reward >: syntax error"),
     ("unknown where", ["--where", "cost > 1"], "--where cost > 1: no column 'cost'; there are"),
     ("threshold", ["--threshold", "nan"], "--threshold nan: write a number, or 0.2,0.5,0.8"),
-    ("empty where", ["--where", ""], "--where is empty; leave it out or give it a value"),
-    ("empty cluster", ["--cluster", ""], "--cluster is empty"),
-    ("empty k", ["-k", ""], "-k is empty"),
+    ("empty where", ["--where", ""], "--where: it is empty; leave it out or give it a value"),
+    ("empty cluster", ["--cluster", ""], "--cluster: it is empty"),
+    ("empty k", ["-k", ""], "-k: it is empty"),
     ("reserved group", ["--by", "metric"], "--by metric: the output has a column of that name"),
     ("level 95", ["--level", "95"], "--level 95: it must be at most 1; did you mean 0.95?"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
@@ -492,7 +492,7 @@ def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write:
 def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
     done = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5, "answer": "7"}\n'))
     assert done.code == 0
-    assert "1 neither pass nor fail (scores? --threshold X says which pass" in done.out
+    assert "1 outcome neither pass nor fail (choose: --threshold)." in done.out
     assert "answer = answer (maj@k)" in done.out
     assert passk("describe", write("y.jsonl", '{"task": "a", "passed": null}\n')).code == 3
 

@@ -23,10 +23,10 @@ from passk_cli.inference.rounding import ROUNDING
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Limits, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Estimate, Hint, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import numbers_of_models, plural, series_name
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.extremes import range_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, view
@@ -164,13 +164,13 @@ class Distributions(Section[Distribution]):
         """The units that a resample draws: "tasks", or "attempts"."""
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         confidence = self.study.confidence
         yield self.study.sizes(self.lines)
         yield f"{confidence.resamples:,} resamples of {self.drawn}"
         yield f"{100 * confidence.level:g} %"
         if len({d.values.metric for d in self.records}) > 1:
-            yield "all metrics: --full"
+            yield Hint("all metrics")
 
     def details(self) -> Iterator[str]:
         confidence = self.study.confidence
@@ -247,10 +247,9 @@ class Bootstrap(Question, BootstrapOptions):
         metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
-                f"-m {ratio}: a ratio of means has no values per task to resample",
-                name="unknown-metric",
-                settles=[Settle({}, "has its interval", "estimate")],
-            )
+                Given("-m", ratio), "a ratio of means has no values per task to resample",
+                name="unknown-metric", settles=[Settle({}, "has its interval", "estimate")],
+            )  # fmt: skip
         return metrics
 
     def report(self, study: Study) -> Report:

@@ -17,7 +17,7 @@ from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Column, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural, series_name
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
@@ -70,7 +70,7 @@ def find_crossings(
             continue
         both = [rates.on(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in both)
-        refuse_many_steps("--crossings", k_max, Settle({"--crossings": None}))
+        refuse_many_steps(Given("--crossings"), k_max, Settle({"--crossings": None}))
         first, second = (_curve(rates, k_max) for rates in both)
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:

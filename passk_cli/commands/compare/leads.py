@@ -20,7 +20,7 @@ from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.report.model import Cell
 from passk_cli.report.words import span
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison, difference_intervals
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
@@ -143,17 +143,17 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
     if not chosen:
         of = "pass@k or pass^k" if fixed else "a metric of k, as pass@k"
         raise ParameterError(
-            f"--band needs two models with shared tasks and {of}",
+            Given("--band"), f"it needs two models with shared tasks and {of}",
             settles=[Settle({"-m": ("pass@1",)}, "names one"), Settle({"--band": None})],
-        )
+        )  # fmt: skip
     compared = list(chosen.values())
     if len(compared) > _MOST_BANDS:
         raise ParameterError(
-            f"--band: {len(chosen):,} bands take too long, at most {_MOST_BANDS:,}",
+            Given("--band"), f"{len(chosen):,} bands take too long, at most {_MOST_BANDS:,}",
             settles=[
                 Settle({"--baseline": compared[0].second.series[0]}, "compares with one model")
             ],
-        )
+        )  # fmt: skip
     # By the interval of a mean: near the ceiling the law of a difference holds a band in 79 %.
     method = DEFAULT[confidence.population] if confidence.by_default else confidence.method
     wide = replace(confidence, interval=method, by_default=False)
@@ -178,7 +178,7 @@ def find_bands(comparisons: Sequence[Comparison], study: Study) -> list[Band]:
 def _grid(c: Comparison, most: int) -> Ints:
     """The k's up to the smallest n of both."""
     last = min(int(n.min()) for n in c.n)
-    refuse_many_steps("--band", last, Settle({"--band": None}))
+    refuse_many_steps(Given("--band"), last, Settle({"--band": None}))
     return spread_out(np.arange(1, last + 1), most)
 
 

@@ -15,7 +15,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import series_name
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
@@ -116,7 +116,8 @@ def change_values(study: Study, change: Change) -> Iterator[TaskValues]:
     """
     if study.confidence.population == THESE_TASKS and " and " in change.kind.needs:
         raise ParameterError(
-            f"--change: {change.start.name} and {change.end.name} look at different things of an"
+            Given("--change"),
+            f"{change.start.name} and {change.end.name} look at different things of an"
             " attempt, and the test for these tasks permutes attempts",
             settles=[Settle({"--population": "new-tasks"}, "asks about new tasks")],
         )

@@ -14,6 +14,7 @@ from passk_cli.inference.streams import stream
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
+from passk_cli.settle import Given
 from passk_cli.study.pairs import BETTER, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
@@ -78,7 +79,9 @@ def sensitivities(study: Study, group: str, baseline: str | None) -> Iterator[Ke
     place = 1 + counts.group_names.index(group)
     values = sorted({series[place] for series in counts.series})
     if len(values) < 2:
-        raise ParameterError(f"--sensitivity {group}: all tasks have the same value, {values[0]!r}")
+        raise ParameterError(
+            Given("--sensitivity", group), f"all tasks have the same value, {values[0]!r}"
+        )
     whole = replace(study, counts=counts.without_group(group))
     full = _verdicts(whole, baseline)
     without = {

@@ -41,13 +41,14 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
+    Hint,
     Report,
     Sentence,
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, series_name, span
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.copies import require_no_copies
@@ -595,7 +596,7 @@ class AllPairs(Compared):
         elif several:
             yield (f"The order of {several:,} pairs reverses, significantly, at {names}.",)
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """The data of the tests, and how they are adjusted."""
         confidence, margin = self.study.confidence, self.study.rules.margin
         if self.alone:
@@ -610,7 +611,7 @@ class AllPairs(Compared):
         elif confidence.cluster:
             yield f"clustered by {confidence.cluster}"
         if not self.alone:
-            yield "pairs: --full"
+            yield Hint("pairs")
 
     def details(self) -> list[str]:
         """The level, the tests, the intervals."""
@@ -749,7 +750,7 @@ def parse_change_name(value: Any) -> str:
     try:
         parse_change(value)
     except ParameterError as error:
-        raise ParameterError(f"--change {value}: {error}") from None
+        raise ParameterError(Given("--change", value), str(error)) from None
     return str(value)
 
 
@@ -767,11 +768,13 @@ class Compare(Question, CompareOptions):
         Sensitivity,
     )  # fmt: skip
 
-    unbounded_options: ClassVar[Mapping[str, str]] = {
-        "--change": "a change may be largest with some missing outcomes passing and others failing",
-        "--crossings": "curves are ranges, which cross at no one k",
-        "--band": "curves are ranges, and no band holds for what lies between their ends",
-        "--flips": "a task may flip with each missing outcome",
+    unbounded_options: ClassVar[Mapping[Given, str]] = {
+        Given(
+            "--change"
+        ): "a change may be largest with some missing outcomes passing and others failing",
+        Given("--crossings"): "curves are ranges, which cross at no one k",
+        Given("--band"): "curves are ranges, and no band holds for what lies between their ends",
+        Given("--flips"): "a task may flip with each missing outcome",
     }
 
     def request(self, options: SharedOptions) -> Request:
@@ -824,7 +827,8 @@ class Compare(Question, CompareOptions):
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
         if self.crossings and not crossings:
             raise ParameterError(
-                "--crossings needs two models with shared tasks and a metric of k, as pass@k",
+                Given("--crossings"),
+                "it needs two models with shared tasks and a metric of k, as pass@k",
                 settles=[Settle({"-m": ("pass@1",)}, "is one"), Settle({"--crossings": None})],
             )
         bands = find_bands(comparisons, study) if self.band else []

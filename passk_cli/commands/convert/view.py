@@ -20,7 +20,7 @@ from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import plural
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.section import view
 from passk_cli.study.study import Study
 
@@ -62,28 +62,25 @@ class Convert(Question, ConvertOptions):
         _require_outside(options.source, path)
         form, request = export_form(path, self.form), options.request
         if self.counts:
-            contradictions = {
-                "--with is for attempts, and --counts adds them up; give one": self.columns,
-                f"--format {form} is of attempts, and --counts adds them up; give one": (
-                    form == "every-eval-ever"
-                ),
-                f"--missing {KEEP} is for attempts: counts have no place for a missing outcome": (
-                    self.missing == KEEP
-                ),
+            contradictions: dict[str | Given, object] = {
+                Given("--with"): self.columns,
+                Given("--format", form): form == "every-eval-ever",
+                Given("--missing", KEEP): self.missing == KEEP,
             }
+            problem = "it is for attempts, and counts add them up"
             settles = COUNTED if self.missing == KEEP else (Settle({"--counts": None}),)
         else:
             contradictions = {
-                "--resume keeps counts": self.resume,
-                "these are counts, in which attempts are added up": (
-                    isinstance(options.source, Counts)
+                Given("--resume"): self.resume,
+                "data": isinstance(options.source, Counts),
+                Given("--threshold", ",".join(map("{:g}".format, request.threshold))): (
+                    len(request.threshold) > 1
                 ),
-                "an attempt passes or not, at one threshold": len(request.threshold) > 1,
             }
-            settles = _COUNTS
-        for words, there in contradictions.items():
+            problem, settles = "it is for counts, which add attempts up", _COUNTS
+        for place, there in contradictions.items():
             if there:
-                raise ParameterError(words, name="contradicting-options", settles=settles)
+                raise ParameterError(place, problem, name="contradicting-options", settles=settles)
         if self.counts:
             _require_free(request.by, _OF_COUNTS)
             resume = f"{path}.resume" if self.resume else None
@@ -144,6 +141,6 @@ def _require_free(names: tuple[str, ...], own: tuple[str, ...]) -> None:
     for name in names:
         if name.lower() in own:
             raise ParameterError(
-                f"--by {name}: the output has a column of that name; rename it in the data",
+                Given("--by", name), "the output has a column of that name; rename it in the data",
                 name="reserved-column",
-            )
+            )  # fmt: skip

@@ -10,6 +10,7 @@ from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option
+from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 
 # What attempts use, as in `metrics.registry.AMOUNTS`, which the help need not import.
@@ -24,7 +25,7 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
     except ValueError:
         budgets = {math.nan}
     if not all(0 < budget < math.inf for budget in budgets):
-        raise ParameterError(f"--at {text}: write amounts above 0, e.g. 0.05,0.50,2")
+        raise ParameterError(Given("--at", text), "write amounts above 0, e.g. 0.05,0.50,2")
     return tuple(sorted(budgets))
 
 
@@ -45,7 +46,7 @@ def parse_cascades(value: Any) -> tuple[tuple[str, str], ...]:
     for pair in pairs:
         if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
             shown = ",".join(map(str, pair))
-            raise ParameterError(f"--cascade {shown}: write two models, e.g. small,large")
+            raise ParameterError(Given("--cascade", shown), "write two models, e.g. small,large")
     return tuple(dict.fromkeys((first, second) for first, second in pairs))
 
 

@@ -23,6 +23,7 @@ from passk_cli.near import meant
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
+from passk_cli.settle import Given
 from passk_cli.study.fact import Fact, across, ratio_estimate
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.study import Study
@@ -209,14 +210,14 @@ def cascades(
     for pair in pairs:
         if wrong := [name for name in pair if name not in names]:
             problem = f"no model {wrong[0]!r}; {meant(wrong[0], names)}"
-            raise ParameterError(f"--cascade {','.join(pair)}: {problem}", name="no-such-model")
+            raise ParameterError(Given("--cascade", ",".join(pair)), problem, name="no-such-model")
         groups = dict.fromkeys(series[1:] for series in by_series)
         both = [[by_series.get((name, *group)) for name in pair] for group in groups]
         made = [_cascade(study, amount, a, b) for a, b in both if a is not None and b is not None]
         if not any(made):
             raise ParameterError(
-                f"--cascade {','.join(pair)}: no task that both have; choose models of the same"
-                " tasks"
+                Given("--cascade", ",".join(pair)),
+                "no task that both have; choose models of the same tasks",
             )
         found += [each for each in made if each is not None]
     return found

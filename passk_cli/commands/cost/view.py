@@ -28,10 +28,10 @@ from passk_cli.files.request import Request
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, p_relation, series_name
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import UNDECIDED
@@ -271,7 +271,7 @@ class Spent(Section[Outlay]):
         leading = dict.fromkeys(model for *_, model in frontier)
         return (replace(chart, scattered=True, leading=tuple(leading)),)
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         # Dollars and seconds have their sign in every cell.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
@@ -280,7 +280,7 @@ class Spent(Section[Outlay]):
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ran out before the budget"
         elif self.chosen and self.numbers:
-            yield "other budgets: --at"
+            yield Hint("other budgets", Given("--at"))
 
     def details(self) -> Iterator[str]:
         yield _UNITS.get(AMOUNTS[self.amount][0], "")

@@ -9,6 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
 from passk_cli.option import Option
+from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, parse_k
 
@@ -21,8 +22,7 @@ def parse_points(value: Any) -> str:
     text = str(value)
     if text == "all":
         return text
-    name = f"--points {text}: a whole number, or all; it"
-    return str(whole_number(name, text, 2, _MOST_POINTS))
+    return str(whole_number(Given("--points", text), text, 2, _MOST_POINTS))
 
 
 @dataclass(frozen=True)

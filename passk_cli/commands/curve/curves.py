@@ -28,7 +28,7 @@ from passk_cli.metrics.pass_k import at_pairs, curve_blocks
 from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.fact import Fact, Size, across
 from passk_cli.study.metrics import predicted
 from passk_cli.study.study import Study
@@ -145,12 +145,11 @@ class Grid:
             return np.array([k for k in sorted(self.ks) if k <= last] or [last])
         if self.points is None and last > _MOST_POINTS:
             raise ParameterError(
-                f"--points all: {last:,} k's are too many",
-                settles=[
+                Given("--points", "all"), f"{last:,} k's are too many", settles=[
                     Settle({"--points": None}, "spreads them"),
                     Settle({"--max-k": _MOST_POINTS}, "ends there"),
                 ],
-            )
+            )  # fmt: skip
         if self.points is None or last <= self.points:
             return np.arange(1, last + 1)
         spread = np.rint(np.geomspace(1, last, self.points)).astype(np.int64)
@@ -253,13 +252,13 @@ class Measurement:
         if grid.max_k is not None and grid.max_k > most:
             option = "-k" if grid.ks else "--max-k"
             raise ParameterError(
-                f"{option} {grid.max_k} needs {plural(grid.max_k, 'attempt')} per task;"
-                f" the most any task has is {most}",
-                settles=[
+                Given(option, str(grid.max_k)),
+                f"it needs {plural(grid.max_k, 'attempt')} per task;"
+                f" the most any task has is {most}", settles=[
                     Settle({option: None}, "goes as far as there are attempts"),
                     *predicted(self.study.counts, grid.max_k),
                 ],
-            )
+            )  # fmt: skip
         order = study.best_first
         if study.bounded:
             study.confidence.required_steady()

@@ -38,10 +38,10 @@ from passk_cli.metrics.registry import Metric, needs, parse
 from passk_cli.near import did_you_mean, respelled
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name, span
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.extremes import named, of_named_groups, range_of
 from passk_cli.study.fact import Fact, tidy
@@ -242,7 +242,7 @@ class AcrossK(Section[Curves]):
             _plain(most[0]), f"), {_counted(least)} least (", _plain(least[0]), ").",
         )  # fmt: skip
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """Tasks and attempts, how certain numbers are, and where intervals are."""
         if self.records[0].exact:
             sizes = sorted(model.never.size.tasks or 0 for model in self.records)
@@ -259,7 +259,7 @@ class AcrossK(Section[Curves]):
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
         if confidence.method != "none":
-            yield "intervals: --full"
+            yield Hint("intervals")
 
     def details(self) -> Iterator[str]:
         """Whether intervals hold at each k or together."""
@@ -304,7 +304,7 @@ class AcrossK(Section[Curves]):
         every = self.drawn or self.records
         names = every[0].measured
         main, others = ([n for n in names if (n in CURVES) == of] for of in (True, False))
-        subtitle = " · ".join(list(self.context())[:2])
+        subtitle = " · ".join(map(str, list(self.context())[:2]))
         rows = _chart_rows(every, main, self.ks)
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
@@ -528,7 +528,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
             remedy = "a curve is named as pass@k, best@k or gpass@k:0.5"
             if number := re.fullmatch(r"([a-z-]+[@^])\d+(:.*)?", respelled(part)):
                 remedy = did_you_mean([f"{number[1]}k{number[2] or ''}"])
-            raise ParameterError(f"-m {part}: {remedy}", name="unknown-metric")
+            raise ParameterError(Given("-m", part), remedy, name="unknown-metric")
         metrics.append(parse(f"{match[1]}1{match[2] or ''}"))
     return tuple(dict.fromkeys(metrics))
 
@@ -544,11 +544,13 @@ class Curve(Question, CurveOptions):
 
     of_metrics: ClassVar[bool] = False
 
-    unbounded_options: ClassVar[Mapping[str, str]] = {
-        option: f"{quantity} does not lie between its values at all failing and at all passing"
-        for option, quantity in (
-            ("--delta", "how uneven tasks are"),
-            (f"--band {SIMULTANEOUS}", "the level of a band"),
+    unbounded_options: ClassVar[Mapping[Given, str]] = {
+        Given(
+            option, value
+        ): f"{quantity} does not lie between its values at all failing and at all passing"
+        for option, value, quantity in (
+            ("--delta", None, "how uneven tasks are"),
+            ("--band", SIMULTANEOUS, "the level of a band"),
         )
     }
 
@@ -582,17 +584,15 @@ class Curve(Question, CurveOptions):
             return None
         if self.further:
             raise ParameterError(
-                "-m: exact rates say nothing of what attempts are",
-                name="contradicting-options",
-                settles=[Settle({"-m": None})],
-            )
+                Given("-m"), "exact rates say nothing of what attempts are",
+                name="contradicting-options", settles=[Settle({"-m": None})],
+            )  # fmt: skip
         if self.band != POINTWISE or options.metrics.short_tasks != "empty":
             option = "--band" if self.band != POINTWISE else "--short-tasks"
             raise ParameterError(
-                f"{option} is for outcomes; exact rates have no sampling error",
-                name="contradicting-options",
-                settles=[Settle({option: None})],
-            )
+                Given(option), "it is for outcomes; exact rates have no sampling error",
+                name="contradicting-options", settles=[Settle({option: None})],
+            )  # fmt: skip
         return self.of_rates(families)
 
     def of_rates(self, families: Sequence[Family]) -> Report:
@@ -617,23 +617,24 @@ class Curve(Question, CurveOptions):
         if self.k and (self.max_k is not None or "--points" in changed(self)):
             other = "--points" if self.max_k is None else "--max-k"
             raise ParameterError(
-                "-k names every k", name="contradicting-options", settles=[Settle({other: None})]
-            )
+                Given("-k"), "it names every k", name="contradicting-options",
+                settles=[Settle({other: None})],
+            )  # fmt: skip
         method, population = options.confidence.method, options.confidence.population
         refusal = without = ""
         if method == "none":
-            refusal, without = "needs an interval", "--interval"
+            refusal, without = "it needs an interval", "--interval"
         elif population == THESE_TASKS and method == "percentile":
-            refusal = "for these tasks is made of hull or jackknife intervals, not percentile"
+            refusal = "for these tasks it is made of hull or jackknife intervals, not percentile"
             without = "--interval"
         elif options.metrics.short_tasks == "drop":
-            refusal, without = "needs the same tasks at every k", "--short-tasks"
+            refusal, without = "it needs the same tasks at every k", "--short-tasks"
         elif self.further:
-            refusal, without = "is for pass@k and pass^k", "-m"
+            refusal, without = "it is for pass@k and pass^k", "-m"
         if refusal and self.band == SIMULTANEOUS:
             settles = [Settle({without: None}), Settle({"--band": None})]
-            problem = f"--band simultaneous {refusal}"
-            raise ParameterError(problem, name="invalid-method", settles=settles)
+            place = Given("--band", SIMULTANEOUS)
+            raise ParameterError(place, refusal, name="invalid-method", settles=settles)
 
     def report(self, study: Study) -> Report:
         """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""

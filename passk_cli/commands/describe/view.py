@@ -25,12 +25,15 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
+    Hint,
+    Phrase,
     Report,
     Sentence,
     Table,
     ranged,
 )
 from passk_cli.report.words import names_cut, plural, span
+from passk_cli.settle import Given
 from passk_cli.study.losses import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
@@ -42,7 +45,7 @@ _GROUPS, _MODELS, _WIDE = 4, 8, 80
 _COLUMNS = 5
 
 
-Fact = tuple[str, str]
+Fact = tuple[str, Cell]
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Facts(Section[Fact]):
         attempts = f"{span(least, most)} attempt{'s' * (most > 1)} each"
         yield (
             f"{plural(models, 'model')}, {plural(len(counts.tasks), 'task')}, {attempts}: enough"
-            f" for k ≤ {least:,}. {_problems(counts)}",
+            f" for k ≤ {least:,}. ",
+            *_problems(counts),
         )
 
 
@@ -150,10 +154,10 @@ class EachModel(Section[Extent]):
         """Whether models differ in tasks or attempts."""
         return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """Where the table is, and why a rate is missing."""
         if not self.differ:
-            yield "each model: --full"
+            yield Hint("each model")
         elif self.study.counts.facts.not_understood:
             yield "–: some outcomes neither pass nor fail"
 
@@ -205,26 +209,29 @@ def _end(size: Extent, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
-def _problems(counts: Counts) -> str:
+def _problems(counts: Counts) -> Sentence:
     """The outcomes that are missing, not understood or repeated, with the option that decides."""
     facts = counts.facts
-    problems = []
-    if facts.missing:
-        nested = any(said.name == "missing-outcome" for said in facts.messages)
-        choose = " (choose: --missing)" * (facts.missing_policy == "error" and not nested)
-        verb = "has" if facts.missing == 1 else "have"
-        problems.append(f"{plural(facts.missing, 'attempt')} {verb} no outcome{choose}")
-    if facts.not_understood:
-        several = plural(facts.not_understood, "outcome")
-        problems.append(f"{several} neither pass nor fail (choose: --threshold)")
-    if facts.duplicates:
-        choose = " (choose: --duplicates)" if facts.duplicates_policy == "error" else ""
-        problems.append(f"{plural(facts.duplicates, 'duplicate row')}{choose}")
-    if problems:
-        return f"{'; '.join(problems)}."
+    nested = any(said.name == "missing-outcome" for said in facts.messages)
+    verb = "has" if facts.missing == 1 else "have"
+    problems = (
+        (facts.missing, f"{plural(facts.missing, 'attempt')} {verb} no outcome", "--missing",
+         facts.missing_policy == "error" and not nested),
+        (facts.not_understood,
+         f"{plural(facts.not_understood, 'outcome')} neither pass nor fail", "--threshold", True),
+        (facts.duplicates, plural(facts.duplicates, "duplicate row"), "--duplicates",
+         facts.duplicates_policy == "error"),
+    )  # fmt: skip
+    pieces: list[str | Hint] = []
+    for number, words, option, undecided in problems:
+        if number:
+            pieces += ["; "] * bool(pieces) + [words]
+            pieces += [" (", Hint("choose", Given(option)), ")"] if undecided else []
+    if pieces:
+        return (*pieces, ".")
     if facts.duplicates_checked:
-        return "No outcome is missing, no attempt duplicated."
-    return "No outcome is missing; duplicates cannot be found."
+        return ("No outcome is missing, no attempt duplicated.",)
+    return ("No outcome is missing; duplicates cannot be found.",)
 
 
 def _alike(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:
@@ -241,7 +248,7 @@ def _alike(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:
         yield "files", f"{name}: {form}; {roles}"
     if len(groups) > _GROUPS:
         rest = sum(len(files) for files in list(groups.values())[_GROUPS:])
-        yield "files", f"and {plural(rest, 'more file')}, read in other ways: --full"
+        yield "files", Phrase((Hint(f"and {plural(rest, 'more file')}, read in other ways"),))
 
 
 def _of(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[Fact]:
@@ -258,7 +265,7 @@ def _of(file: InputFacts, width: int = 0, *, columns: bool = False) -> Iterator[
     if not columns:
         yield "columns", _roles(file)
     if len(file.outcomes) > 1:
-        yield "--outcome", names(file.outcomes)
+        yield "several outcomes", names(file.outcomes)
     if file.in_path:
         yield "from paths", names(file.in_path)
     facts = [(role, column) for role, column in file.offered.items() if role not in UNITS]
@@ -291,10 +298,7 @@ def _counted(counts: Counts) -> Iterator[Fact]:
     missing = f"{plural(facts.missing, 'attempt')} without an outcome"
     outcomes = [missing if facts.missing else "none missing"]
     if facts.not_understood:
-        outcomes.append(
-            f"{facts.not_understood:,} neither pass nor fail (scores? --threshold X says which"
-            " pass)"
-        )
+        outcomes.append(f"{facts.not_understood:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
     yield from _first("no outcome", list(kinds_missing(counts.losses, facts.reasons)))
     if not facts.duplicates_checked:

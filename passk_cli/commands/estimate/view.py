@@ -15,6 +15,7 @@ from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import numbers_of_models, series_name
+from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Numbers, rows_of, view
@@ -137,7 +138,9 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
         return sorted(series, key=lambda each: sizes[each] * (1 if back else -1))
     if column is None:
         question = meant(name, (*names, *metrics.values(), "tasks"))
-        raise ParameterError(f"--sort {sort}: no such column; {question}", name="no-such-column")
+        raise ParameterError(
+            Given("--sort", sort), f"no such column; {question}", name="no-such-column"
+        )
     value = {fact.series: fact.estimate.value for fact in facts if fact.name == column}
     sign = next((m.sign for m in study.metrics if m.name == column), 1) * (1 if back else -1)
     numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}

@@ -10,6 +10,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_REFITS, whole_number
 from passk_cli.option import Option, split
+from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 
 CURVES = ("pass@k", "pass^k")
@@ -18,14 +19,16 @@ CURVES = ("pass@k", "pass^k")
 def parse_to(given: Any) -> tuple[int, ...]:
     """k's, increasing, from numbers or texts as "100,1000"; ParameterError for anything else."""
     text = ",".join(map(str, given))
-    return tuple(sorted({whole_number(f"--to {text}: k", part) for part in text.split(",")}))
+    return tuple(sorted({whole_number(Given("--to", text), part) for part in text.split(",")}))
 
 
 def parse_target(given: Any) -> float:
     """A number between 0 and 1, which are themselves never reached."""
     target = float(given)
     if not 0 < target < 1:
-        raise ParameterError(f"--target {target:g} must lie between 0 and 1, as 0.9 does")
+        raise ParameterError(
+            Given("--target", f"{target:g}"), "it must lie between 0 and 1, as 0.9 does"
+        )
     return target
 
 
@@ -39,7 +42,7 @@ def parse_curves(given: Any) -> tuple[str, ...]:
     for name in names:
         if name not in CURVES:
             raise ParameterError(
-                f"-m {name}: pass@k and pass^k can be extrapolated", name="unknown-metric"
+                Given("-m", name), "pass@k and pass^k can be extrapolated", name="unknown-metric"
             )
     return names or CURVES[:1]
 

@@ -32,6 +32,7 @@ from passk_cli.report.model import (
     Cell,
     Column,
     Estimate,
+    Hint,
     Limits,
     Phrase,
     Report,
@@ -69,12 +70,12 @@ CONTRADICTED_LAW = Message(
     " interval holds both. Of several models, the message has the largest misfit.")  # fmt: skip
 UNTESTED_LAW = Message(
     "untested-law", WARNING,
-    "--fit ex-gaussian of pass^k: its intervals hold too seldom",
+    "an ex-gaussian fit of pass^k: its intervals hold too seldom",
     Settle({"--fit": "weighed"}, "is better"),
     "The priors of the ex-Gaussian model are from published data sets. These show how rare passes"
     " are, not how rare failures are, so they do not fit pass^k.")  # fmt: skip
 SINGLE_LAW = Message(
-    "single-law", WARNING, "--fit {fit}: intervals hold only if success rates follow this law",
+    "single-law", WARNING, "one fit, {fit}: intervals hold only if success rates follow this law",
     meaning="An interval of one law allows for the choice of tasks and the error of the fit, not"
     " for another law. ex-gaussian and weighed allow for that too.")  # fmt: skip
 FAR_AHEAD = Message(
@@ -227,7 +228,7 @@ class Predictions(Section[Prediction]):
         curve = "k for pass@k = " if rising else "k up to which pass^k ≥ "
         yield (curve, self.aim.target, f"{whom}: ", *number, basis, ".")
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """Tasks and attempts, and how certain the numbers are."""
         if self.family != self.aim.curves[0].removesuffix("k"):
             return
@@ -238,7 +239,7 @@ class Predictions(Section[Prediction]):
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
         yield f"{100 * confidence.level:g} % intervals, {about}{clusters}"
-        yield "each fit: --full"
+        yield Hint("each fit")
 
     def details(self) -> Iterator[str]:
         """The data and the doubt behind the law, and the backtest's k."""
@@ -321,7 +322,8 @@ class Predictions(Section[Prediction]):
             facet="metric" if len(aim.curves) > 1 else "", points=points, rules=rules,
             keys={"points": "measured", "line": "prediction", "band": "its interval"},
             title=f"{names} beyond the attempts made",
-            subtitle=" · ".join(list(self.context())[:-1]), x_title="k (attempts)",
+            subtitle=" · ".join(part for part in self.context() if isinstance(part, str)),
+            x_title="k (attempts)",
             y_title=names, log_x=True,
         )  # fmt: skip
         return (chart,)

@@ -15,7 +15,8 @@ from passk_cli.files.formats.format import Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
 from passk_cli.near import did_you_mean, meant
-from passk_cli.report.model import FULL, Column, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Hint, Report, Sentence, Table
+from passk_cli.settle import Given
 from passk_cli.study.section import VERSION, Section, data_field
 
 # Columns for names of formats and sentences, so that with their kind they fit a terminal of 80.
@@ -47,7 +48,7 @@ def known_formats() -> list[KnownFormat]:
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
         every.append(KnownFormat(name, form.kind, form.rule, source, form.example))
-    rule = "outcome column: true/false, 1/0, pass/fail; scores need --threshold"
+    rule = "outcome column: true/false, 1/0, pass/fail; scores need a threshold"
     tables = (KnownFormat(n, "general", rule, s, OF_TABLES[n]) for n, s in TABLES.items())
     return [*every, *tables]
 
@@ -75,9 +76,10 @@ class Kinds(Section[tuple[str, str]]):
         Column("formats", cell=lambda line: line[1], meaning="Names, as --from takes them."),
     )
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """Where the rest is."""
-        yield "passk formats NAME: an example and the command · what passes in each: --full"
+        yield Hint("an example and the command", Given("passk formats", "NAME"))
+        yield Hint("what passes in each")
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ class Formats(Question, FormatsOptions):
         if self.name is not None:
             one = OneFormat(no_study, every)
             tables, answer = tuple(one.tables()), tuple(one.answer())
-            return Report(tables, each_format.data, VERSION, answer=answer)
+            return Report(tables, each_format.data, (VERSION,), answer=answer)
         lines: list[tuple[str, str]] = []
         for kind in dict.fromkeys(each.kind for each in every):
             names = sorted(each.name for each in every if each.kind == kind)
@@ -181,7 +183,7 @@ class Formats(Question, FormatsOptions):
         return Report(
             (*kinds.tables(), *each_format.tables()),
             each_format.data,
-            " · ".join((*kinds.context(), VERSION)),
+            (*kinds.context(), VERSION),
             " · ".join(each_format.details()),
             answer=tuple(each_format.answer()),
         )

@@ -24,7 +24,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, declared, filled
-from passk_cli.settle import Blank
+from passk_cli.settle import Blank, Given
 from passk_cli.study.history import last_runs
 from passk_cli.study.rules import PASS
 from passk_cli.toml import read_toml
@@ -146,7 +146,7 @@ class SuiteEntry:
         except DataError:
             raise
         except ParameterError as error:
-            if str(error.args[0]).partition(" ")[0].rstrip(":") in given:
+            if isinstance(error.place, Given) and error.place.option in given:
                 raise
             raise self.refused(error) from None
 
@@ -155,12 +155,13 @@ def with_keys(error: ParameterError) -> str:
     """The words of an error, and its remedies, with keys of a file instead of options.
 
     >>> from passk_cli.settle import Settle
-    >>> suites = ParameterError("--adjust bh: judged at one level", settles=[
+    >>> suites = ParameterError(Given("--adjust", "bh"), "judged at one level", settles=[
     ...     Settle({"--adjust": "holm"}), Settle({"--min": {"pass@1": 0.8}, "--test": None})])
     >>> with_keys(suites)
     'adjust bh: judged at one level; adjust = "holm"; min = { "pass@1" = 0.8 }, without test'
     """
-    words = [re.sub(r"(?<![\w-])--([a-z])", r"\1", str(error.args[0]))]
+    start = f"{str(error.place).lstrip('-')}: " if error.place else ""
+    words = [start + error.problem]
     for settle in error.settles:
         keys = {flag.lstrip("-"): value for flag, value in settle.options.items()}
         parts = (f"without {k}" if v is None else f"{k} = {_toml(v)}" for k, v in keys.items())
@@ -284,7 +285,9 @@ class _RuleFile:
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
             question = meant(tier, tiers) if tiers else "no suite has a tier"
-            raise ParameterError(f"--tier {tier}: no suite of {self.name} has it; {question}")
+            raise ParameterError(
+                Given("--tier", tier), f"no suite of {self.name} has it; {question}"
+            )
         run = [entry for entry in entries if tier is None or tier in entry.suite.tier]
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         others = tuple(entry.suite.name for entry in entries if entry not in run)

@@ -17,7 +17,7 @@ from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
 from passk_cli.report.model import QUANTITIES, Column, Estimate, Sentence
 from passk_cli.report.words import first_few, p_relation, plural, series_name
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.rules import (
     ADJUSTED,
     BONFERRONI,
@@ -88,30 +88,29 @@ def parse_limits(
         except ValueError:
             number = math.nan
         if not equals or not math.isfinite(number):
-            raise ParameterError(f"{option} {text}: write METRIC=X, as in {example}")
+            raise ParameterError(Given(option, text), f"write METRIC=X, as in {example}")
         metric, part = parse(name), relative and digits.endswith("%")
         number = Relative(number) if part else number
         if amounts and number < 0:
-            raise ParameterError(f"{option} {text}: write METRIC=X with X from 0")
+            raise ParameterError(Given(option, text), "write METRIC=X with X from 0")
         if metric.unit == "share" and not 0.0 <= number <= 1.0:
-            raise ParameterError(f"{option} {text}: write METRIC=X with X from 0 to 1")
+            raise ParameterError(Given(option, text), "write METRIC=X with X from 0 to 1")
         if metric.unit == "score" and part:
             raise ParameterError(
-                f"{option} {metric.name}: a score may be negative; give a difference, without %",
+                Given(option, metric.name), "a score may be negative; give a difference, without %",
                 name="unknown-metric",
-            )
+            )  # fmt: skip
         if (metric.sign < 0) != amounts:
             other = "--max-drop" if amounts else "--max-increase"
             what = "more of it is better" if amounts else "less of it is better"
             limit = Blank(f"{metric.name}=X")
             raise ParameterError(
-                f"{option} {metric.name}: {what}",
-                name="unknown-metric",
+                Given(option, metric.name), what, name="unknown-metric",
                 settles=[Settle({other: limit, option: None}, "limits it")],
-            )
+            )  # fmt: skip
         if metric in limits:
             raise ParameterError(
-                f"{option} {metric.name} is given twice", name="contradicting-options"
+                Given(option, metric.name), "given twice", name="contradicting-options"
             )
         limits[metric] = number
     return limits

@@ -53,7 +53,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.words import first_few, plural, series_name, sized, span
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.confidence import Confidence
@@ -323,7 +323,7 @@ class RuleTable(Section[Judgement]):
             *(f"{', '.join(names)}: {text}" for text, names in lacking.items()),
         ]
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """Tasks and attempts behind the numbers, their level, and what undecided rules count as."""
         night, tests = self.night, ""
         if night is None:
@@ -347,7 +347,8 @@ class RuleTable(Section[Judgement]):
         if undecided := [line for line in self.lines if line.verdict == UNDECIDED]:
             counted = FAIL if all(line.failing for line in undecided) else PASS
             decided = night or tests or all(line.shut for line in undecided)
-            yield f"undecided counts as {counted}{'' if decided else ' (--on-undecided)'}"
+            words = f"undecided counts as {counted}"
+            yield words if decided else Hint(words, Given("--on-undecided"))
         if held := sum(len(part.there) for part in self.parts):
             yield f"{plural(held, 'task')} in quarantine"
         if night and night.book.others:
@@ -839,7 +840,7 @@ def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:
     left = f"; {plural(len(book.others), 'suite')} not in tier {book.tier}" if book.others else ""
     answer = f"{book.name} is valid: {plural(len(asked), 'suite')}{left}. No data was read."
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
-    return Report((table,), lambda: fields, VERSION, messages=tuple(over), answer=((answer,),))
+    return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=((answer,),))
 
 
 def is_given(value: Any) -> bool:
@@ -889,7 +890,7 @@ def _merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]
         return rows
     verdicts = [f"{rest.count(verdict)} {verdict}" for verdict in _ORDER if verdict in rest]
     last = replace(
-        others[most], name=f"{len(rest)} more rows", words=(Hint("--full"),), reason="",
+        others[most], name=f"{len(rest)} more rows", words=(Hint(""),), reason="",
         verdict=", ".join(verdicts), counted=Counted(0, 0, " "), details=(), rehearsed=None,
     )  # fmt: skip
     return [*others[:most], last, *passes]
@@ -1015,17 +1016,23 @@ def _within(
     first = [reason] if line and line.verdict in (FAIL, ERROR) else []
     notes = [n for n in dict.fromkeys((*first, *notes)) if n and n not in said]
     room = _LONGEST - len(said) - len(end)
-    parts: list[str] = []
+    parts: list[str | Hint] = []
     for at, note in enumerate(notes):
         rest = len(notes) - at - 1
-        if len(note) + 2 > room - (len("; 9 more notes: --full") if rest else 0):
-            parts.append(Hint(f"{plural(rest + 1, 'more note')}: --full"))
+        if len(note) + 2 > room - (len(f"; {Hint('9 more notes')}") if rest else 0):
+            parts.append(Hint(f"; {plural(rest + 1, 'more note')}"))
             break
         room -= len(note) + 2
-        parts.append(note)
-    if reason and reason not in (*parts, *first) and reason not in said and len(reason) + 2 <= room:
-        parts.append(reason)
-    return (*head, *(type(part)(f"; {part}") for part in parts), end)
+        parts.append(f"; {note}")
+    if (
+        reason
+        and f"; {reason}" not in parts
+        and reason not in first
+        and reason not in said
+        and len(reason) + 2 <= room
+    ):
+        parts.append(f"; {reason}")
+    return (*head, *parts, end)
 
 
 class Gate(Question, GateOptions):
@@ -1049,7 +1056,8 @@ class Gate(Question, GateOptions):
         }.items():  # fmt: skip
             if source is not None and there:
                 raise ParameterError(
-                    f"{option} is about the files that a file of rules names; name no others",
+                    Given(option),
+                    "it is about the files that a file of rules names; name no others",
                     name="contradicting-options",
                     settles=[Settle({option: None}, "judges these")] if question.ruled else (),
                 )
@@ -1078,15 +1086,15 @@ class Gate(Question, GateOptions):
                 held = [t.task for t in entry.suite.out if t.task in gate.must_pass]
                 if held:
                     raise ParameterError(
-                        f"--must-pass {held[0]}: this task is in quarantine; take it out of one",
-                        name="bad-rules",
-                    )
+                        Given("--must-pass", held[0]),
+                        "this task is in quarantine; take it out of one", name="bad-rules",
+                    )  # fmt: skip
                 if shared.rules.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
-                        f"--adjust {shared.rules.adjust}: suites are judged at one level together",
-                        name="invalid-method",
+                        Given("--adjust", shared.rules.adjust),
+                        "suites are judged at one level together", name="invalid-method",
                         settles=[Settle({"--adjust": name}) for name in (MAX_T, HOLM)],
-                    )
+                    )  # fmt: skip
                 gate.require_rules(first=entry.first, averaged=book.average is not None)
                 each = Asked(entry, gate, shared)
                 waits = entry.first and gate.baseline is None
@@ -1307,20 +1315,23 @@ class Gate(Question, GateOptions):
                 ],
             )
         compares = any(rule.compares for rule in self.chosen)
+        drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
+        differing = next((option for option, given in drops if given), "--no-regression")
         first_night = f' (or "{RECORD}" on a first night)' if first is not None else ""
         contradictions = (
             (self.min_by != BY_INTERVAL and not self.minimum,
-             "--min-by says how --min is judged; there is no --min", {"--min-by": None}, ""),
+             Given("--min-by"), "no rule asks for a minimum", {"--min-by": None}, ""),
             (self.max_false_alarms is not None and not self.rehearse,
-             "--max-false-alarms is about a rehearsal", {"--rehearse": True}, "makes one"),
+             Given("--max-false-alarms"), "it is about a rehearsal", {"--rehearse": True},
+              "makes one"),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             "--must-pass-rate is about --must-pass", {"--must-pass": Blank("TASKS")},
+             Given("--must-pass-rate"), "no tasks have to pass", {"--must-pass": Blank("TASKS")},
              "names them"),
             (compares and self.baseline is None and not self.rehearse and not first,
-             f"--max-drop, --max-increase and --no-regression need a baseline{first_night}",
+             Given(differing), f"it needs a baseline{first_night}",
              {"--baseline": Blank("NAME")}, "names a file or a model"),
         )  # fmt: skip
-        for there, words, options, why in contradictions:
+        for there, place, words, options, why in contradictions:
             if there:
                 settles = [Settle(options, why)]
-                raise ParameterError(words, name="contradicting-options", settles=settles)
+                raise ParameterError(place, words, name="contradicting-options", settles=settles)

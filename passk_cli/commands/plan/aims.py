@@ -11,6 +11,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.limits import whole_number
 from passk_cli.option import Option
 from passk_cli.report.words import amount_text, plural
+from passk_cli.settle import Given
 
 # Tasks and attempts per task that a design can have.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
@@ -40,7 +41,7 @@ def parse_most_tasks(given: Any) -> str:
     ('115', 'pilot')
     """
     text = str(given).strip()
-    return text if text == PILOT else str(whole_number(f"--max-tasks {text}:", text, *_TASKS))
+    return text if text == PILOT else str(whole_number(Given("--max-tasks", text), text, *_TASKS))
 
 
 def parse_budget(given: Any) -> str:
@@ -58,8 +59,9 @@ def parse_budget(given: Any) -> str:
         # A shell makes "00" of an unquoted $200, and ",000" of $1,000.
         quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
         raise ParameterError(
-            f"--budget {text}: write an amount above 0, dollars as '$200'{quoted} or 200usd,"
-            " attempts as 200attempts"
+            Given("--budget", text),
+            f"write an amount above 0, dollars as '$200'{quoted} or 200usd,"
+            " attempts as 200attempts",
         )
     return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
 
@@ -73,7 +75,7 @@ def parse_cost(given: Any) -> str:
     text = str(given).strip()
     number = text.removeprefix("$")
     if text != PILOT and not _positive(number):
-        raise ParameterError(f"--cost-per-attempt {text}: write an amount above 0, or pilot")
+        raise ParameterError(Given("--cost-per-attempt", text), "write an amount above 0, or pilot")
     return number
 
 
@@ -89,10 +91,10 @@ def _positive(number: str) -> float:
 def _sizes(option: str, given: Any, least: int, most: int) -> tuple[int, ...]:
     text = ",".join(map(str, given))
     try:
-        sizes = {whole_number(option, part, least, most) for part in text.split(",")}
+        sizes = {whole_number("", part, least, most) for part in text.split(",")}
     except ParameterError:
         raise ParameterError(
-            f"{option} {text}: whole numbers from {least} to {most:,}, as in 50,200"
+            Given(option, text), f"whole numbers from {least} to {most:,}, as in 50,200"
         ) from None
     return tuple(sorted(sizes))
 
@@ -150,14 +152,19 @@ class Aims:
         if self.budget is not None:
             parse_budget(self.budget)
         if not 0.0 < self.level < 1.0:
-            raise ParameterError(f"--level {self.level:g}: it must lie between 0 and 1, as 0.95")
+            raise ParameterError(
+                Given("--level", f"{self.level:g}"), "it must lie between 0 and 1, as 0.95"
+            )
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
-                f"--power {self.power:g}: it must lie between {1 - self.level:g} (what the test"
-                " reaches without any difference) and 1"
+                Given("--power", f"{self.power:g}"),
+                f"it must lie between {1 - self.level:g} (what the test"
+                " reaches without any difference) and 1",
             )
         if not 0.0 < self.detect < 1.0:
-            raise ParameterError(f"--detect {self.detect:g}: it must lie between 0 and 1, as 0.05")
+            raise ParameterError(
+                Given("--detect", f"{self.detect:g}"), "it must lie between 0 and 1, as 0.05"
+            )
 
     def check_budget(self) -> None:
         """ParameterError for a budget that pays for no attempt, or for too many; once its unit and
@@ -165,7 +172,7 @@ class Aims:
         if self.budget is not None and not 1 <= self.spend < 10**12:
             price = f"; an attempt costs ${self.unit_cost:.3g}" if self.in_money else ""
             problem = f"it must pay for 1 to 10¹² attempts{price}"
-            raise ParameterError(f"--budget {self.budget}: {problem}")
+            raise ParameterError(Given("--budget", self.budget), problem)
 
     @property
     def unit_cost(self) -> float | None:

@@ -29,7 +29,7 @@ from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.words import plural, series_name
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
 
@@ -281,13 +281,12 @@ def _outlook(usable: Sequence[TaskValues], correlation: float | None) -> Outlook
     if pairs := _pairs(usable):
         if correlation is not None:
             raise ParameterError(
-                "--correlation is for a pilot of one model; here it is measured",
-                name="contradicting-options",
-                settles=[
+                Given("--correlation"), "it is for a pilot of one model; here it is measured",
+                name="contradicting-options", settles=[
                     Settle({"--correlation": None}),
                     Settle({"--model": (widest.series[0],)}, "plans with one"),
                 ],
-            )
+            )  # fmt: skip
         one, other = max(pairs, key=_spread)
         names = (one.name, other.name)
         first, second = (Piloted(each.metric, each.n, each.c) for each in (one, other))

@@ -23,10 +23,10 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import amount_text, first_few, listed, plural, series_name, span
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
@@ -58,7 +58,7 @@ UNCERTAIN = Message(
     " are those of its 95 % interval.")  # fmt: skip
 CLUSTERED = Message(
     "clustered-pilot", NOTE,
-    "related tasks (--cluster {cluster}) need {times:=amount} times as many tasks for {metric}",
+    "tasks related by {cluster} need {times:=amount} times as many tasks for {metric}",
     meaning="Tasks of one cluster have something in common, so that each adds less than a task of"
     " its own. The factor is that of the variance at the pilot's attempts; the plan's clusters have"
     " the sizes of the pilot's.")  # fmt: skip
@@ -109,7 +109,7 @@ PILOT_COST = Message(
     " costs is as uncertain as this mean, and a run varies around it: one that spends the whole"
     " budget by the mean costs more about every second time.")  # fmt: skip
 MONEY_BUDGET = Message(
-    "money-budget", NOTE, "--budget {number} is dollars, as the pilot's attempts have costs",
+    "money-budget", NOTE, "the budget of {number} is dollars, as the pilot's attempts have costs",
     (
         Settle({"--budget": "{number}usd"}, "says so"),
         Settle({"--budget": "{number}attempts"}, "is attempts"),
@@ -241,7 +241,7 @@ class Choices(Section[Choice]):
         whose = f" of {self.outlook.name}" * designs.several
         return (" at ", (aims.unit_cost, Column("", "$")), f" an attempt{whose} (measured)")
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """Correlation and level that the numbers assume."""
         aims, outlook = self.designs.aims, self.outlook
         if outlook.pilot is None:
@@ -256,7 +256,7 @@ class Choices(Section[Choice]):
             yield f"correlation of models {outlook.correlation:.2g} {origin}"
         yield f"test at {100 * (1 - aims.level):.3g} %"
         if len(self.designs.outlooks) > 1:
-            yield "all metrics: --full"
+            yield Hint("all metrics")
 
     def details(self) -> Iterator[str]:
         """The pilot, and how well it knows what is planned."""
@@ -469,7 +469,7 @@ class Plan(Question, PlanOptions):
         if options.data:
             if self.mean is not None or self.spread is not None:
                 raise ParameterError(
-                    "--mean and --spread are for planning without a pilot",
+                    "a mean and a spread are for planning without a pilot",
                     name="contradicting-options",
                     settles=[Settle({"--mean": None, "--spread": None})],
                 )
@@ -487,18 +487,18 @@ class Plan(Question, PlanOptions):
             )
         if self.in_money and self.cost_per_attempt is None:
             raise ParameterError(
-                f"--budget '{self.budget}': without a pilot nothing says what an attempt costs",
-                name="no-pilot",
+                Given("--budget", self.budget),
+                "without a pilot nothing says what an attempt costs", name="no-pilot",
                 settles=[Settle({"--cost-per-attempt": Blank("X")}, "does")],
-            )
+            )  # fmt: skip
         for option, given in (
             ("--max-tasks", self.max_tasks), ("--cost-per-attempt", self.cost_per_attempt)
         ):  # fmt: skip
             if given == PILOT:
                 raise ParameterError(
-                    f"{option} pilot: there is no pilot; name its FILE, or give a number",
+                    Given(option, PILOT), "there is no pilot; name its FILE, or give a number",
                     name="no-pilot",
-                )
+                )  # fmt: skip
         read = self.cluster or options.metrics.short_tasks != "empty"
         if read or changed(options.request):
             raise ParameterError(
@@ -535,7 +535,7 @@ class Plan(Question, PlanOptions):
             raise refusal.but(DataError, settles=[*refusal.settles, self._in_attempts])
         if self.unsettled and options.once and offered:
             raise ParameterError(
-                f"--budget {self.budget}: the pilot has costs, and a pipe is read once",
+                Given("--budget", self.budget), "the pilot has costs, and a pipe is read once",
                 settles=[
                     Settle({"--budget": f"{self.budget}usd"}, "is dollars"), self._in_attempts
                 ],
@@ -577,12 +577,14 @@ class Plan(Question, PlanOptions):
 
     def unpriced(self, model: str, cost: Estimate) -> ParameterError:
         """The error of a plan of dollars for a model whose attempts have no cost, or not all."""
-        asked = f"--budget {self.budget}" if self.budget else "--cost-per-attempt pilot"
+        place = (
+            Given("--budget", self.budget) if self.budget else Given("--cost-per-attempt", PILOT)
+        )
         why = "lack their cost" if cost.value else "cost 0, as where a model has no price"
         settles = [Settle({"--cost-per-attempt": Blank("X")}, "gives one")]
         settles += [self._in_attempts] * self.unsettled
-        problem = f"{asked}: attempts of {model} {why}"
-        return ParameterError(problem, name="no-price", settles=settles)
+        problem = f"attempts of {model} {why}"
+        return ParameterError(place, problem, name="no-price", settles=settles)
 
     @property
     def _in_attempts(self) -> Settle:

@@ -22,7 +22,7 @@ from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report, Sentence
 from passk_cli.report.words import listed, plural, series_name
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_between
 from passk_cli.study.history import read_history, setups
 from passk_cli.study.section import view
@@ -45,7 +45,8 @@ def parse_date(text: Any) -> str:
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
         raise ParameterError(
-            f"--date {text}: write a time of the years 1 to 9999 in UTC, as 2026-11-23T04:00Z"
+            Given("--date", text),
+            "write a time of the years 1 to 9999 in UTC, as 2026-11-23T04:00Z",
         ) from None
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -59,7 +60,7 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     names = split(value)
     if wrong := [name for name in names if name not in AMOUNTS]:
         raise ParameterError(
-            f"--with {wrong[0]}: a history keeps what attempts took: {', '.join(AMOUNTS)}"
+            Given("--with", wrong[0]), f"a history keeps what attempts took: {', '.join(AMOUNTS)}"
         )
     return names
 
@@ -109,14 +110,15 @@ class Record(Question, RecordOptions):
             raise ParameterError(problem, name="bad-output", settles=settles)
         if options.request.price and "cost" not in self.columns:
             raise ParameterError(
-                "--price: it is for costs, and none are kept",
+                Given("--price"), "it is for costs, and none are kept",
                 name="contradicting-options",
                 settles=[Settle({"--with": ("cost",)}, "keeps them"), Settle({"--price": None})],
-            )
+            )  # fmt: skip
         for name in options.request.by:
             if name.lower() in RESERVED:
                 raise ParameterError(
-                    f"--by {name}: a history has a column of that name; rename it in the data",
+                    Given("--by", name),
+                    "a history has a column of that name; rename it in the data",
                     name="reserved-column",
                 )
         own = Path(self.to).resolve()
@@ -124,10 +126,10 @@ class Record(Question, RecordOptions):
             path = Path(split_label(argument)[1]).resolve()
             if own == path or (path.is_dir() and own.is_relative_to(path)):
                 raise ParameterError(
-                    f"--to {self.to} lies in {argument}, so that it would be read as results;"
-                    " name a history elsewhere",
-                    name="bad-output",
-                )
+                    Given("--to", self.to),
+                    f"it lies in {argument}, so that it would be read as results;"
+                    " name a history elsewhere", name="bad-output",
+                )  # fmt: skip
         # Costs at other prices are other costs.
         prices = (
             f"{name}: {each.input:g}, {each.output:g}" + ("" if each.cached is None else

@@ -139,7 +139,7 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     standings = {} if page.baseline_name else _standings(page, rows, independent)
     section = MacroAverages(page, rows, kinds, independent, standings)
     (table,) = section.tables()
-    report = Report((table,), lambda: table, " · ".join(section.context()))
+    report = Report((table,), lambda: table, tuple(section.context()))
     places = {metric: each.places for metric, each in standings.items()}
     board, ranked = leaderboard(report, places)
 

@@ -14,7 +14,7 @@ from passk_cli.near import meant
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import TaskGrid
 from passk_cli.report.words import natural
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.flips import strips_of
 
 # Longer strips than these, in all, are shown as passes of attempts: they would be most of a page.
@@ -68,10 +68,10 @@ def _first_attempt(counts: Counts) -> int:
         if np.all(bag.count == 1) and np.array_equal(numbers - first, within):
             return int(first)
     raise ParameterError(
-        "--link: {attempt} needs attempts that are numbered in the data, from the same first number"
-        " and without holes",
-        settles=[Settle({"--link": None})],
-    )
+        Given("--link"),
+        "{attempt} needs attempts that are numbered in the data, from the same first number"
+        " and without holes", settles=[Settle({"--link": None})],
+    )  # fmt: skip
 
 
 def check_link(link: str, groups: Collection[str]) -> None:
@@ -80,13 +80,13 @@ def check_link(link: str, groups: Collection[str]) -> None:
     unknown = next((name for name in _FIELD.findall(link) if name not in known), None)
     if unknown is not None:
         question = meant(unknown, [f"{{{name}}}" for name in known])
-        raise ParameterError(f"--link: no field {{{unknown}}}; {question}")
+        raise ParameterError(Given("--link"), f"no field {{{unknown}}}; {question}")
     if "{task}" not in link:
-        raise ParameterError(f"--link {link}: it leads to no task; add {{task}}")
+        raise ParameterError(Given("--link", link), "it leads to no task; add {task}")
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):
         raise ParameterError(
-            f"--link {link}: this is no address of a page; begin with https:// or a folder beside"
-            " the report"
+            Given("--link", link),
+            "this is no address of a page; begin with https:// or a folder beside the report",
         )
 
 

@@ -75,10 +75,7 @@ class Part:
             chosen = page.models[: self.most]
             if page.baseline_name is not None and page.baseline_name not in chosen:
                 chosen.append(page.baseline_name)
-            limits = (
-                f"About the first {len(chosen)} of {len(page.models):,} models; --model"
-                " chooses others."
-            )
+            limits = f"About the first {len(chosen)} of {len(page.models):,} models."
         if not present <= set(chosen):
             series = [each if each[0] in chosen else None for each in counts.series]
             counts = counts.regrouped(series, counts.group_names)

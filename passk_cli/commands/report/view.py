@@ -37,7 +37,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.copies import require_no_copies
 from passk_cli.study.extremes import groups_named
 from passk_cli.study.section import VERSION
@@ -58,10 +58,10 @@ class OnePage(Question, ReportOptions):
         request = super().request(options)
         if self.link and self.board:
             raise ParameterError(
-                "--link: a leaderboard alone has no tasks that lead to transcripts",
+                Given("--link"), "a leaderboard alone has no tasks that lead to transcripts",
                 name="contradicting-options",
                 settles=[Settle({"--link": None}), Settle({"--board": None})],
-            )
+            )  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
         return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
@@ -103,9 +103,9 @@ class OnePage(Question, ReportOptions):
         )
         if self.baseline is not None and self.baseline not in models:
             raise ParameterError(
-                f"--baseline {self.baseline}: no such model; {meant(self.baseline, models)}",
-                name="no-such-model",
-            )
+                Given("--baseline", self.baseline),
+                f"no such model; {meant(self.baseline, models)}", name="no-such-model",
+            )  # fmt: skip
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
         whole = page.ask("estimate", page.counts)
         parts = (DIFFERENCES,) if self.board else OF_A_GROUP
@@ -218,16 +218,16 @@ def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Co
     return further
 
 
-def _method(estimates: Report, compared: Report | None) -> str:
-    """The data and the tests that a leaderboard rests on, in a line."""
-    parts = estimates.context.split(" · ")
+def _method(estimates: Report, compared: Report | None) -> tuple[str, ...]:
+    """The data and the tests that a leaderboard rests on, for a line."""
+    parts = [part for part in estimates.context if isinstance(part, str)]
     if compared is not None:
-        shared = [part.removeprefix("~ or ") for part in compared.context.split(" · ")]
+        own = (part for part in compared.context if isinstance(part, str))
+        shared = [part.removeprefix("~ or ") for part in own]
         # Where models share all tasks, these are counted once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
-    kept = [part for part in dict.fromkeys(parts) if "--full" not in part and part != VERSION]
-    return " · ".join((*kept, VERSION))
+    return (*(part for part in dict.fromkeys(parts) if part != VERSION), VERSION)
 
 
 def _of_part(said: Said, command: str) -> Said:

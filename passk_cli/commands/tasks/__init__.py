@@ -9,6 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
+from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 
 
@@ -16,7 +17,7 @@ def parse_rate(value: Any) -> float:
     """A rate between 0 and 1; ParameterError for another."""
     rate = float(value)
     if not 0.0 < rate < 1.0:
-        raise ParameterError(f"--always {value}: it must lie between 0 and 1, as 0.95 does")
+        raise ParameterError(Given("--always", value), "it must lie between 0 and 1, as 0.95 does")
     return rate
 
 

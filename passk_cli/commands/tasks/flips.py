@@ -16,6 +16,7 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import ALWAYS, FULL, ChangedTasks, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import p_relation, plural, series_name, sized, span
+from passk_cli.settle import Given
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
 from passk_cli.study.section import Section, data_field, view
@@ -342,16 +343,16 @@ def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[ChangedTasks]
 
 def flips_report(study: Study, rows: int) -> Report:
     """Every model of the data against another run or model."""
-    pairs, against = pairs_of(study), study.decided["against"]
+    pairs, against = pairs_of(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
-            f"--against {against}: no model of the data is there as well, in the same groups",
-            name="no-such-model",
-        )
+            Given("--against", against),
+            "no model of the data is there as well, in the same groups", name="no-such-model",
+        )  # fmt: skip
     every = find_flips(pairs, study.confidence.level)
     if not any(flips.tasks for flips in every):
         raise ParameterError(
-            f"--against {against}: no task that both have", name="nothing-to-compare"
+            Given("--against", against), "no task that both have", name="nothing-to-compare"
         )
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]

@@ -119,9 +119,10 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     by_group = grouped(range(len(counts.series)), lambda s: counts.series[s][1:])
     largest, tasks_in_all = max(map(len, by_group.values())), len(counts.tasks)
     refuse_many(
-        f"{largest:,} models at {tasks_in_all:,} tasks: pairs of a model and a task",
+        "pairs of a model and a task",
         largest * tasks_in_all, max(MOST_EMPTY, 4 * len(counts.n)),
         Settle({"--model": Blank("NAME")}, "names some models"),
+        place=f"{largest:,} models at {tasks_in_all:,} tasks",
     )  # fmt: skip
     rates = []
     for group in by_group.values():

@@ -43,9 +43,20 @@ from passk_cli.files.sources.arguments import name_beside, paths_of
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.single import MOST_NEEDED, passes_needed
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Limits, Report, Sentence, Table
+from passk_cli.report.model import (
+    ALWAYS,
+    FULL,
+    Column,
+    Estimate,
+    Hint,
+    Limits,
+    Report,
+    Sentence,
+    Table,
+)
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
+from passk_cli.settle import Given
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
@@ -136,12 +147,12 @@ class PassesOfTasks(Section[ByPasses]):
         else:
             yield (f"{start}; {passed:,} passed every attempt, {failed:,} failed every attempt.",)
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         n = self.study.counts.n
         yield sized([len(n)], n.tolist())
         if all(passes.limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
-        yield "each task: --full"
+        yield Hint("each task")
 
     def plots(self) -> tuple[Plot, ...]:
         """A histogram: tasks by their passes."""
@@ -217,9 +228,9 @@ class FlakyModels(Section[ClassesOfModel]):
             yield (f"Flaky tasks per model: {least:,} to {most:,} of {tasks:,}, most for {who}.",)
         yield agreed(self.study)
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         yield sized([model.number for model in self.records], self.study.counts.n.tolist())
-        yield "each task: --full"
+        yield Hint("each task")
 
 
 def agreed(study: Study) -> Sentence:
@@ -404,10 +415,10 @@ class MatrixOfModels(Section[MatrixRow]):
     def answer(self) -> Iterator[Sentence]:
         yield agreed(self.study)
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         yield "best models and easiest tasks first"
         if more := len(self.models) - self.parts[:2][-1][1]:
-            yield f"{plural(more, 'more model')}: --full"
+            yield Hint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
         """As many models beside one another as a screen has columns for, and the next ones below;
@@ -557,7 +568,8 @@ def suspects_report(study: Study, rows: int) -> Report:
     most = max(task.models for task in records)
     if most < FEWEST:
         raise ParameterError(
-            f"--suspects: it needs {FEWEST} models, whose results at each task are compared with"
+            Given("--suspects"),
+            f"it needs {FEWEST} models, whose results at each task are compared with"
             f" their results at all others; there {'is' if most == 1 else 'are'} {most}",
             name="nothing-to-compare",
         )
@@ -595,9 +607,9 @@ class EachTask(Question, TasksOptions):
         asked = [name for name, given in views.items() if given]
         if len(asked) > 1:
             raise ParameterError(
-                f"{' and '.join(asked)} are views of their own; give one of them",
+                Given(asked[0]), "it is a view of its own; give no other",
                 name="contradicting-options",
-            )
+            )  # fmt: skip
         if self.against is None:
             return super().study(options, read)
         runs = Runs.apart(options.files, self.against)

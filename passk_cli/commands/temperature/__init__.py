@@ -9,6 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option, split
+from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics, parse_k
 from passk_cli.study.rules import Rules
@@ -20,7 +21,7 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
     try:
         return tuple(dict.fromkeys(map(float, parts)))
     except ValueError:
-        raise ParameterError(f"--spread {','.join(parts)}: write numbers, as 4,16") from None
+        raise ParameterError(Given("--spread", ",".join(parts)), "write numbers, as 4,16") from None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
@@ -53,10 +53,9 @@ def by_temperature(counts: Counts, column: str) -> Counts:
         values = {series[1 + counts.group_names.index(TEMPERATURE)] for series in counts.series}
         settle = Settle({"--temperature": TEMPERATURE, "--by": None})
         raise ParameterError(
-            f"--by {TEMPERATURE}: the output's column of that name holds {column}",
-            name="reserved-column",
-            settles=[settle] * all(map(_PLAIN.fullmatch, values)),
-        )
+            Given("--by", TEMPERATURE), f"the output's column of that name holds {column}",
+            name="reserved-column", settles=[settle] * all(map(_PLAIN.fullmatch, values)),
+        )  # fmt: skip
     others = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     return counts.regrouped(
         [

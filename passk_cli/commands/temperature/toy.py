@@ -213,7 +213,7 @@ def _report(
         rows=lambda: Table(
             tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows]
         ),
-        context=f"{_CONTEXT} · {VERSION}", details="exact sums", messages=tuple(messages),
+        context=(_CONTEXT, VERSION), details="exact sums", messages=tuple(messages),
         signature={"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
         draw=plots, answer=answer,
     )  # fmt: skip

@@ -31,7 +31,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import listed, series_name
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
@@ -397,7 +397,7 @@ def parse_families(value: Any) -> tuple[str, ...]:
     for family in families:
         if family not in FAMILIES:
             problem = f"no family {family!r}; {meant(family, FAMILIES)}"
-            raise ParameterError(f"--toy {','.join(families)}: {problem}")
+            raise ParameterError(Given("--toy", ",".join(families)), problem)
     return families
 
 
@@ -418,20 +418,23 @@ class Temperature(Question, TemperatureOptions):
         for group in (options.request, options.rules, options.confidence, options.metrics):
             needless += changed(group)
         own = [name for name in given if name not in ("-k", "--temperature")]
-        refusal, settle = "", _TOY
+        option, refusal, settle = "", "", _TOY
         if not self.toy:
-            refusal = f"{own[0]} is for the toy model" if own else ""
+            if own:
+                option, refusal = own[0], "it is for the toy model"
             settle = Settle(dict.fromkeys(own)) if options.data else _TOY
         elif needless:
             refusal = "the toy model reads no data, draws nothing and has pass@k only"
             settle = Settle({name: None for name in needless if name.startswith("-")})
         elif self.gamma is not None and "power-law" not in self.toy:
-            refusal, settle = "--gamma is for --toy power-law", Settle({"--gamma": None})
+            refusal = "a shape of the tail is for the family power-law"
+            settle = Settle({"--gamma": None})
         elif self.fit and (self.spread or self.k):
-            refusal = "--fit uses the k and spreads of the article"
+            refusal = "a fit uses the k and spreads of the article"
             settle = Settle({"-k": None, "--spread": None})
         if refusal:
-            raise ParameterError(refusal, name="contradicting-options", settles=[settle])
+            place = Given(option) if option else ""
+            raise ParameterError(place, refusal, name="contradicting-options", settles=[settle])
         if not self.toy and not options.data:
             raise ParameterError("no FILE; give result files", name="no-files", settles=[_TOY])
         if not self.toy:

@@ -32,7 +32,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import DrawnP, p_relation, plural, series_name, span
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import (
     KEYS,
@@ -135,14 +135,16 @@ def parse_metric(name: str) -> str:
     'median-cost'
     """
     if "," in name:
-        raise ParameterError(f"--metric {name}: a course is of one metric; ask for each on its own")
+        raise ParameterError(
+            Given("--metric", name), "a course is of one metric; ask for each on its own"
+        )
     metric = parse(name)
     if metric != _PASSES and not metric.kind.quantity:
         raise ParameterError(
-            f"--metric {metric.name}: there is a course of pass@1 and of what attempts took,"
-            f" {', '.join(AMOUNTS)}; a history has nothing else",
-            name="unknown-metric",
-        )
+            Given("--metric", metric.name),
+            f"there is a course of pass@1 and of what attempts took,"
+            f" {', '.join(AMOUNTS)}; a history has nothing else", name="unknown-metric",
+        )  # fmt: skip
     return metric.name
 
 
@@ -500,13 +502,12 @@ class Trend(Question, TrendOptions):
         _ = confidence.method
         if confidence.level not in _LEVELS:
             raise ParameterError(
-                f"--level {confidence.level:g}: the rate of false changes is set for 0.9, 0.95 and"
-                " 0.99",
-                name="invalid-method",
+                Given("--level", f"{confidence.level:g}"),
+                "the rate of false changes is set for 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[
                     Settle({"--level": min(_LEVELS, key=lambda own: abs(own - confidence.level))})
                 ],
-            )
+            )  # fmt: skip
         metric = parse(self.metrics)
         attempts = (metric.kind.needs,) if metric.kind.needs else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)

@@ -14,7 +14,7 @@ from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.request import parse_tasks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 # Where an order comes from.
 LIST, DATASET = "list", "dataset"
@@ -28,10 +28,10 @@ def parse_order(value: Any) -> tuple[str, ...]:
     if value == [COMPLETION] and not os.path.isfile(COMPLETION):
         return (COMPLETION,)
     if len(value) == 1 and isinstance(value[0], str) and not os.path.isfile(value[0]):
-        raise ParameterError(f"--order {not_there(value[0])}", name="no-such-file")
+        raise ParameterError(Given("--order"), str(not_there(value[0])), name="no-such-file")
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
-        raise ParameterError("--order: a task is there twice")
+        raise ParameterError(Given("--order"), "a task is there twice")
     return names
 
 
@@ -81,7 +81,8 @@ def order_of(given: Sequence[str], counts: Counts, planned: int | None) -> tuple
         )  # fmt: skip
     if planned is not None and planned > len(order):
         raise ParameterError(
-            f"--planned {planned}: the order of the {kind} has {plural(len(order), 'task')}",
+            Given("--planned", str(planned)),
+            f"the order of the {kind} has {plural(len(order), 'task')}",
             name="contradicting-options", settles=[Settle({"--planned": len(order)})],
         )  # fmt: skip
     return [*order], kind

@@ -19,7 +19,7 @@ from passk_cli.files.sources.arguments import split_label
 from passk_cli.inference.boundary import boundary
 from passk_cli.limits import refuse_many
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 SCHEMA = "passk-looks/1"
 # The recursion of a boundary takes two seconds for as many.
@@ -49,7 +49,7 @@ class Plan:
         """
         plan = cls(planned, attempts, every or -(-planned // _USUAL), alpha)
         fewer = Settle({"--every": -(-planned // MOST_LOOKS)}, "makes fewer")
-        refuse_many(f"--every {every}: looks", len(plan.sizes), MOST_LOOKS, fewer)
+        refuse_many("looks", len(plan.sizes), MOST_LOOKS, fewer, place=Given("--every", str(every)))
         return plan
 
     @property

@@ -30,9 +30,9 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.near import meant
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report, Sentence, Table
+from passk_cli.report.model import Hint, Report, Sentence, Table
 from passk_cli.report.words import plural
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, FAIL, PASS
 from passk_cli.study.section import data_field, view
@@ -134,7 +134,7 @@ class Looked(RuleTable):
         for sentence in super().answer():
             yield (f"{after}, ", *sentence)
 
-    def context(self) -> Iterator[str]:
+    def context(self) -> Iterator[str | Hint]:
         """The tasks that were counted, the levels, and whose order it is."""
         plan, last = self.run.plan, self.last
         if last is not None:
@@ -146,9 +146,8 @@ class Looked(RuleTable):
         yield f"look {len(self.looks)} of {len(plan.sizes)}"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
         yield order.get(self.run.course.kind, "order of completion")
-        yield from (
-            part for part in super().context() if part.startswith("undecided") and self.ended
-        )
+        if self.ended:
+            yield from (part for part in super().context() if str(part).startswith("undecided"))
 
     def messages(self) -> Iterator[Said]:
         """Those of the gate, and what the order and an early stop mean."""
@@ -227,7 +226,8 @@ class Watch(Question, WatchOptions):
             given = {**own, **over}
         elif asked.suite is not None:
             raise ParameterError(
-                f"--suite {asked.suite}: it is about a file of rules", name="contradicting-options",
+                Given("--suite", asked.suite), "it is about a file of rules",
+                name="contradicting-options",
                 settles=[Settle({"--rules": Blank("FILE")}, "names it")],
             )  # fmt: skip
         question, options = super().ask(given, source, needed=True)
@@ -236,16 +236,20 @@ class Watch(Question, WatchOptions):
         question.gate.require_rules()
         if question.min_by != BY_INTERVAL:
             raise ParameterError(
-                f"--min-by {question.min_by}: a look is judged by its interval", name="bad-rules"
+                Given("--min-by", question.min_by),
+                "a look is judged by its interval",
+                name="bad-rules",
             )
         if question.follow and options.once:
             raise ParameterError(
-                "--follow: what comes through a pipe is read once; name a file",
+                Given("--follow"),
+                "what comes through a pipe is read once; name a file",
                 name="contradicting-options",
             )
         if question.planned is None and question.order == (COMPLETION,):
             raise ParameterError(
-                f"--order {COMPLETION}: it does not say how many tasks the plan has",
+                Given("--order", COMPLETION),
+                "it does not say how many tasks the plan has",
                 name="contradicting-options",
                 settles=[Settle({"--planned": Blank("N")}, "says it")],
             )
@@ -408,7 +412,8 @@ def _suite(path: str, name: str | None) -> SuiteEntry:
         )  # fmt: skip
     if name not in entries:
         raise ParameterError(
-            f"--suite {name}: {path} has no such suite; {meant(name, entries)}",
+            Given("--suite", name),
+            f"{path} has no such suite; {meant(name, entries)}",
             name="no-such-suite",
         )
     return entries[name]

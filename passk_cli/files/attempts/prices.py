@@ -21,7 +21,7 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import models_kept
 from passk_cli.files.request import Request, fits
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.toml import read_toml
 
 # What prices are of, and the role of each.
@@ -87,14 +87,15 @@ def require_all(request: Request, models: Sequence[str]) -> None:
     if "cost" not in request.attempts:
         asked = Settle({"--metric": ("cost",)}, "asks for them")
         raise ParameterError(
-            "--price is for costs, and nothing here asks for them",
+            Given("--price"), "it is for costs, and nothing here asks for them",
             name="contradicting-options",
             settles=[Settle({"--price": None}), *[asked] * (not without)],
-        )
+        )  # fmt: skip
     if without:
         more = f" and {len(without) - 1} more" if len(without) > 1 else ""
         raise ParameterError(
-            f"--price: no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
+            Given("--price"),
+            f"no price for {without[0]}{more}; there are prices for {', '.join(prices)}",
             name="no-price",
             settles=[Settle({"--exclude-model": tuple(without)}, "leaves out what has none")]
             * (len(without) < len({*models})),

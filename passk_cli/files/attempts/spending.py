@@ -23,7 +23,7 @@ from passk_cli.files.roles import EACH, PASS_WORDS, UNITS, addends, spelled
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.text import first_few, plural
 
 NOUNS = {
@@ -152,7 +152,7 @@ AMOUNT_READ = Message(
 )  # fmt: skip
 PRICED_TOKENS = Message(
     "priced-tokens", NOTE,
-    "cost is computed from tokens at the prices of --price{?cached|; {cached}}", "",
+    "cost is computed from tokens at the prices given{?cached|; {cached}}", "",
     "The cost of an attempt is its input and output tokens times the prices given, per million."
     " Cached tokens are a part of the input, and cost as much where no price of theirs is given.",
 )  # fmt: skip
@@ -285,7 +285,7 @@ def _with_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
         more = f"; {plural(int(empty.sum()), 'task')} like that" if empty.sum() > 1 else ""
         problem = f"no attempt of {' '.join(series)} at task {task} has a {NOUNS[role]}{more}"
         raise DataError(
-            "--missing-cost mean", problem, name="missing-cost", settles=WITHOUT_AMOUNTS
+            Given("--missing-cost", "mean"), problem, name="missing-cost", settles=WITHOUT_AMOUNTS
         )
     mean = total / np.maximum(known, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))

@@ -34,7 +34,7 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.outcomes.counts import TOO_MANY
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.text import plural, shortened
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ def _wrong_condition(message: str, request: Request) -> ParameterError:
     if "Cannot compare values" in message or "Cannot mix values" in message:
         problem = "a text is compared with a number or a truth value"
         remedy = "put the value in quotes ('0'), or write TRY_CAST(COLUMN AS DOUBLE) for the column"
-    return ParameterError(f"--where {request.where}: {problem}; {remedy}", name="bad-condition")
+    return ParameterError(
+        Given("--where", request.where), f"{problem}; {remedy}", name="bad-condition"
+    )
 
 
 class _BadRow(NamedTuple):

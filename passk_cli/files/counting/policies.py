@@ -144,7 +144,7 @@ def decide(
         order=next(iter(attempts.orders)) if len(attempts.orders) == 1 else (),
         reasons={model: dict(each) for model, each in reasons.items()},
         runs={request.called(model): number for model, number in attempts.runs.items()},
-        foreign=tuple(error.place for error in (*attempts.refused, *attempts.foreign)),
+        foreign=tuple(str(error.place) for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
     )
     undecided = cells["missing"][attempted].astype(np.int64)

@@ -28,7 +28,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.sources.ledger import Ledger
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, Said
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 
 UNCHANGED_FILES = Message(
     "unchanged-files", NOTE, "{unread} of {files:file} unchanged and not read", "",
@@ -171,9 +171,11 @@ def require_files(sources: Sequence[Source], request: Request) -> None:
     problem = ""
     once = next((source.name for source in sources if not source.origin), None)
     if request.engine != "duckdb":
-        problem = f"--resume: --engine {request.engine} keeps no counts"
+        problem = f"{request.engine} keeps no counts"
     elif once is not None:
-        problem = f"--resume: {once} cannot be read again by a later run; write it to a file"
+        problem = f"{once} cannot be read again by a later run; write it to a file"
     if problem:
         settles = [Settle({"--resume": None})]
-        raise ParameterError(problem, name="contradicting-options", settles=settles)
+        raise ParameterError(
+            Given("--resume"), problem, name="contradicting-options", settles=settles
+        )

@@ -463,7 +463,7 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
             return RECORD.table(file)
         # A dotted name means itself where there is such a key.
         if file.form not in ("object", "array", "lines"):
-            problem = f"--records {key} looks inside JSON"
+            problem = f"records are looked for at {key}, in JSON"
             raise NoResults(file.source.name, problem, "this file is none", name="unknown-format")
         whole = (
             key in file.keys and "." in key and any(entry.key == key for entry in _entries(file))

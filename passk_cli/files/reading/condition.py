@@ -12,6 +12,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Layout
 from passk_cli.limits import is_nested
 from passk_cli.near import meant, there_are
+from passk_cli.settle import Given
 
 _QUOTES = " (text goes between single quotes)"
 _WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
@@ -40,8 +41,8 @@ def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Lay
     absent = [n for n in names if n not in columns]
     if absent:
         question = meant(absent[0], sorted(columns), there_are(sorted(columns)) + _QUOTES)
-        problem = f"--where {where}: no column {absent[0]!r}; {question}"
-        raise ParameterError(problem, name="no-such-column")
+        problem = f"no column {absent[0]!r}; {question}"
+        raise ParameterError(Given("--where", where), problem, name="no-such-column")
     return names
 
 
@@ -53,22 +54,25 @@ def names_in(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     if tree["error"]:
         syntax = tree["error_type"] == "parser"
         problem = f"{tree['error_message']}{_WORDS}" if syntax else "not one expression"
-        raise ParameterError(f"--where {where}: {problem}; {CONDITION}", name="bad-condition")
+        raise ParameterError(
+            Given("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
+        )
     if _without_condition(tree) != _without_condition(_parsed(con, "true")):
         raise ParameterError(
-            f"--where {where}: not one expression; {CONDITION}", name="bad-condition"
+            Given("--where", where), f"not one expression; {CONDITION}", name="bad-condition"
         )
     # One could name tables, files and addresses.
     if any(_nodes(tree, "SUBQUERY")):
         raise ParameterError(
-            f"--where {where}: no SELECT and no tables here; {CONDITION}", name="bad-condition"
-        )
+            Given("--where", where), f"no SELECT and no tables here; {CONDITION}",
+            name="bad-condition",
+        )  # fmt: skip
     # Nor may a value depend on chance, time or settings, or fill the memory.
     called = {str(node["function_name"]) for node in _nodes(tree, "FUNCTION")}
     if others := sorted(called - _OPERATORS - FUNCTIONS):
         problem = f"{others[0]}() is not among the functions of a condition"
         remedy = meant(others[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}")
-        raise ParameterError(f"--where {where}: {problem}; {remedy}", name="bad-condition")
+        raise ParameterError(Given("--where", where), f"{problem}; {remedy}", name="bad-condition")
     return list(dict.fromkeys(node["column_names"][0] for node in _nodes(tree, "COLUMN_REF")))
 
 
@@ -111,14 +115,14 @@ def _parsed(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     The line break ends a comment, which else would swallow what our statements say after it.
     """
     statement = f"SELECT 1 WHERE ({where}\n)"
-    deep = f"--where {where}: nested too deeply; {CONDITION}"
+    place, deep = Given("--where", where), f"nested too deeply; {CONDITION}"
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
     try:
         parsed: dict[str, Any] = json.loads(tree)
     except RecursionError:
-        raise ParameterError(deep, name="bad-condition") from None
+        raise ParameterError(place, deep, name="bad-condition") from None
     if is_nested(parsed, _MOST_LEVELS):
-        raise ParameterError(deep, name="bad-condition")
+        raise ParameterError(place, deep, name="bad-condition")
     return parsed
 
 

@@ -60,7 +60,7 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.limits import MOST_COLUMNS
 from passk_cli.message import WARNING, Message, Said
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:
@@ -252,10 +252,9 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
     if request.outcome is not None:
         if "outcome" in request.fields:
             raise ParameterError(
-                "--outcome and --field outcome=… are the same; give one",
-                name="contradicting-options",
-                settles=[Settle({"--outcome": None})],
-            )
+                Given("--outcome", request.outcome), "a field names the outcome as well; give one",
+                name="contradicting-options", settles=[Settle({"--outcome": None})],
+            )  # fmt: skip
         fields["outcome"] = request.outcome
     if request.threshold and "score" in fields and "outcome" not in fields:
         # The score that is judged is the outcome.
@@ -290,7 +289,7 @@ def require_inside(
     """
     if request.template is None or request.template.columns(source.name) is not None:
         return
-    problem = f"its path does not end like --path {request.template.text}"
+    problem = f"its path does not end like {request.template.text}"
     remedy = "write * for what differs and **/ for folders, or leave it out"
     error = NoResults(source.name, problem, remedy, name="bad-path")
     own = {name: of for name, of in kinds.items() if name not in request.template.names}
@@ -313,7 +312,7 @@ def _require_read(
     attempts.foreign += [each for each in unread if each not in held] if batches else []
     first = next(iter(held), None)
     if first is not None and batches:
-        names = [each.place for each in held if each.name == first.name]
+        names = [str(each.place) for each in held if each.name == first.name]
         every = len(names) + sum(len(batch.sources) for batch in batches)
         several = f": {first_few(names)}" if len(names) > 1 else ""
         problem = f"{first.problem} ({len(names):,} of {every:,} files{several})"
@@ -532,6 +531,10 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
         problem = "neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         raise NoResults(source.name, problem, remedy, name="unknown-format")
+    if len(names) > 2 and sum(map(bool, header)) == 1:
+        below = next((line for line, row in rows if len(row) == len(names) and all(row)), 2)
+        problem = "a title, not the names of columns"
+        raise NoResults(f"{source.name}:1", problem, f"remove what stands above line {below}")
     require_distinct(source.name, names)
     filled = [row for _, row in islice(rows, 200) if row][:100]
     kinds = {

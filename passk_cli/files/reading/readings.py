@@ -41,7 +41,8 @@ from passk_cli.files.roles import (
     words,
 )
 from passk_cli.files.sources.arguments import comes_once
-from passk_cli.near import did_you_mean, nearest
+from passk_cli.files.sources.paths import layout_template
+from passk_cli.near import did_you_mean, meant, nearest, there_are
 from passk_cli.settle import Blank, Settle
 from passk_cli.text import first_few, plural
 
@@ -532,7 +533,7 @@ def proposed(
     # Of what attempts took or said no reading knows.
     if (wrong or error.name != "no-such-column") and not offered - {*ROLE_WORDS, "n", "c"}:
         try:
-            structures = beginning(error.place, con, sources, request)
+            structures = beginning(str(error.place), con, sources, request)
         except DataError as refusal:
             return refusal if error.name == "unknown-format" else error
         if error.name in ("no-task-column", "no-outcome-column"):
@@ -555,6 +556,19 @@ def proposed(
         known = [settle.options.get("--records") for settle in settles]
         unknown = [s for s in error.settles if s.options.get("--records", "") not in known]
         settles += _readable(unknown, request, read)
+    if error.name == "no-outcome-column" and not (settles or question):
+        settles = _readable([*_aggregated(structures)], request, read)
+    amount = next((role for role in request.attempts if role in UNITS), "")
+    if amount and not (settles or question):
+        # What attempts took may be missing beside what they were.
+        settles, question = _settled(
+            ranked, replace(request, attempts=()), read, 0.6 * len(sources)
+        )
+        settles = [s.merged(Settle({"--field": {amount: Blank("COLUMN")}}, "names it"))
+                   for s in settles[:1]]  # fmt: skip
+    template = layout_template([s.path for s in sources if s.frame is None])
+    if template and error.name == "no-task-column" and not (settles or question):
+        settles = _readable([Settle({"--path": template})], request, read)
     pair = next((pair for each in structures for pair in _agreeing(each.columns)), ())
     if error.name in ("no-task-column", "no-outcome-column") and pair and not settles:
         agree = "an attempt passes where {} agrees with {}? write a column that says so"
@@ -565,6 +579,12 @@ def proposed(
         # A word that is nearly right says what is to be read.
         settles = [s for s in settles if near[0] in s.options.get("--field", {}).values()][:1]
         return error.but(type(error), remedy=did_you_mean(near), settles=settles)
+    if absent:
+        # One wrong word is answered by one line.
+        settles = settles[:1]
+    elif other := "" if settles or question else _absent(request, structures):
+        problem, remedy = f"no column {other!r}", meant(other, columns, there_are(columns))
+        return DataError(error.place, problem, remedy, name="no-such-column")
     # Beside its own remedies stands what else may be done.
     own = error.name == "no-results" and all("--skip-bad" in each.options for each in settles)
     remedy = question or error.words * (not settles or own)
@@ -577,6 +597,24 @@ def proposed(
         sought = f"nested fields were looked for in the first {ROWS:,} records"
         remedy = "; ".join(filter(None, [remedy, sought]))
     return error.but(type(error), remedy=remedy, settles=settles)
+
+
+def _aggregated(structures: Sequence[Structure]) -> Iterator[Settle]:
+    """Counts and sums of a column as attempts and passes, as a groupby of pandas leaves them."""
+    for columns in (structure.columns for structure in structures):
+        numbers = {p: c.numbers for p, c in columns.items() if c.numbers and "" not in c.texts}
+        for (n, counts), (c, sums) in product(numbers.items(), repeat=2):
+            named = words(n) & {"count", "size"} and "sum" in words(c)
+            alike = words(n) - {"count", "size"} == words(c) - {"sum"} or leaf(n) == "size"
+            if named and alike and all(a >= b >= 0 for a, b in zip(counts, sums, strict=True)):
+                yield Settle({"--field": {"n": n, "c": c}}, "are attempts and passes")
+
+
+def _absent(request: Request, structures: Sequence[Structure]) -> str:
+    """The first column of those that split, pool or group that no structure has; "" for none."""
+    there = {each for s in structures for path in s.columns for each in (path, leaf(path))}
+    asked = (*request.by, *request.pool, *filter(None, [request.cluster]))
+    return next((name for name in asked if structures and name not in there), "")
 
 
 def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
@@ -623,6 +661,8 @@ def _settled(
                 tallies = ", ".join(f"{path} ({column.tally})" for path, column in flags.items())
                 fields = {**own.get("--field", {}), "outcome": Blank("COLUMN")}
                 which = f"which says that an attempt passed: {tallies}?"
+                if reading.question == "name":
+                    which += " where each is of a model, write a row per model and task"
                 return [Settle({**own, "--field": fields}, "reads it")], which
             if len(either) == 2:
                 return either, ""

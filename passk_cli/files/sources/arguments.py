@@ -32,6 +32,7 @@ from passk_cli.files.sources.source import (
     without_suffixes,
 )
 from passk_cli.near import did_you_mean, nearest, there_are
+from passk_cli.settle import Given
 from passk_cli.text import decoded, name_of
 
 # What rows of Python's are called, and the model of data that names none and is no file.
@@ -287,7 +288,7 @@ def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | Pa
         near = nearest(name, models) or files_near(name)
         problem = "no such file, and no such model; "
         problem += did_you_mean(near) if near else there_are(models)
-    return ParameterError(f"{option} {name}: {problem}", name="no-such-model")
+    return ParameterError(Given(option, name), problem, name="no-such-model")
 
 
 def is_result(name: str) -> bool:

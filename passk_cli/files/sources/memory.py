@@ -60,14 +60,11 @@ def tables_of(data: Any) -> list[Source]:
 
 
 def _with_index(frame: Any) -> Any:
-    """A pandas frame with the named levels of its index as columns, as groupby leaves them there.
-
-    Errors: DataError for columns of several levels.
-    """
+    """A pandas frame with the named levels of its index as columns, as groupby leaves them there;
+    columns of several levels are named by all of them: passed_count."""
     if frame.columns.nlevels > 1:
-        problem = f"columns of {frame.columns.nlevels} levels, as {frame.columns[0]!r}"
-        remedy = 'flatten them: df.columns = ["_".join(map(str, c)) for c in df.columns]'
-        raise DataError("DataFrame", problem, remedy, name="wrong-data")
+        names = ["_".join(filter(None, map(str, levels))) for levels in frame.columns]
+        frame = frame.set_axis(names, axis="columns")
     levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
     return frame.reset_index(level=levels) if levels else frame
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.settle import Given
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
 #: What the temperature of an attempt is usually called.
+# A folder or a file of a run, by its number.
+_RUN = re.compile(r"(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?\d+")
 TEMPERATURES = ("temperature", "temp")
 # "T0.2", but "T5" and "t5.1.1" are no temperatures; "temp1" is one.
 _TEMPERATURE = re.compile(
@@ -38,11 +42,11 @@ class Template:
         broken = re.search(r"[{}]", re.sub(r"\{\w+\}", "", self.text))
         if not names or broken or not all(map(str.isidentifier, names)):
             remedy = "write column names in braces, as in '{model}/{task}/run-{attempt}.json'"
-            raise ParameterError(f"--path {self.text}: {remedy}")
+            raise ParameterError(Given("--path", self.text), remedy)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             problem = f"{{{twice[0]}}} is there twice; write * once"
-            raise ParameterError(f"--path {self.text}: {problem}")
+            raise ParameterError(Given("--path", self.text), problem)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -78,7 +82,7 @@ class Template:
                     ", ".join(f"{name}={value}" for name, value in match.groupdict().items())
                     for match in (most, least)
                 )
-                problem = f"--path {self.text} fits in two ways: {', or '.join(ways)}"
+                problem = f"{self.text} fits in two ways: {', or '.join(ways)}"
                 remedy = "write more of the path, so that one way is left"
                 raise DataError(path, problem, remedy, name="bad-path")
             return most.groupdict()
@@ -100,6 +104,31 @@ def temperature_template(path: str) -> tuple[str, str] | None:
     start, end = found[0].span(1)
     before = name[found[0].start() - 1 : start]
     return f"{{model}}{before}{{temperature}}{name[end:]}", found[0][1]
+
+
+def layout_template(paths: Sequence[str]) -> str:
+    """The template of `--path` for files that are laid out in folders of tasks, models or attempts,
+    most of them alike; "" for no such layout.
+
+    >>> runs = [f"out/{m}/t{t}/run-{j}/result.json" for m in "ab" for t in range(3) for j in (1, 2)]
+    >>> layout_template([*runs, "out/config.json"]), layout_template(runs[::6])
+    ('{model}/{task}/run-{attempt}/result.json', '{task}/t0/run-1/result.json')
+    """
+    every = [os.path.abspath(path).split("/") for path in paths]
+    shape = Counter((len(parts), os.path.splitext(parts[-1])[1]) for parts in every)
+    (depth, suffix), _ = max(shape.items(), key=lambda item: item[1], default=((0, ""), 0))
+    alike = [[*parts[:-1], parts[-1].removesuffix(suffix)] for parts in every
+             if (len(parts), os.path.splitext(parts[-1])[1]) == (depth, suffix)]  # fmt: skip
+    levels = [[*dict.fromkeys(level)] for level in zip(*alike, strict=True)]
+    varying = [place for place, names in enumerate(levels) if len(names) > 1]
+    runs = [place for place in varying if all(map(_RUN.fullmatch, levels[place]))][-1:]
+    others = [place for place in varying if place not in runs]
+    if len(others) not in (1, 2):
+        return ""
+    roles = dict(zip(others, ("{model}", "{task}")[-len(others) :], strict=True))
+    roles |= {place: levels[place][0].rstrip("0123456789") + "{attempt}" for place in runs}
+    parts = [roles.get(place, names[0]) for place, names in enumerate(levels)]
+    return "/".join(parts[varying[0] :]) + suffix
 
 
 def from_folders(path: str, names: Sequence[str]) -> Mapping[str, str]:

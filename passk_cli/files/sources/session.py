@@ -14,7 +14,7 @@ from typing import Any
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote, scheme_of
 from passk_cli.files.sources.source import QUOTE, Source
-from passk_cli.settle import Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.text import name_of
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
@@ -70,8 +70,9 @@ def session(master: str | None) -> Any:
             from pyspark.sql import SparkSession
         except ImportError:
             raise ParameterError(
-                f"--engine spark: pyspark is not installed; {INSTALL}", name="missing-package"
-            ) from None
+                Given("--engine", "spark"), f"pyspark is not installed; {INSTALL}",
+                name="missing-package",
+            ) from None  # fmt: skip
         return _session(SparkSession, master)
 
 
@@ -131,18 +132,18 @@ def _silent(master: str | None, error: BaseException, log: str) -> PasskError:
     """Why no session came about."""
     text = str(error)
     if ("JAVA_GATEWAY_EXITED" in text and master is None) or "JAVA_HOME" in log:
-        problem = "--engine spark: Java is not there; Spark needs Java 17 or later"
-        return ParameterError(problem, name="missing-package")
+        problem = "Java is not there; Spark needs Java 17 or later"
+        return ParameterError(Given("--engine", "spark"), problem, name="missing-package")
     # Without a token.
     shown = "local[*]" if master is None else name_of(master) if is_remote(master) else master
     if "PACKAGE_NOT_INSTALLED" in text or isinstance(error, ImportError | SystemExit):
         problem = f"packages of Spark Connect are missing; {INSTALL}"
-        return ParameterError(f"--spark-master {shown}: {problem}", name="missing-package")
+        return ParameterError(Given("--spark-master", shown), problem, name="missing-package")
     silent = "StatusCode.UNAVAILABLE" in text
     reason = "nothing answers there" if silent else " ".join(text.split())[:200]
     remedy = "does it run, and is its version that of pyspark?"
     return DataError(
-        f"--spark-master {shown}", f"no session ({reason})", remedy, name="spark-failed"
+        Given("--spark-master", shown), f"no session ({reason})", remedy, name="spark-failed"
     )
 
 

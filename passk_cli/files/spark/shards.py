@@ -41,7 +41,7 @@ from passk_cli.files.spark.rows import (
     require_sound,
     text,
 )  # fmt: skip
-from passk_cli.settle import Blank, Settle
+from passk_cli.settle import Blank, Given, Settle
 
 # What is counted of each group.
 _COUNTED = (WEIGHT, NUMBERED, FINGERPRINT)
@@ -107,11 +107,11 @@ class SparkShards(Shards):
         """Whether rows have an order: they have none."""
         if keep is not None:
             raise ParameterError(
-                f"--duplicates {keep}: attempts are repeated, and rows on a cluster have no order;"
-                " leave the repeated ones out of the files",
-                name="contradicting-options",
+                Given("--duplicates", keep),
+                "attempts are repeated, and rows on a cluster have no order;"
+                " leave the repeated ones out of the files", name="contradicting-options",
                 settles=[HERE],
-            )
+            )  # fmt: skip
         return False
 
     def repeats(self, statement: Statement) -> str:
@@ -377,9 +377,9 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
             raise NotOnSpark(first, problem, settles=[HERE])
         if kind == "csv" and request.skip_bad:
             raise ParameterError(
-                "--skip-bad: Spark keeps no account of rows of CSV; correct them",
+                Given("--skip-bad"), "Spark keeps no account of rows of CSV; correct them",
                 name="contradicting-options",
-            )
+            )  # fmt: skip
         if not batch.layout.spool:
             require_readable(batch.sources)
         for role, column in batch.roles.of_attempts:
@@ -389,17 +389,18 @@ def _require_possible(batches: Sequence[Batch], request: Request) -> None:
                 problem = f"{column!r} adds amounts, which a cluster does not"
                 place = batch.sources[0].name
                 raise NotOnSpark(place, problem, "write one column", settles=[HERE])
-    problem, settles = "", list[Settle]()
+    option, problem, settles = Given("--engine", "spark"), "", list[Settle]()
     if request.conversion is not None:
-        problem = "--engine spark: rows stay on the cluster"
+        problem = "rows stay on the cluster"
         settles = [Settle({"--counts": True}, "writes counts")]
     elif "line" in request.attempts:
-        problem = "--order-from-lines: lines on a cluster have no order"
+        option, problem = Given("--order-from-lines"), "lines on a cluster have no order"
         number = {"attempt": Blank("COLUMN")}
         settles = [Settle({"--field": number, "--order-from-lines": None}, "names their numbers")]
     elif "solution" in request.attempts and (request.normalise != "none" or request.similarity):
-        option = "--similarity" if request.similarity else f"--normalise {request.normalise}"
-        problem = f"{option}: solutions are texts, which stay on the cluster"
+        normalise = Given("--normalise", request.normalise)
+        option = Given("--similarity") if request.similarity else normalise
+        problem = "solutions are texts, which stay on the cluster"
         settles = [Settle({"--normalise": None, "--similarity": None}, "compares texts"), HERE]
     if problem:
-        raise ParameterError(problem, name="contradicting-options", settles=settles)
+        raise ParameterError(option, problem, name="contradicting-options", settles=settles)

@@ -298,7 +298,7 @@ def test_what_cannot_be_resumed_is_refused(passk: Passk, tmp_path: Path, folder:
     done = passk("convert", folder, "-o", target, "--resume")
     assert (done.code, done.out, done.sentences) == (2, "", 1)
     assert done.said.startswith("--resume keeps counts")
-    refused("--resume goes with a file; --output FILE names it", folder, "--counts")
+    refused("--resume: it goes with a file; --output FILE names it", folder, "--counts")
     done = passk("convert", "-", "--counts", "-o", target, "--resume", stdin=LISTS.encode())
     assert (done.code, done.out, done.sentences) == (2, "", 1)
     assert done.said.startswith("--resume: <stdin> cannot be read again by a later run; write it")

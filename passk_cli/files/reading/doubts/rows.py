@@ -48,7 +48,7 @@ WEIGHTED_ROWS = Message(
 RATES_OF_SEVERAL = Message(
     "rates-of-several", WARNING,
     "{outcome} is the share of {column} attempts ({values}), and would count as one attempt",
-    "",
+    "give the number of passes as a column c",
     "A row sums up several attempts at its task: a rate, and how many there were. Its counts are"
     " meant: n, and c = rate × n. Write c as a column, or give the attempts themselves.",
 )  # fmt: skip

@@ -1,0 +1,123 @@
+"""Tables as spreadsheets, notebooks and folders have them: what is proposed reads them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import passk_cli
+from tests.conftest import Passk
+
+MODELS, TASKS = ("alpha", "beta"), range(12)
+
+
+def passed(model: str, task: int, attempt: int) -> bool:
+    return (task + attempt * (3 + len(model))) % 4 > 1
+
+
+def table(names: str, true: str, false: str, sign: str = ",") -> str:
+    """A table of attempts with columns of these names and words of outcomes."""
+    rows = [
+        sign.join((m, f"t{t:02}", true if passed(m, t, j) else false))
+        for m in MODELS for t in TASKS for j in range(3)
+    ]  # fmt: skip
+    return "\n".join([names, *rows]) + "\n"
+
+
+def proposed(passk: Passk, command: str) -> str:
+    """The first command below an error, without what it does; it is run."""
+    done = passk(*shlex.split(command))
+    line = next(each for each in done.err.splitlines() if each.startswith("  passk "))
+    assert passk(*shlex.split(line, comments=True)[1:]).code == 0
+    return line.partition("  # ")[0].removeprefix("  passk ")
+
+
+@pytest.mark.parametrize(
+    ("names", "true", "false", "sign"),
+    [
+        ("Modell;Aufgabe;Bestanden", "WAHR", "FALSCH", ";"),
+        ("Modell;Aufgabe;Richtig", "ja", "nein", ";"),
+        ("Modelo,Tarea,Aprobado", "VERDADERO", "FALSO", ","),
+        ("Modèle,Tâche,Réussi", "oui", "non", ","),
+        ("Modelo,Tarefa,Haken", "✓", "✗", ","),
+    ],
+)
+def test_tables_of_other_languages_get_a_proposal(
+    passk: Passk, tmp_path: Path, names: str, true: str, false: str, sign: str
+) -> None:
+    path = tmp_path / "tabelle.csv"
+    path.write_text(table(names, true, false, sign))
+    model, task, outcome = names.split(sign)
+    fields = {"task": task, "outcome": outcome, "model": model}
+    line = shlex.split(proposed(passk, f"estimate {path}"))
+    assert line == ["estimate", str(path), *(w for f in fields.items() for w in
+                                             ("--field", "=".join(f)))]  # fmt: skip
+
+
+def test_counts_and_sums_of_a_groupby_are_attempts_and_passes() -> None:
+    rows = [{"model": m, "task": t, "passed": passed(m, t, j)}
+            for m in MODELS for t in TASKS for j in range(3)]  # fmt: skip
+    expected = passk_cli.estimate(rows, "pass@1").frame
+    for how in (["count", "sum"], ["size", "sum"]):
+        sums = pd.DataFrame(rows).groupby(["model", "task"]).agg({"passed": how})
+        with pytest.raises(passk_cli.DataError) as caught:
+            passk_cli.estimate(sums)
+        n, c = (f"passed_{word}" for word in how)
+        remedy = caught.value.__notes__[0].partition("  # ")[0].strip()
+        assert remedy == f'passk_cli.estimate(df, fields={{"n": "{n}", "c": "{c}"}})'
+        found = passk_cli.estimate(sums, "pass@1", fields={"n": n, "c": c}).frame
+        assert found["estimate"].tolist() == expected["estimate"].tolist()
+
+
+def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_path: Path) -> None:
+    for model in MODELS:
+        for task in TASKS:
+            for attempt in (1, 2):
+                path = tmp_path / "out" / model / f"task_{task}" / f"run-{attempt}" / "result.json"
+                path.parent.mkdir(parents=True)
+                path.write_text(json.dumps({"success": passed(model, task, attempt), "steps": 7}))
+        (tmp_path / "out" / model / "config.json").write_text('{"max_steps": 30}')
+    out = tmp_path / "out"
+    line = proposed(passk, f"estimate {out}")
+    assert line == f"estimate {out} --path '{{model}}/{{task}}/run-{{attempt}}/result.json'"
+
+
+WIDE = "task,alpha,beta\n" + "".join(f"t{t},{t % 2},{t % 3 // 2}\n" for t in TASKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "said"),
+    [
+        (f"Results of November,,\n{table('Model,Task,Pass', 'yes', 'no')}", "estimate FILE",
+         "FILE:1: a title, not the names of columns; remove what stands above line 2"),
+        (WIDE, "compare FILE", "where each is of a model, write a row per model and task"),
+        (table("model,case_x,passed", "1", "0"), "estimate FILE --by modle",
+         "FILE: no column 'modle'; did you mean model?"),
+        (table("Modell,Aufgabe,Bestanden", "1", "0"), "cost FILE",
+         "--field task=Aufgabe --field outcome=Bestanden --field model=Modell --field cost=COLUMN"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_way_is_said_in_two_lines(
+    passk: Passk, tmp_path: Path, text: str, command: str, said: str
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    done = passk(*command.replace("FILE", str(path)).split())
+    assert done.code in (2, 3)
+    assert said.replace("FILE", str(path)) in done.err
+    assert len(done.err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("option", ["--field task=zzzz", "--field outcome=zzzz", "--by zzzz"])
+def test_a_wrong_column_is_answered_in_two_lines(
+    passk: Passk, write: Callable[[str, str], Path], option: str
+) -> None:
+    path = write("plain.csv", table("model,task,passed", "1", "0"))
+    done = passk("estimate", path, *option.split())
+    assert (done.code, done.error) == (2, "no-such-column")
+    assert len(done.err.splitlines()) <= 2
