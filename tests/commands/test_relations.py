@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ import pandas as pd
 import pytest
 
 import passk_cli
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.inference.streams import stream
 from tests.conftest import Passk
 
@@ -25,22 +28,21 @@ ASKED: dict[str, dict[str, Any]] = {
     "gate": {"baseline": "a", "max_drop": "pass@1=0.1", "minimum": "pass@1=0.2"},
     "temperature": {}, "order": {}, "diversity": {}, "tasks": {}, "report": {},
     "bootstrap": {"resamples": 100}, "extrapolate": {"fit": "beta", "resamples": 100},
+    "plan": {}, "describe": {}, "trend": {}, "convert": {}, "record": {},
+    "watch": {"order": [f"t{t}" for t in range(10)], "attempts": 6, "minimum": "pass@1=0.2"},
 }  # fmt: skip
-QUICK = ("estimate", "compare", "gate", "cost")
-NUMBERS = ("estimate", "low", "high", "p", "n_min", "n_max", "tasks")
+# What has no data, or no numbers of it.
+OTHERS = ("formats",)
+QUICK = ("estimate", "compare", "gate", "cost", "describe", "trend", "convert", "record")
+NUMBERS = (
+    "estimate", "low", "high", "p", "n_min", "n_max", "tasks", "se", "width", "difference",
+    "attempts", "n_median", "pass_rate", "k_every_task", "k_some_task",
+)  # fmt: skip
 # What stands in rows beside the model, which says what the number is.
 KEYS = (
-    "fact",
-    "model",
-    "against",
-    "temperature",
-    "metric",
-    "k",
-    "k_to",
-    "task",
-    "rule",
-    "against_",
-)
+    "fact", "model", "against", "temperature", "metric", "k", "k_to", "task", "rule", "against_",
+    "run", "best_for", "attempts_in_all",
+)  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -77,12 +79,14 @@ def a_metric(case: Case) -> Case:
 
 
 def a_model(case: Case) -> Case:
-    fourth = case.data[case.data.model == "a"].assign(model="d", passed=False)
+    none = {"c": 0} if "c" in case.data else {"passed": False}
+    fourth = case.data[case.data.model == "a"].assign(model="d", **none)
     return case._replace(data=pd.concat([case.data, fourth]))
 
 
 def policies_that_meet_nothing(case: Case) -> Case:
     more = {"missing": "drop", "missing_cost": "mean", "duplicates": "first"}
+    more = {} if "c" in case.data else more
     return case._replace(options={**more, **case.options})
 
 
@@ -100,7 +104,10 @@ def other_names(case: Case) -> Case:
 # What is asked beside → commands whose numbers it leaves alone, and the numbers; others adjust them
 # for what is asked.
 ONE_METRIC = ("estimate", "compare", "gate", "report", "bootstrap")
-OF_A_MODEL = ("estimate", "curve", "order", "diversity", "bootstrap", "compare")
+OF_A_MODEL = (
+    "estimate", "curve", "order", "diversity", "bootstrap", "compare", "gate", "describe", "trend",
+    "convert", "record",
+)  # fmt: skip
 ADJUSTED = {"compare": ("estimate", "tasks", "n_min", "n_max")}
 BESIDE: dict[Callable[[Case], Case], tuple[str, ...]] = {
     a_metric: ONE_METRIC,
@@ -111,11 +118,25 @@ BESIDE: dict[Callable[[Case], Case], tuple[str, ...]] = {
 }
 
 
+def answer(name: str, data: Any, options: dict[str, Any]) -> pd.DataFrame:
+    """The rows of a command; of one that writes a file, what another one reads from it."""
+    frame: pd.DataFrame
+    if name not in ("convert", "record"):
+        frame = getattr(passk_cli, name)(data, **options).frame
+        return frame
+    with TemporaryDirectory() as folder:
+        if name == "convert":
+            passk_cli.convert(data, output=f"{folder}/rows.csv", **options)
+            return passk_cli.estimate(f"{folder}/rows.csv", **options).frame
+        passk_cli.record(data, to=f"{folder}/h.parquet", at="r1", date="2026-01-01", **options)
+        return passk_cli.trend(f"{folder}/h.parquet").frame
+
+
 def numbers(name: str, data: Any, options: dict[str, Any], names: dict[str, str]) -> dict[Any, Any]:
     """What a number is → its value and limits; a difference the other way round has its sign."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", passk_cli.PasskWarning)
-        frame = getattr(passk_cli, name)(data, **options).frame
+        frame = answer(name, data, options)
     found: dict[Any, Any] = {}
     for row in frame.to_dict("records"):
         row |= {"model": names.get(row.get("model"), row.get("model"))}
@@ -134,9 +155,19 @@ def numbers(name: str, data: Any, options: dict[str, Any], names: dict[str, str]
     return found
 
 
+def history(data: pd.DataFrame) -> pd.DataFrame:
+    """The attempts as a history of six runs, an attempt at each task in each."""
+    return data.assign(
+        run=data.attempt.map(lambda a: f"r{a}"), at=data.attempt.map(lambda a: f"2026-01-0{a + 1}"),
+        revision="v", suite="s", settings="{}", n=1, c=data.passed.astype(int),
+    )[["model", "task", "run", "at", "revision", "suite", "settings", "n", "c"]]  # fmt: skip
+
+
 def usual_case(name: str) -> Case:
     """Every attempt has a cost where costs are what the command is about."""
     data = results()
+    if name == "trend":
+        return Case(history(data), {})
     pool = {} if name == "temperature" else {"pool": "temperature"}
     priced = data.assign(cost=data.cost.fillna(1)) if name == "cost" else data
     return Case(priced, {**pool, **ASKED[name]})
@@ -157,6 +188,10 @@ def require_same(name: str, found: dict[Any, Any], only: tuple[str, ...] = NUMBE
                 assert value is None or found[key][number] == wanted, (key, number)
 
 
+def test_every_command_stands_in_the_table() -> None:
+    assert {*ASKED, *OTHERS} == {*COMMANDS}
+
+
 PAIRS = [
     pytest.param(beside, name, marks=[] if name in QUICK else pytest.mark.long)
     for beside, names in BESIDE.items()
@@ -167,6 +202,8 @@ PAIRS = [
 @pytest.mark.parametrize(("beside", "name"), PAIRS)
 def test_what_is_asked_beside_changes_nothing(beside: Callable[[Case], Case], name: str) -> None:
     case = beside(usual_case(name))
+    known = {each.field for each in command_of(name).options()}
+    case = case._replace(options={k: v for k, v in case.options.items() if k in known})
     ends = ADJUSTED.get(name, NUMBERS) if beside in (a_metric, a_model) else NUMBERS
     require_same(name, numbers(name, *case), ends)
 
@@ -218,9 +255,16 @@ def test_other_formats_more_files_full_and_charts(passk: Passk, tmp_path: Path, 
         rows.to_json(tmp_path / f"{half}.jsonl", orient="records", lines=True)
     for files in (["all.parquet"], ["all.csv"], ["odd.jsonl", "even.jsonl"]):
         require_same(name, numbers(name, [tmp_path / file for file in files], options, {}))
-    if name not in ("compare", "curve"):
+    if name in ("convert", "record"):
+        # What they write is read above; they have no table, and no picture.
         return
-    words = [name, tmp_path / "all.parquet", "--pool", "temperature", "-f", "csv", "-q"]
+    flags = {each.field: each.option.name for each in command_of(name).options()}
+    (tmp_path / "order.txt").write_text("\n".join(options.get("order", ())))
+    options = {**options, **({"order": tmp_path / "order.txt"} if "order" in options else {})}
+    given = (f"{flags[key]}={value}" for key, value in options.items())
+    words = [name, tmp_path / "all.parquet", *given, "-f", "csv", "-q"]
     plain = passk(*words)
-    chart = ["--chart", tmp_path / "c.svg"]
-    assert plain.out == passk(*words, "--full").out == passk(*words, *chart).out != ""
+    assert plain.out
+    assert plain.out == passk(*words, "--full").out
+    if command_of(name).charts:
+        assert plain.out == passk(*words, "--chart", tmp_path / "c.svg").out
