@@ -202,9 +202,10 @@ class Request:
         detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; cost (in"
         " dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns. A dot names a"
         " nested field: a.b, of a list in every entry; a.b[].c says that b is a list. A comma joins"
-        " columns: task=year,day. Amounts are added, over lists as in cost=iterations[].cost_usd,"
-        " and over columns as in cost=agent_cost+user_cost; their unit is in the column's name or"
-        " after a colon: cost_cents, wallMs, duration=latency:ms. Repeatable.",
+        " columns: task=year,day; outcome=run1,run2 is a column of each attempt, with model=@column"
+        " of each model. Amounts are added, over lists as in cost=iterations[].cost_usd, and"
+        " over columns as in cost=agent_cost+user_cost; their unit is in the column's name or after"
+        " a colon: cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,

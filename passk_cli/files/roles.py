@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
+from typing import NamedTuple
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.near import meant
@@ -487,14 +488,38 @@ def columns_of(fields: Mapping[str, str]) -> list[str]:
     return [*sums, *(part for c in fields.values() for part in (c, *parts(c)))]
 
 
-def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, list[str]]:
-    """Column → the columns that its values are made of, of those roles that name an attempt."""
-    made = {c: parts(c, columns) for role, c in fields.items() if role in _NAMING}
-    return {
-        column: of
-        for column, of in made.items()
-        if len(of) > 1 and all(find(part, columns) for part in of)
-    }
+class Joined(NamedTuple):
+    """What the values of a column are made of.
+
+    parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model".
+    kinds : of the values.
+    """
+
+    parts: list[str]
+    of: str
+    kinds: set[str]
+
+
+#: The model of outcomes that are in a column of each model: the name of the column.
+COLUMN = "@column"
+
+
+def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, Joined]:
+    """Column → what its values are made of, of outcomes and of what names an attempt."""
+    made: dict[str, Joined] = {}
+    for role, column in fields.items():
+        of = parts(column, columns) if role in _NAMING or role == "outcome" else []
+        if len(of) > 1 and all(find(part, columns) for part in of):
+            listed = role == "outcome"
+            made[column] = Joined(
+                of, *(("an attempt", {"list"}) if listed else ("a part", {"text"}))
+            )
+    outcome = fields.get("outcome", "")
+    if fields.get("model") == COLUMN and outcome in made:
+        of = made[outcome].parts
+        kinds = {kind for part in of for kind in columns.get(part, {"text"})}
+        made |= {outcome: Joined(of, "a model", kinds), COLUMN: Joined([], "a part", {"text"})}
+    return made
 
 
 def without_absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, str]:

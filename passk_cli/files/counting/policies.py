@@ -236,7 +236,7 @@ def _clusters(column: str, cells: Mapping[str, Any], place: str) -> dict[str, st
 
 def _input(batch: Batch, request: Request, attempts: Spooled) -> InputFacts:
     roles = batch.roles.columns()
-    parts = chain.from_iterable(batch.layout.joined.values())
+    parts = (part for of in batch.layout.joined.values() for part in of.parts)
     kinds = batch.layout.kinds
     sums = (part for role, column in roles.items() for part, _ in addends(role, column, kinds))
     references = {*sums, *request.by, request.cluster, *parts}

@@ -195,7 +195,7 @@ class Statement:
         typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
         kinds = [batch.layout.kinds.get(batch.roles.outcome or "") for batch in batches]
         self.truths = typed and request.bar is None and all(each == {"bool"} for each in kinds)
-        parts = {part for b in batches for of in b.layout.joined.values() for part in of}
+        parts = {part for b in batches for of in b.layout.joined.values() for part in of.parts}
         grouping = {*request.by, request.cluster, *parts}
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
@@ -584,7 +584,7 @@ rows AS (SELECT row.* FROM picked)"""
         columns += [self.request.cluster] if self.request.cluster else []
         types: dict[str, str] = {}
         nested: dict[str, list[list[str]]] = {}
-        for column in (part for c in columns for part in layout.joined.get(c, [c])):
+        for column in (part for c in columns for part in layout.parts(c)):
             path = find(column, layout.kinds)
             if path is None:
                 raise _without(column, batch)
@@ -602,7 +602,10 @@ rows AS (SELECT row.* FROM picked)"""
                 raise DataError(batch.sources[0].name, problem, remedy, name="ambiguous-column")
         list_columns = amounts
         if roles.shape == "lists":
-            list_columns += [roles.outcome or "", *(column for _, column in roles.of_attempts)]
+            list_columns += [
+                *layout.parts(roles.outcome or ""),
+                *(column for _, column in roles.of_attempts),
+            ]
         for name in set(types) & set(list_columns) - nested.keys():
             if "list" in layout.kinds[name]:
                 types[name] = "VARCHAR[]"

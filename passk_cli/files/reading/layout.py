@@ -17,7 +17,7 @@ from passk_cli.files.database import (
     quote_name,
     quote_text,
 )
-from passk_cli.files.roles import EACH, Roles, addends, amount_sql, find
+from passk_cli.files.roles import COLUMN, EACH, Joined, Roles, addends, amount_sql, find
 from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Layout:
     form : the format of these files.
     table : the rows as DuckDB knows them by a name: of a frame, or of what a cluster returned.
     constants : column → path → value, of columns that are constant in each file and not in it.
-    joined : column → the columns that its values are made of.
+    joined : column → what its values are made of.
     orders : column → its values in order, where it says so itself.
     """
 
@@ -63,7 +63,7 @@ class Layout:
     form: Format | None = None
     table: str = ""
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    joined: Mapping[str, list[str]] = field(default_factory=dict)
+    joined: Mapping[str, Joined] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -94,13 +94,17 @@ class Layout:
                 name: {text_kind(value) for value in values.values()}
                 for name, values in self.constants.items()
             }
-            | {name: {"text"} for name in self.joined}
+            | {name: of.kinds for name, of in self.joined.items()}
         )
 
     def kinds_of(self, column: str) -> set[str]:
         """The kinds of values in a column, or in that in which a dotted path begins."""
         path = find(column, self.kinds)
         return self.kinds[path[0]] if path else set()
+
+    def parts(self, column: str) -> list[str]:
+        """The columns that a column's values are made of: itself, unless it joins others."""
+        return self.joined[column].parts if column in self.joined else [column]
 
     def further(self, names: Iterable[str]) -> Layout:
         """The layout with those of these columns that may be further down than it looked."""
@@ -182,6 +186,10 @@ class Layout:
         if numbered:
             # Here, because a condition leaves rows out and a join keeps no order.
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
+        if COLUMN in self.joined:
+            models = next(of.parts for of in self.joined.values() if of.of == "a model")
+            named = f"(VALUES {', '.join(f'({quote_text(m)})' for m in models)})"
+            rows = f"(SELECT * FROM {rows} CROSS JOIN {named} AS m({quote_name(COLUMN)}))"
         if not self.constants:
             return rows
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
@@ -209,7 +217,18 @@ class Layout:
         if column is None:
             return "NULL::VARCHAR"
         if column in self.joined:
-            *before, last = (self.text(part, nested) for part in self.joined[column])
+            if column == COLUMN:
+                return quote_name(COLUMN)
+            parts, of, _ = self.joined[column]
+            texts = [self.text(part, nested, sql_type) for part in parts]
+            if of == "a model":
+                whens = (
+                    f"WHEN {quote_text(p)} THEN {t}" for p, t in zip(parts, texts, strict=True)
+                )
+                return f"CASE {quote_name(COLUMN)} {' '.join(whens)} END"
+            if of == "an attempt":
+                return f"[{', '.join(self.text(part, nested) for part in parts)}]"
+            *before, last = texts
             signs = (f"replace(replace({part}, '%', '%25'), '/', '%2F')" for part in before)
             slash = " || '/' || "
             return f"({slash.join([*signs, last])})"

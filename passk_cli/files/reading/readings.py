@@ -26,6 +26,7 @@ from passk_cli.files.reading.structures import (
 )
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
+    COLUMN,
     EACH,
     FAIL_WORDS,
     PASS_WORDS,
@@ -68,6 +69,14 @@ _TRIED_BYTES = 1 << 26
 _LONG, _SENTENCE, _COMPARED = 200, 6, 6
 # The least score of a reading.
 _LEAST = 2.5
+# A name that ends in a number; how much a word before it has to be one for attempts or outcomes.
+_NUMBERED, _ALIKE = re.compile(r"(.*[a-z])[_\- ]?\d{1,3}", re.I), 1.1
+# What names of models begin with, or have in them.
+_MODELS = re.compile(
+    r"agent|claude|codestral|command|deepseek|falcon|gemini|gemma|glm|gpt|grok|haiku|kimi|llama"
+    r"|minimax|mistral|mixtral|model|nemotron|nova|o[134]\b|opus|phi|qwen|sonnet|starcoder|yi\b",
+    re.I,
+)
 # Questions about truth values.
 _FLAGS = ("name", "polarity")
 # Tasks from which on truth values under any name may be their outcomes.
@@ -170,11 +179,14 @@ def readings(
 def _of_structure(
     structure: Structure, request: Request, wrong: Collection[str]
 ) -> Iterator[RankedReading]:
-    columns = structure.columns
     asked = {**request.fields}
     if request.outcome is not None:
         asked["outcome"] = request.outcome
-    wanted = {role: asked[role] for role in asked if role in ROLE_WORDS and role not in wrong}
+    together = dict(_laid_out(structure.columns, asked.get("outcome", "")))
+    structure = replace(structure, columns={**structure.columns, **together})
+    columns = structure.columns
+    known = {role for role in asked if role in ROLE_WORDS and asked[role] != COLUMN}
+    wanted = {role: asked[role] for role in asked if role in known and role not in wrong}
     given = {role: _located(path, columns) for role, path in wanted.items()}
     if "" in given.values() or any(words(key) & _SUMMED for key in structure.keys):
         return
@@ -185,8 +197,10 @@ def _of_structure(
     # What stands with an answer, apart from what was expected, tells the answer again.
     told = {_within(answer) for answer, gold in pairs if _within(answer) != _within(gold)}
     compared |= {p for p in free if _within(p) in told and strength("outcome", p) < 1.7}
+    compared |= {part for path in together for part in path.split(",")}
     tasks = _tasks(structure, free)
     outcomes = {p: _outcome(c) for p, c in free.items() if p not in compared}
+    outcomes |= {p: _outcome(replace(c, path="outcome")) for p, c in together.items()}
     if "task" in given or (request.template and "task" in request.template.names):
         tasks = {given.get("task", ""): 3.0}
     counts = bool(candidates("n", structure.usual) and candidates("c", structure.usual))
@@ -194,7 +208,7 @@ def _of_structure(
         outcomes = {candidates("c", structure.usual)[0]: (5.0, "")}
     if "outcome" in given:
         path = given["outcome"]
-        score, question = _outcome(columns[path]) or (0.0, "words")
+        score, question = outcomes.get(path) or _outcome(columns[path]) or (0.0, "words")
         # Who names it knows what it means.
         outcomes = {path: (score, "" if question in ("name", "polarity") else question)}
 
@@ -250,6 +264,23 @@ def _of_structure(
             continue
         roles = {"task": task, verdict: outcome, "model": model, "attempt": attempt}
         yield RankedReading(score, structure, {r: p for r, p in roles.items() if p}, by, question)
+
+
+def _laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[tuple[str, FieldColumn]]:
+    """Columns of an attempt each, which differ by a number after a word for attempts or outcomes,
+    as the list that they are: run1, run2, run3; and those that were asked for so.
+
+    asked : the columns of the outcome with commas between them, "" where it is not asked for.
+    """
+    alike: dict[str, list[str]] = {asked: asked.split(",")} if "," in asked else {}
+    for path, column in columns.items():
+        name = None if column.listed else _NUMBERED.fullmatch(path)
+        if name and max(strength(role, name[1]) for role in ("attempt", "outcome")) > _ALIKE:
+            alike.setdefault(name[1], []).append(path)
+    for paths in alike.values():
+        if len(paths) > 1 and all(path in columns for path in paths):
+            values = [list(row) for row in zip(*(columns[p].values for p in paths), strict=True)]
+            yield ",".join(paths), FieldColumn(",".join(paths), values)
 
 
 def _within(path: str) -> str:
@@ -661,9 +692,15 @@ def _settled(
                 tallies = ", ".join(f"{path} ({column.tally})" for path, column in flags.items())
                 fields = {**own.get("--field", {}), "outcome": Blank("COLUMN")}
                 which = f"which says that an attempt passed: {tallies}?"
-                if reading.question == "name":
-                    which += " where each is of a model, write a row per model and task"
-                return [Settle({**own, "--field": fields}, "reads it")], which
+                ways = [Settle({**own, "--field": fields}, "reads it")]
+                if "model" not in reading.roles and all(map(_MODELS.match, flags)):
+                    models = {**fields, "outcome": ",".join(flags), "model": COLUMN}
+                    apart = Settle({**own, "--field": models}, "if each column is a model")
+                    ways = [*_readable([apart], request, read), *ways]
+                elif "model" not in reading.roles and reading.question == "name":
+                    models = {**fields, "outcome": Blank("A,B"), "model": COLUMN}
+                    ways.append(Settle({**own, "--field": models}, "if each is a model"))
+                return ways, which
             if len(either) == 2:
                 return either, ""
             return _asked(reading, _answerable(reading, own, request, read))

@@ -402,7 +402,7 @@ class _Sheets:
             page.constants = {name: {source.path: value} for name, value in facts.items()}
             page.types |= {name: {str} for name in facts}
             made = joined(request.fields, page.kinds)
-            kinds = page.kinds | {name: {"text"} for name in made}
+            kinds = page.kinds | {name: of.kinds for name, of in made.items()}
             shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
             if shape not in self._roles:
                 self._roles[shape] = roles_of(request, source.name, kinds)

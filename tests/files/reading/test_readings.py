@@ -867,3 +867,60 @@ def test_records_that_lack_nothing_but_a_task_are_not_looked_into(passk: Passk, 
     path = write("m.jsonl", text)
     assert "error[no-task-column]" in passk("estimate", path).err
     assert rate(path, fields={"task": "asked"}) == Fraction(5, 9)
+
+
+def spread(names: str, cell: Any, **more: Any) -> str:
+    """A table with a row per task and an outcome in each of these columns."""
+    head = ",".join([*more, "task", names])
+    rows = (
+        ",".join(
+            [*map(str, more.values()), f"t{t}", *(cell(t, c) for c in range(names.count(",") + 1))]
+        )
+        for t in range(12)
+    )
+    return "\n".join([head, *rows]) + "\n"
+
+
+def verdict(task: int, column: int) -> str:
+    return "PASS" if task % (column + 2) else "FAIL"
+
+
+@pytest.mark.parametrize(
+    "names", ["run1,run2,run3", "Trial 1,Trial 2,Trial 3", "passed_1,passed_2"]
+)
+def test_attempts_in_columns_are_one_list(passk: Passk, write: Any, names: str) -> None:
+    path = write("m.csv", spread(names, verdict))
+    [first, *_] = commands(passk("estimate", path).err)
+    assert f"outcome={names}" in first
+    run_printed(passk, passk("estimate", path).err)
+    fields = {"outcome": names}
+    every = [verdict(t, c) == "PASS" for t in range(12) for c in range(names.count(",") + 1)]
+    assert rate(path, fields=fields) == Fraction(sum(every), len(every))
+    # One that is empty is a missing attempt, and a word that is none is found by its line.
+    gap = write("gap.csv", spread(names, verdict).replace("t3,PASS", "t3,"))
+    refused = passk("estimate", gap, "--field", f"outcome={names}")
+    assert "gap.csv:5" in refused.err
+    run_printed(passk, refused.err)
+
+
+def test_models_in_columns_are_asked_about(passk: Passk, write: Any) -> None:
+    names = "gpt-4o,claude-4.5,llama-3"
+    path = write("m.csv", spread(names, lambda t, c: str(int(verdict(t, c) == "PASS")), seed=1))
+    refused = passk("estimate", path)
+    assert "which says that an attempt passed" in refused.err
+    assert "# if each column is a model: reads 12 tasks × 1 attempt by 3 models" in refused.err
+    run_printed(passk, refused.err)
+    fields = {"outcome": names, "model": "@column"}
+    counts = read(path, fields=fields)
+    assert sorted(name for name, *_ in counts.series) == sorted(names.split(","))
+    for column, name in enumerate(names.split(",")):
+        want = [verdict(t, column) == "PASS" for t in range(12)]
+        own = passk_cli.read(path, fields=fields, models=[name])
+        assert (own.n.sum(), own.c.sum()) == (12, sum(want))
+    rows = [{"task": f"t{t}", "a": [True, t > 3], "b": [False, False]} for t in range(5)]
+    both = read(rows, fields={"outcome": "a,b", "model": "@column"})
+    assert (both.n.tolist(), both.c.sum()) == ([2] * 10, 6)
+    wrong = write("w.csv", spread(names, lambda t, c: "what" if t == c == 2 else "1"))
+    refused = passk("estimate", wrong, "--field", f"outcome={names}", "--field", "model=@column")
+    assert (refused.code, "w.csv:4" in refused.err) == (3, True)
+    run_printed(passk, refused.err)

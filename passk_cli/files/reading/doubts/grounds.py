@@ -111,7 +111,7 @@ class Grounds:
             kinds = batch.layout.kinds
             for role, column in batch.roles.columns().items():
                 read |= {part for part, _ in addends(role, column, kinds)}
-            read |= {part for of in batch.layout.joined.values() for part in of}
+            read |= {part for of in batch.layout.joined.values() for part in of.parts}
             if batch.suited:
                 read.add("suite")
         # What an attempt took or said is read where it is asked for.
