@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.watch.looks import Looks
+from passk_cli.commands.watch.looks import Look, Looks
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.boundary import boundary, level_at
 from tests.conftest import ROOT, Done, Passk
@@ -376,7 +376,8 @@ for at, line in enumerate(lines):
 
 def test_looks_are_written_whole(tmp_path: Path) -> None:
     looks = Looks({"planned": 5}, path=tmp_path / "a.looks")
-    looks.write(["x"])
+    looks.looks.append(Look(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
+    looks.write(["x", "y"])
     assert Looks.read(looks.path, {"planned": 5}).tasks == ("x",)
     with pytest.raises(ParameterError, match="looks with planned 5, and now it is 6"):
         Looks.read(looks.path, {"planned": 6})

@@ -58,7 +58,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
         "--order", f"FILE|{COMPLETION}", "Tasks in the order drawn, one a line.", file="read",
-        parse="passk_cli.commands.watch.course:parse_order",
+        parse="passk_cli.commands.watch.order:parse_order",
         detail="A look counts the first tasks of it, all complete. Default: the order of the"
         f" dataset, as the log has it. {COMPLETION}: as tasks were completed, which assumes that"
         " this does not depend on their outcomes.")] = ()
@@ -66,6 +66,11 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
         file="read", of_models=True,
         detail="As of passk gate. It has every task of the plan, and is complete.")] = None
+    best: Annotated[bool, Option(
+        "--best", help="Find the best model: stop those behind the leader.",
+        detail="By the first metric of -k and -m, else pass@1, without other rules. Over all looks"
+        " the best is stopped with a chance of 1 − level at most. Exits with 0 once one is left.",
+    )] = False
     rules: Annotated[str | None, Option(
         "--rules", "FILE", "A file of rules of passk gate; its suite is watched.", file="read",
         detail="FILE... stands in place of its runs, and options in place of its own.",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import mode_of, write_whole
+from passk_cli.commands.watch.order import Course
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import locked
 from passk_cli.files.sources.arguments import split_label
@@ -33,21 +34,24 @@ class Plan:
     """A plan that was named before the run.
 
     planned : tasks at its end.  attempts : at every task.  every : tasks from look to look.
-    alpha : the error of all looks together, two-sided.
+    level : of all looks together.  tests : among which its error is shared.
     """
 
     planned: int
     attempts: int
     every: int
-    alpha: float
+    level: float
+    tests: float = 1.0
 
     @classmethod
-    def of(cls, planned: int, attempts: int, every: int | None, alpha: float) -> Plan:
+    def of(
+        cls, planned: int, attempts: int, every: int | None, level: float, tests: float = 1.0
+    ) -> Plan:
         """A plan; without `every` one of twenty looks.
 
         Errors: ParameterError for more looks than a boundary is computed for.
         """
-        plan = cls(planned, attempts, every or -(-planned // _USUAL), alpha)
+        plan = cls(planned, attempts, every or -(-planned // _USUAL), level, tests)
         fewer = Settle({"--every": -(-planned // MOST_LOOKS)}, "makes fewer")
         refuse_many("looks", len(plan.sizes), MOST_LOOKS, fewer, place=Given("--every", str(every)))
         return plan
@@ -56,7 +60,7 @@ class Plan:
     def sizes(self) -> list[int]:
         """The tasks that each look counts; the last are all.
 
-        >>> Plan(10, 1, 4, 0.05).sizes
+        >>> Plan(10, 1, 4, 0.95).sizes
         [4, 8, 10]
         """
         return [*range(self.every, self.planned, self.every), self.planned]
@@ -64,7 +68,8 @@ class Plan:
     @cached_property
     def limits(self) -> list[float]:
         """The boundary of each look."""
-        return boundary(tuple(size / self.planned for size in self.sizes), self.alpha)
+        shares = tuple(size / self.planned for size in self.sizes)
+        return boundary(shares, (1 - self.level) / self.tests)
 
 
 @dataclass(frozen=True)
@@ -126,32 +131,29 @@ class Looks:
             )
         return cls(about, tasks, kept, path)
 
-    def require_same(self, done: int, tasks: Sequence[str], data: Callable[[int], str]) -> None:
+    def require_same(self, course: Course, data: Callable[[], str]) -> None:
         """DataError unless the run still has the tasks of the last look, with their outcomes.
 
-        done : tasks that are complete, tasks : in their order.  data : digest of so many first
-        tasks.
+        course : how far the run is.  data : the digest of these tasks now.
         """
-        if not self.looks:
-            return
         last, place = self.looks[-1], str(self.path)
-        if done < last.tasks:
+        if course.done < last.tasks:
             raise DataError(
-                place, f"its last look counted {last.tasks} tasks, and now {done} are complete",
+                place,
+                f"its last look counted {last.tasks} tasks, and now {course.done} are complete",
                 "is this the same run?", name="other-run",
             )  # fmt: skip
-        if tuple(tasks[: last.tasks]) != tuple(self.tasks) or data(last.tasks) != last.data:
+        if tuple(course.tasks[: last.tasks]) != tuple(self.tasks) or data() != last.data:
             raise DataError(
                 place, f"the {last.tasks} tasks of its last look have other outcomes, or an order",
                 "a task that was counted may not change", name="other-run",
             )  # fmt: skip
 
-    def write(self, tasks: Sequence[str]) -> None:
-        """Keep the looks, whole or not at all; tasks : those of the last look, in their order."""
-        self.tasks = tuple(tasks)
-        if self.path is not None:
-            looks = [asdict(look) for look in self.looks]
-            content = {"schema": SCHEMA, "about": self.about, "looks": looks, "tasks": self.tasks}
+    def write(self, order: Sequence[str]) -> None:
+        """Keep the looks, if there are any, whole or not at all.  order : of the tasks."""
+        if self.looks and self.path is not None:
+            looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
+            content = {"schema": SCHEMA, "about": self.about, "looks": looks, "tasks": tasks}
             write_whole(self.path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -19,28 +19,37 @@ from passk_cli.commands.gate.rules import BY_INTERVAL
 from passk_cli.commands.gate.view import Gate, RuleTable, is_given
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.watch import COMPLETION, WatchOptions
-from passk_cli.commands.watch.course import DATASET, LIST, course_of, last_attempts, order_of
 from passk_cli.commands.watch.looks import Look, Looks, Plan, alone, beside, digest
-from passk_cli.commands.watch.run import GIVEN_UP, Run, decided_by
+from passk_cli.commands.watch.order import (
+    DATASET,
+    LIST,
+    Course,
+    Order,
+    last_attempts,
+    made_of,
+)
+from passk_cli.commands.watch.run import GIVEN_UP, Race, Run
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
 from passk_cli.inference.boundary import level_at
 from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Hint, Report, Sentence, Table
-from passk_cli.report.words import plural
+from passk_cli.report.model import ChangedTasks, Column, Hint, Report, Sentence, Table
+from passk_cli.report.words import listed, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, FAIL, PASS
-from passk_cli.study.section import data_field, view
+from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.study import Study
 
 # Rules of a gate that are not watched: about single tasks, or decided by an estimate.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
 # What else of a file of rules is about its gate.
+_RULES = ("minimum", "max_drop", "max_increase", "no_regression", "baseline", "give_up")
 _ELSEWHERE = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
 # Errors that no further results settle, and those of a run that has none yet.  How many pauses a
 # file may be unreadable for.
@@ -78,10 +87,10 @@ class Looked(RuleTable):
     """Every rule at the look that decided it, else at the last one.
 
     run : what is watched.  looks : those made so far.  ended : how the run ends; "" where it goes
-    on.  decided : lines with a verdict.  skipped : rules of a file that are not watched.
+    on.  skipped : rules of a file that are not watched.
     """
 
-    columns: ClassVar = (
+    columns: ClassVar[tuple[Column, ...]] = (
         *RuleTable.columns,
         data_field("planned", "Tasks at the end of the plan."),
         data_field("looks", "Looks made so far."),
@@ -95,68 +104,90 @@ class Looked(RuleTable):
     skipped: Sequence[str] = ()
 
     @property
-    def last(self) -> Look | None:
-        """The last look."""
-        return self.looks[-1] if self.looks else None
+    def tasks(self) -> int:
+        """The tasks of the last look."""
+        return self.looks[-1].tasks if self.looks else 0
+
+    @property
+    def chance(self) -> float | None:
+        """The chance that the rest of the plan decides."""
+        return self.looks[-1].chance if self.looks else None
+
+    @property
+    def course(self) -> Course:
+        """How far the run is."""
+        return self.run.course(self.looks)
 
     def facts(self) -> Iterator[Fact]:
         """A tidy row per rule and model."""
         plan = self.run.plan
+        limits = dict(zip(plan.sizes, plan.limits, strict=True))
         for line in self.records:
-            tasks = line.fact.size.tasks or 0
-            limit = plan.limits[plan.sizes.index(tasks)] if tasks in plan.sizes else math.inf
-            chance = None if self.last is None else self.last.chance
+            limit = limits.get(line.fact.size.tasks or 0, math.inf)
             more = {
                 **line.row.more, "planned": plan.planned, "looks": len(self.looks),
-                "boundary": None if math.isinf(limit) else limit, "chance": chance,
+                "boundary": None if math.isinf(limit) else limit, "chance": self.chance,
             }  # fmt: skip
             yield replace(line.row, more=more)
 
     def answer(self) -> Iterator[Sentence]:
         """The verdict, and after how many tasks; or when the next look is made."""
-        plan, done = self.run.plan, self.run.course.done
         if not self.ended:
-            words = f"NOT YET: {done:,} of {plural(plan.planned, 'task')}"
-            if self.last is not None and self.last.chance is not None:
-                words += f"; {_percent(self.last.chance)} chance that the rest decides"
-            following = next(
-                size for size in plan.sizes if self.last is None or size > self.last.tasks
-            )
-            name = "next look" if self.looks else "first look"
-            yield (f"{words}; {name} from {following:,} on",)
+            yield (self.on_the_way,)
             return
-        tasks = self.last.tasks if self.last else 0
-        after = f"After {tasks:,} of {plural(plan.planned, 'task')}"
-        if self.ended == GIVEN_UP and self.last is not None:
-            after = (
-                f"Given up a{after[1:]}, {_percent(self.last.chance or 0.0)} chance of a decision"
-            )
-        for sentence in super().answer():
-            yield (f"{after}, ", *sentence)
+        after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
+        if self.ended == GIVEN_UP:
+            chance = _percent(self.chance or 0.0)
+            after = f"Given up a{after[1:]}, {chance} chance of a decision"
+        yield from ((f"{after}, ", *sentence) for sentence in super().answer())
+
+    @property
+    def on_the_way(self) -> str:
+        """The answer while the run goes on."""
+        plan, findings = self.run.plan, "; ".join(self.findings)
+        following = next(size for size in plan.sizes if size > self.tasks)
+        name = "next look" if self.looks else "first look"
+        words = f"NOT YET: {self.course.done:,} of {plural(plan.planned, 'task')}"
+        return f"{words}; {findings}{'; ' * bool(findings)}{name} from {following:,} on"
+
+    @property
+    def findings(self) -> list[str]:
+        """What the looks show while the run goes on."""
+        if self.chance is None:
+            return []
+        return [f"{_percent(self.chance)} chance that the rest decides"]
+
+    @property
+    def live(self) -> str:
+        """What there is to see while it goes on, in one line."""
+        numbers = [
+            f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
+            for line in self.records
+            if None not in ((number := line.fact.estimate).value, number.low, number.high)
+        ]
+        return " · ".join([self.on_the_way.removeprefix("NOT YET: "), *numbers[:3]])
 
     def context(self) -> Iterator[str | Hint]:
         """The tasks that were counted, the levels, and whose order it is."""
-        plan, last = self.run.plan, self.last
-        if last is not None:
-            yield f"{plural(last.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
-            limit = plan.limits[len(self.looks) - 1]
-            all_looks = f"{100 * (1 - plan.alpha):g} % over all looks"
+        plan = self.run.plan
+        if self.looks:
+            yield f"{plural(self.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
+            limit, all_looks = plan.limits[len(self.looks) - 1], f"{100 * plan.level:g} %"
             at = f"{_level(level_at(limit))} at this one" if math.isfinite(limit) else "too early"
-            yield f"{at}, {all_looks}"
+            yield f"{at}, {all_looks} over all looks"
         yield f"look {len(self.looks)} of {len(plan.sizes)}"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
-        yield order.get(self.run.course.kind, "order of completion")
+        yield order.get(self.run.order.kind, "order of completion")
         if self.ended:
             yield from (part for part in super().context() if str(part).startswith("undecided"))
 
     def messages(self) -> Iterator[Said]:
         """Those of the gate, and what the order and an early stop mean."""
-        course, plan = self.run.course, self.run.plan
-        if course.kind == COMPLETION:
+        course, left = self.course, self.run.plan.planned - self.tasks
+        if self.run.order.kind == COMPLETION:
             yield ORDER_OF_COMPLETION()
         if course.behind and not self.ended:
             yield WAITING_FOR(behind=course.behind, task=course.tasks[course.done])
-        left = plan.planned - (self.last.tasks if self.last else 0)
         if left and self.ended in (PASS, FAIL):
             yield STOPPED_EARLY(left=left)
         if self.skipped:
@@ -172,19 +203,66 @@ class Looked(RuleTable):
         plan = self.run.plan
         return {
             **super().decided(), "planned": plan.planned, "attempts": plan.attempts,
-            "every": plan.every, "order": self.run.course.kind, "looks": len(self.looks),
+            "every": plan.every, "order": self.run.order.kind, "looks": len(self.looks),
         }  # fmt: skip
 
     @property
-    def words(self) -> str:
-        """What there is to see while it goes on, in one line."""
-        ((answer,),) = self.answer()
-        numbers = [
-            f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
-            for line in self.records
-            if None not in ((number := line.fact.estimate).value, number.low, number.high)
-        ]
-        return " · ".join([str(answer).removeprefix("NOT YET: "), *numbers[:3]])
+    def report(self) -> Report:
+        """The answer, with the verdict for an exit code."""
+        report = view(replace(self.study, decided=self.decided()), [self])
+        waiting = not self.ended and not any(line.verdict == ERROR for line in self.records)
+        return replace(report, checks=self.checks, changes=self.changes(), waiting=waiting)
+
+
+@dataclass(frozen=True)
+class Raced(Looked):
+    """Every model beside the leader of the look that stopped it, else of the last one."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("model", meaning="The model.", cell=lambda line: line.name),
+        Column("leader", meaning="The model with the highest mean at that look.",
+               cell=lambda line: line.fact.against),
+        Column("difference", "share", meaning="Model minus leader, with its interval at that look.",
+               cell=lambda line: line.fact.estimate),
+        Column("verdict", meaning="stop: behind the leader; else it goes on.",
+               cell=lambda line: "stop" if line.verdict == FAIL else "goes on"),
+        *Looked.columns[-4:],
+    )  # fmt: skip
+    checks = ()
+
+    def facts(self) -> Iterator[Fact]:
+        """A tidy row per model, with its verdict."""
+        for fact in super().facts():
+            yield replace(fact, verdict="stop" if fact.verdict == FAIL else "goes on")
+
+    @property
+    def findings(self) -> list[str]:
+        """The models that are stopped, and how many go on."""
+        stopped: dict[str, list[str]] = {}
+        for line in self.records:
+            if line.verdict == FAIL:
+                stopped.setdefault(line.fact.against, []).append(line.name)
+        words = [f"stop {listed(names)}: behind {leader}" for leader, names in stopped.items()]
+        return [*words, f"{plural(len(self.run.going_on(self.looks)), 'model')} left"]
+
+    def answer(self) -> Iterator[Sentence]:
+        """The best model, or those that are left."""
+        left = sorted(self.run.going_on(self.looks))
+        after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
+        if not self.ended:
+            yield (self.on_the_way,)
+        elif self.ended == PASS:
+            yield (f"{after}, {left[0]} is best: {plural(len(self.run.models), 'model')} compared",)
+        else:
+            yield (f"{after}, none of {listed(left)} is significantly behind the leader",)
+
+    def tables(self) -> Iterator[Table]:
+        """A row per model that is not the leader."""
+        yield from Section.tables(self)
+
+    def changes(self) -> tuple[ChangedTasks, ...]:
+        """None: there is no baseline."""
+        return ()
 
 
 def _percent(share: float) -> str:
@@ -204,7 +282,7 @@ def _level(level: float) -> str:
 class Watch(Question, WatchOptions):
     """The question of `passk watch`."""
 
-    sections = (Looked,)
+    sections = (Looked, Raced)
     unbounded: ClassVar[str] = ""
 
     @classmethod
@@ -233,7 +311,15 @@ class Watch(Question, WatchOptions):
         question, options = super().ask(given, source, needed=True)
         out = () if asked.rules is None else tuple(each.task for each in entry.suite.out)
         question = replace(question, out=out, skipped=tuple(skipped))
-        question.gate.require_rules()
+        if not question.best:
+            question.gate_of(options).require_rules()
+        elif given_rules := [each for each in _RULES if getattr(question, each)]:
+            raise ParameterError(
+                Given("--best"),
+                f"the best model is looked for by no other rule ({given_rules[0]})",
+                name="contradicting-options",
+                settles=[Settle({"--best": None}, "judges the rules")],
+            )
         if question.min_by != BY_INTERVAL:
             raise ParameterError(
                 Given("--min-by", question.min_by),
@@ -255,23 +341,16 @@ class Watch(Question, WatchOptions):
             )
         return question, options
 
-    @property
-    def gate(self) -> Gate:
-        """The gate with the same rules, about the tasks that are there."""
-        own = {each.name: getattr(self, each.name) for each in fields(GateOptions)
-               if hasattr(self, each.name) and each.name not in ("attempts", "rules")}  # fmt: skip
-        return Gate(**own, unpaired="drop")
-
     def request(self, options: SharedOptions) -> Request:
         """The columns to read, as a gate's."""
-        return self.gate.request(options)
+        return self.gate_of(options).request(options)
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
         """The report of the looks made so far; with --follow, once they decide."""
         path = Path(self.looks) if self.looks else beside(options.files) if options.files else None
         with alone(path):
             if not self.follow:
-                return self._reported(options, read, path)[0]
+                return self._looked(options, read, path).report
             return self._followed(options, read, path)
 
     def _followed(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
@@ -283,9 +362,10 @@ class Watch(Question, WatchOptions):
         while True:
             before, patience, problem = _stamp(options.files), math.inf, None
             try:
-                report, words = self._reported(options, read, path)
-                if not report.waiting:
-                    return report
+                looked = self._looked(options, read, path)
+                if not looked.report.waiting:
+                    return looked.report
+                words = looked.live
             except DataError as error:
                 if error.name in _OF_LOOKS:
                     raise
@@ -298,18 +378,16 @@ class Watch(Question, WatchOptions):
                     time.sleep(self.pause)
                     patience -= 1
 
-    def _reported(
-        self, options: SharedOptions, read: Read, path: Path | None
-    ) -> tuple[Report, str]:
-        """The report of the looks that are due, which are kept; and its line while it goes on."""
+    def _looked(self, options: SharedOptions, read: Read, path: Path | None) -> Looked:
+        """The looks that are due, which are kept."""
 
         def of_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
             return counts.without_tasks(self.out)
 
-        gate = self.gate
-        self._require_attempts(options)
+        gate = self.gate_of(options)
         study = gate.study(options, of_run)
+        order = Order.of(self.order, study.counts, self.out, self.planned)
         if study.baseline is None:
             # Tasks that are not complete say nothing of how many attempts there are.
             whole = study.counts.n == self.attempts
@@ -317,71 +395,73 @@ class Watch(Question, WatchOptions):
                 full = study.counts.of_sizes(study.counts.n * whole, study.counts.c * whole)
                 study = replace(study, metrics=options.metrics.of(full))
         sides = gate.trial(study).sides
-        order, kind = order_of(self.order, study.counts, self.planned)
-        order = [task for task in order if task not in self.out]
-        plan = Plan.of(
-            self.planned or len(order), self.attempts, self.every, 1 - study.confidence.level
-        )
-        looks = Looks.read(path, self._about(study, plan, kind))
-        last: Mapping[str, float] = {}
-        if kind == COMPLETION:
+        models = {series[0] for series in sides.series}
+        level, tests = study.confidence.level, 1.0
+        if self.best:
+            # The best is stopped by one of the others, and to one side.
+            tests = (len(models) - 1) / 2
+            if not tests:
+                raise ParameterError(
+                    Given("--best"), f"{next(iter(models))} is the only model", name="no-such-model"
+                )
+        plan = Plan.of(self.planned or len(order.tasks), self.attempts, self.every, level, tests)
+        looks = Looks.read(path, self._about(gate, study, plan, order.kind, models))
+        if order.kind == COMPLETION:
             lined = of_run(replace(gate.request(options), attempts=("line",)))
-            last = last_attempts(lined, {series[0] for series in sides.series})
-        course = course_of(sides, plan, order, kind, looks.tasks, last)
-        run = Run(gate, study, plan, course, self.prior)
-        looks.require_same(course.done, course.tasks, lambda tasks: digest(run.counted(tasks)))
-        decided, ended = decided_by(looks.looks, plan.planned, self.give_up)
-        for place, tasks in enumerate(plan.sizes):
-            if ended or tasks > course.done:
+            order = Order(looks.tasks, COMPLETION, last_attempts(lined, models))
+        made = made_of(sides.counts, models)
+        order.require_planned(made, self.attempts)
+        kind, section = (Race, Raced) if self.best else (Run, Looked)
+        run = kind(gate, study, plan, order, made, self.prior, self.give_up)
+        kept = looks.looks
+        if kept:
+            course, tasks = run.course(kept[:-1]), kept[-1].tasks
+            looks.require_same(course, lambda: digest(run.counted(kept[:-1], tasks)))
+        while not (ended := run.ended(kept)):
+            due = sum(size <= run.course(kept).done for size in plan.sizes) - len(kept)
+            if due <= 0:
                 break
-            if place < len(looks.looks):
-                continue
-            before = {name: verdict for name, (verdict, _) in decided.items()}
-            due = place + 1 < len(plan.sizes) and plan.sizes[place + 1] <= course.done
-            look = run.look(place, before, forecast=self.give_up is not None or not due)
-            looks.looks.append(look)
-            decided, ended = decided_by(looks.looks, plan.planned, self.give_up)
-        if looks.looks:
-            looks.write(course.tasks[: looks.looks[-1].tasks])
-        part = GatePart(gate.chosen, gate.on_undecided, gate.trial(study))
-        if looks.looks:
-            part = run.lines(decided, looks.looks[-1].tasks)
-        section = Looked(
-            study, part.rows, [part], run=run, looks=looks.looks, ended=ended, skipped=self.skipped
+            kept.append(run.look(kept, forecast=self.give_up is not None or due == 1))
+        looks.write(run.course(kept[:-1]).tasks)
+        part = run.lines(kept) if kept else GatePart(gate.chosen, PASS, gate.trial(study))
+        return section(
+            study, part.rows, [part], run=run, looks=kept, ended=ended, skipped=self.skipped
         )
-        report = view(replace(study, decided=section.decided()), [section])
-        waiting = not ended and not any(line.verdict == ERROR for line in section.records)
-        report = replace(
-            report, checks=section.checks, changes=section.changes(), waiting=waiting
-        )  # fmt: skip
-        return report, section.words if waiting else ""
 
-    def _require_attempts(self, options: SharedOptions) -> None:
-        """ParameterError for a metric of more attempts than the plan has at a task."""
-        for metric in self.gate.needed(options.metrics.metrics):
+    def gate_of(self, options: SharedOptions) -> Gate:
+        """The gate with the same rules, or that of a race, about the tasks that are there.
+
+        Errors: ParameterError for a metric of more attempts than the plan has at a task.
+        """
+        own = {each.name: getattr(self, each.name) for each in fields(GateOptions)
+               if hasattr(self, each.name) and each.name not in ("attempts", "rules")}  # fmt: skip
+        gate = Gate(**own, unpaired="drop")
+        if self.best:
+            chosen = (*(Metric("pass@", k) for k in options.metrics.k), *options.metrics.metrics)
+            gate = replace(gate, max_drop={next(iter(chosen), Metric("pass@", 1)): 0.0})
+        for metric in gate.needed(options.metrics.metrics):
             if metric.k > self.attempts:
                 raise ParameterError(
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task, and the plan has"
                     f" {self.attempts}", name="too-few-attempts",
                     settles=[Settle({"--attempts": Blank("N")}, "plans more")],
                 )  # fmt: skip
+        return gate
 
-    def _about(self, study: Study, plan: Plan, kind: str) -> Mapping[str, Any]:
+    def _about(
+        self, gate: Gate, study: Study, plan: Plan, kind: str, models: Collection[str]
+    ) -> Mapping[str, Any]:
         """The plan and the rules that looks are about."""
-        rules = {k: str(v) for rule in self.gate.chosen for k, v in rule.signature.items()}
-        base = study.baseline
-        if base is None:
-            rules |= {"baseline": self.baseline} if self.baseline is not None else {}
-        else:
-            rules["baseline"] = digest(base)
-        metrics = [metric.name for metric in study.metrics]
-        if not any(rule.general for rule in self.gate.chosen):
-            metrics = []
-        models = sorted({series[0] for series in study.counts.series})
+        rules = {k: str(v) for rule in gate.chosen for k, v in rule.signature.items()}
+        if self.best:
+            rules = {"best": next(iter(gate.max_drop)).name}
+        base = self.baseline if study.baseline is None else digest(study.baseline)
+        general = any(rule.general for rule in gate.chosen)
         return {
             "planned": plan.planned, "attempts": plan.attempts, "every": plan.every,
-            "level": study.confidence.level, "interval": study.confidence.method_name,
-            "order": kind, "rules": rules, "metrics": metrics, "models": models,
+            "level": plan.level, "interval": study.confidence.method_name, "order": kind,
+            "rules": rules, "baseline": base, "models": sorted(models),
+            "metrics": [metric.name for metric in study.metrics] if general else [],
         }  # fmt: skip
 
 

@@ -1,0 +1,265 @@
+"""Looks at a run: how often they err, what they find, and how much of the plan they use.
+
+Run: python benchmarks/watch.py [--runs 1000] [--only size,bar,each,best,real,calls]
+Writes its tables into benchmarks/watch.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import numpy as np
+from measure import keep, table
+
+import passk_cli
+from passk_cli.commands.gate.view import Gate
+from passk_cli.commands.watch.looks import Look, Plan
+from passk_cli.commands.watch.order import LIST, Order, made_of
+from passk_cli.commands.watch.run import Race, Run
+from passk_cli.inference.boundary import level_at
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.study.study import Study
+
+warnings.simplefilter("ignore", passk_cli.PasskWarning)
+PASS_1 = Metric("pass@", 1)
+# Runs that are judged together, each as a model of its own.
+TOGETHER = 250
+# Tasks, attempts, law of the tasks' rates, and the change of log-odds that is to be found.
+CHANGES = {
+    "164 × 4": (164, 4, (2, 2), 0.32),
+    "164 × 1": (164, 1, (2, 2), 0.60),
+    "500 × 1": (500, 1, (2, 2), 0.33),
+    "50 × 4": (50, 4, (2, 2), 0.60),
+    "164 × 10, spread": (164, 10, (0.3, 0.5), 0.40),
+    "164 × 4, easy": (164, 4, (5, 0.5), 0.70),
+    "500 × 4, rare": (500, 4, (0.1, 1), 0.60),
+}
+BARS = {
+    "164 × 1": (164, 1, (2, 2)),
+    "164 × 4, easy": (164, 4, (5, 0.5)),
+    "500 × 1, spread": (500, 1, (0.3, 0.5)),
+}
+
+
+def names(tasks: int) -> list[str]:
+    """Names of tasks, in their order."""
+    return [f"t{at:04}" for at in range(tasks)]
+
+
+def counts_of(c: np.ndarray, n: int, model: str = "m") -> Counts:
+    """Counts of passes (models, tasks)."""
+    models, tasks = c.shape
+    series = [(f"{model}{at:04}",) for at in range(models)]
+    codes = np.repeat(np.arange(models), tasks), np.tile(np.arange(tasks), models)
+    return Counts.from_codes(
+        (series, codes[0]), (names(tasks), codes[1]), np.full(models * tasks, n), c.ravel()
+    )
+
+
+def lowered(p: np.ndarray, shift: float) -> np.ndarray:
+    """Rates with lower log-odds."""
+    p = p.clip(1e-12, 1 - 1e-12)
+    return 1 / (1 + (1 - p) / p * math.exp(shift))
+
+
+def run_of(gate: Gate, counts: Counts, plan: Plan, base: Counts | None = None) -> Run:
+    """A run that is complete, whose looks are made one after the other."""
+    study = Study(counts, (PASS_1,), baseline=base)
+    made = made_of(counts, {series[0] for series in counts.series})
+    return Run(replace(gate, baseline=base), study, plan, Order(names(plan.planned), LIST), made)
+
+
+def verdicts(run: Run, tasks: int, level: float) -> np.ndarray:
+    """The verdict on each model at the first tasks: 1 pass, −1 fail, 0 undecided."""
+    study = replace(run.study, counts=run.counted([], tasks))
+    confidence = replace(study.confidence, level=level)
+    trial = run.gate.trial(replace(study, confidence=confidence))
+    (rule,) = (rule for rule in run.gate.chosen if rule.named)
+    (outcomes,) = rule.outcomes([trial])
+    return np.array([{"pass": 1, "fail": -1}.get(each.verdict, 0) for each in outcomes])
+
+
+def looked(run: Run, level: Callable[[int], float | None]) -> tuple[np.ndarray, np.ndarray]:
+    """The first verdict on each model, and the share of the plan that was used for it."""
+    models = len(run.study.counts.series)
+    verdict, used = np.zeros(models, dtype=int), np.ones(models)
+    for place, tasks in enumerate(run.plan.sizes):
+        at = level(place)
+        if at is None:
+            continue
+        now = verdicts(run, tasks, at)
+        first = (verdict == 0) & (now != 0)
+        verdict[first], used[first] = now[first], tasks / run.plan.planned
+    return verdict, used
+
+
+def by_boundary(run: Run) -> Callable[[int], float | None]:
+    """The level of each look."""
+    limits = run.plan.limits
+    return lambda place: level_at(limits[place]) if math.isfinite(limits[place]) else None
+
+
+def changes(
+    runs: int, every: int, wanted: Sequence[str], *, peeking: bool = True
+) -> list[list[object]]:
+    """A row per situation: equal models, then one that is worse."""
+    rows = []
+    for name in wanted:
+        tasks, n, (a, b), shift = CHANGES[name]
+        rng, found = np.random.default_rng([tasks, n, every, 7]), []
+        for shifted in (0.0, shift):
+            parts = []
+            for _ in range(0, runs, TOGETHER):
+                p = rng.beta(a, b, (TOGETHER, tasks))
+                new, old = rng.binomial(n, lowered(p, shifted)), rng.binomial(n, p)
+                gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
+                plan = Plan(tasks, n, every, 0.95)
+                run = run_of(gate, counts_of(new, n), plan, counts_of(old, n))
+                verdict, used = looked(run, by_boundary(run))
+                fixed = verdicts(run, tasks, 0.95)
+                peeked = looked(run, lambda _: 0.95)[0] if peeking and not shifted else fixed
+                parts.append((verdict, used, fixed, peeked, new.mean(1) - old.mean(1)))
+            found.append([np.concatenate(each) for each in zip(*parts, strict=True)])
+        equal, worse = found
+        drop = -worse[4].mean() / n
+        stopped = (worse[0] < 0) & (worse[1] < 1)
+        rows.append([
+            name, f"{(equal[0] != 0).mean():.3f}", f"{(equal[2] != 0).mean():.3f}",
+            f"{(equal[3] != 0).mean():.3f}" if peeking else "–", f"{drop:.3f}",
+            f"{(worse[0] < 0).mean():.2f}", f"{(worse[2] < 0).mean():.2f}",
+            f"{worse[1].mean():.2f}", f"{equal[1].mean():.2f}", f"{stopped.mean():.2f}",
+        ])  # fmt: skip
+        print(*rows[-1], sep=" | ", flush=True)
+    return rows
+
+
+CHANGE_HEAD = [
+    "tasks × attempts", "decided, equal models", "fixed", "ordinary 5 % at each look", "drop",
+    "found", "found, fixed", "plan used", "plan used, equal", "stopped before the end",
+]  # fmt: skip
+
+
+def bars(runs: int, every: int) -> list[list[object]]:
+    """A row per situation: the truth on the bar, and 10 points below it."""
+    rows = []
+    for name, (tasks, n, (a, b)) in BARS.items():
+        rng, found = np.random.default_rng([tasks, n, 11]), []
+        for bar in (a / (a + b), a / (a + b) + 0.1):
+            parts = []
+            for _ in range(0, runs, TOGETHER):
+                c = rng.binomial(n, rng.beta(a, b, (TOGETHER, tasks)))
+                gate = Gate(minimum={PASS_1: min(bar, 0.999)}, unpaired="drop")
+                run = run_of(gate, counts_of(c, n), Plan(tasks, n, every, 0.95))
+                peeked = looked(run, lambda _: 0.95)[0]
+                parts.append((*looked(run, by_boundary(run)), verdicts(run, tasks, 0.95), peeked))
+            found.append([np.concatenate(each) for each in zip(*parts, strict=True)])
+        on, below = found
+        rows.append([
+            name, *(f"{(verdict != 0).mean():.3f}" for verdict in (on[0], on[2], on[3])),
+            *(f"{(verdict < 0).mean():.2f}" for verdict in (below[0], below[2])),
+            f"{below[1].mean():.2f}",
+        ])  # fmt: skip
+        print(*rows[-1], sep=" | ", flush=True)
+    return rows
+
+
+BAR_HEAD = [
+    "tasks × attempts", "decided, truth on the bar", "fixed", "ordinary 5 % at each look",
+    "found, 10 points below", "found, fixed", "plan used",
+]  # fmt: skip
+
+
+def race(rng: np.random.Generator, rates: np.ndarray, n: int) -> tuple[bool, float]:
+    """Whether the best model was stopped, and the share of the attempts that were made."""
+    models, tasks = rates.shape
+    counts = counts_of(rng.binomial(n, rates), n)
+    gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
+    plan = Plan(tasks, n, 10, 0.95, (models - 1) / 2)
+    made = made_of(counts, {series[0] for series in counts.series})
+    run = Race(gate, Study(counts, (PASS_1,)), plan, Order(names(tasks), LIST), made)
+    looks: list[Look] = []
+    spent, before = 0, 0
+    while not run.ended(looks):
+        going_on = len(run.going_on(looks))
+        spent += going_on * (plan.sizes[len(looks)] - before)
+        before = plan.sizes[len(looks)]
+        looks.append(run.look(looks, forecast=False))
+    return "m0000" not in run.going_on(looks), spent / (models * tasks)
+
+
+def races(sets: int) -> list[list[object]]:
+    """Five models: all equal, or the first the best."""
+    rows = []
+    for name, n, shifts in (
+        ("5 equal, 164 × 4", 4, [0.0] * 5),
+        ("5 equal, 164 × 1", 1, [0.0] * 5),
+        ("best by 0.3 log-odds, 164 × 4", 4, [0.0, 0.3, 0.3, 0.3, 0.3]),
+        ("0 to 1.2 log-odds behind, 164 × 4", 4, [0.0, 0.3, 0.6, 0.9, 1.2]),
+    ):
+        rng, results = np.random.default_rng([n, len(rows), 3]), []
+        for _ in range(sets):
+            p = rng.beta(2, 2, 164)
+            results.append(race(rng, np.array([lowered(p, shift) for shift in shifts]), n))
+        stopped, used = np.array(results, dtype=float).T
+        rows.append([name, f"{stopped.mean():.3f}", f"{used.mean():.2f}"])
+        print(*rows[-1], sep=" | ", flush=True)
+    return rows
+
+
+def calls(runs: int) -> str:
+    """Verdicts of `passk_cli.watch` beside those of the simulation, run by run."""
+    rng, same, every = np.random.default_rng(99), 0, 10
+    for at in range(runs):
+        tasks, n, shift = 164, (1, 4)[at % 2], (0.0, 0.6)[at % 4 // 2]
+        p = rng.beta(2, 2, (1, tasks))
+        new, old = rng.binomial(n, lowered(p, shift)), rng.binomial(n, p)
+        gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
+        run = run_of(gate, counts_of(new, n), Plan(tasks, n, every, 0.95), counts_of(old, n))
+        (verdict,), (used,) = looked(run, by_boundary(run))
+        found = passk_cli.watch(
+            counts_of(new, n), baseline=counts_of(old, n), order=names(tasks), attempts=n,
+            every=every, max_drop={"pass@1": 0.0},
+        )  # fmt: skip
+        row = found.frame.iloc[0]
+        told = {"pass": 1, "fail": -1}.get(row.verdict, 0)
+        same += told == verdict and math.isclose(row.tasks, used * tasks)
+    return f"{same} of {runs} runs: verdict and number of tasks are the same"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--only", default="size,each,bar,best,calls")
+    arguments = parser.parse_args()
+    runs, text = arguments.runs, {}
+    for part in arguments.only.split(","):
+        if part == "size":
+            text[part] = table(CHANGE_HEAD, changes(runs, 10, [*CHANGES]))
+        elif part == "each":
+            few = changes(max(runs // 4, TOGETHER), 1, ["164 × 4", "50 × 4"], peeking=False)
+            text[part] = table(CHANGE_HEAD, few)
+        elif part == "bar":
+            text[part] = table(BAR_HEAD, bars(runs, 10))
+        elif part == "best":
+            head = ["models", "best stopped", "attempts made"]
+            text[part] = table(head, races(max(runs // 2, 1)))
+        elif part == "calls":
+            text[part] = calls(max(runs // 25, 4))
+            print(text[part])
+    for part, content in text.items():
+        keep(part, content, "watch.md")
+
+
+if __name__ == "__main__":
+    main()

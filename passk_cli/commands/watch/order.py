@@ -1,0 +1,162 @@
+"""The order in which the tasks of a run count, and how far of it is complete."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from passk_cli.commands.watch import COMPLETION
+from passk_cli.errors import DataError, ParameterError, not_there
+from passk_cli.files.request import parse_tasks
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.words import plural
+from passk_cli.settle import Blank, Given, Settle
+
+# Where an order comes from.
+LIST, DATASET = "list", "dataset"
+# Task → model → attempts that were made.
+Made = Mapping[str, Mapping[str, int]]
+
+
+def parse_order(value: Any) -> tuple[str, ...]:
+    """Names of tasks, from a file with one on each line, or as a list; or "completion".
+
+    Errors: ParameterError for a file that is not there or names no task.
+    """
+    if value == [COMPLETION] and not os.path.isfile(COMPLETION):
+        return (COMPLETION,)
+    if len(value) == 1 and isinstance(value[0], str) and not os.path.isfile(value[0]):
+        raise ParameterError(Given("--order"), str(not_there(value[0])), name="no-such-file")
+    names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
+    if len(set(names)) < len(names):
+        raise ParameterError(Given("--order"), "a task is there twice")
+    return names
+
+
+@dataclass(frozen=True)
+class Course:
+    """The tasks of a plan in the order in which they count, and those that are complete.
+
+    tasks : names, in the order.  complete : tasks of the order with all their attempts.
+    """
+
+    tasks: Sequence[str]
+    complete: Collection[str]
+
+    @property
+    def done(self) -> int:
+        """The first tasks of the order that are all complete: what a look may count."""
+        missing = (at for at, task in enumerate(self.tasks) if task not in self.complete)
+        return next(missing, len(self.tasks))
+
+    @property
+    def behind(self) -> int:
+        """Tasks that are complete and wait for one before them."""
+        return sum(task in self.complete for task in self.tasks[self.done :])
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order of tasks.
+
+    tasks : names; of COMPLETION those that earlier looks counted.  kind : LIST, DATASET or
+    COMPLETION.  last : of COMPLETION, task → the place of its last attempt in the files.
+    """
+
+    tasks: Sequence[str]
+    kind: str
+    last: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, given: Sequence[str], counts: Counts, out: Collection[str], planned: int | None
+    ) -> Order:
+        """The order that was given, or that the files say.
+
+        given : names, (COMPLETION,), or none.  out : tasks that do not count.
+        Errors: ParameterError where none is known, or it has fewer tasks than the plan.
+        """
+        if given == (COMPLETION,):
+            return cls((), COMPLETION)
+        order = cls(*((given, LIST) if given else (counts.facts.order, DATASET)))
+        if not order.tasks:
+            raise ParameterError(
+                "no order of the tasks is known; the first that are complete may be the easy ones",
+                name="no-order",
+                settles=[
+                    Settle({"--order": Blank("FILE")}, "names them in the order drawn"),
+                    Settle({"--order": COMPLETION},
+                           "assumes that when a task is complete does not depend on its outcomes"),
+                ],
+            )  # fmt: skip
+        if planned is not None and planned > len(order.tasks):
+            raise ParameterError(
+                Given("--planned", str(planned)),
+                f"the {order.kind} has {plural(len(order.tasks), 'task')}",
+                name="contradicting-options", settles=[Settle({"--planned": len(order.tasks)})],
+            )  # fmt: skip
+        return cls([task for task in order.tasks if task not in out], order.kind)
+
+    def course(self, made: Made, models: Collection[str], attempts: int, planned: int) -> Course:
+        """How far these models are: tasks with so many attempts are complete."""
+        complete = {
+            task for task, own in made.items()
+            if own.keys() >= {*models} and all(own[model] == attempts for model in models)
+        }  # fmt: skip
+        tasks = self.tasks
+        if self.kind == COMPLETION:
+            rest = complete.difference(tasks)
+            tasks = (*tasks, *sorted(rest, key=lambda task: (self.last.get(task, 0.0), task)))
+        return Course(tasks[:planned], complete)
+
+    def require_planned(self, made: Made, attempts: int) -> None:
+        """DataError for a task that is not in the order, or has more attempts than planned."""
+        for task, own in made.items():
+            if max(own.values()) > attempts:
+                most = max(own.values())
+                raise DataError(
+                    task, f"{most} attempts, and the plan has {attempts} at a task",
+                    name="other-plan", settles=[Settle({"--attempts": most}, "plans as many")],
+                )  # fmt: skip
+        if self.kind != COMPLETION and (others := sorted(made.keys() - set(self.tasks))):
+            raise DataError(
+                others[0], f"this task is not in the order of the {self.kind}",
+                "name every task of the run in it", name="other-plan",
+            )  # fmt: skip
+
+
+def made_of(counts: Counts, models: Collection[str]) -> Made:
+    """The attempts that were made of each task, by each of these models that has some, those
+    without an outcome included."""
+    made, losses = dict[str, dict[str, int]](), counts.facts.losses
+    for place, (model, *_) in enumerate(counts.series):
+        if model in models:
+            rows = counts.rows_of(place)
+            for code, n in zip(
+                counts.task_codes[rows].tolist(), counts.n[rows].tolist(), strict=True
+            ):
+                made.setdefault(counts.tasks[code], {})[model] = n
+    for model in () if losses is None else models:
+        if losses is not None and model in losses.models:
+            at = losses.cells(model)
+            for code, n in zip(
+                losses.unit_codes[at].tolist(), losses.made[at].tolist(), strict=True
+            ):
+                own = made.setdefault(losses.units[code][0], {})
+                own[model] = max(own.get(model, 0), n)
+    return made
+
+
+def last_attempts(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
+    """Task → the place of its last attempt by these models in the files; none where that is not
+    known."""
+    lines, last = counts.attempts.get("attempt"), dict[str, float]()
+    if lines is None:
+        return last
+    for cell, value in zip(lines.cell.tolist(), lines.value.tolist(), strict=True):
+        if counts.series[counts.series_codes[cell]][0] in models:
+            task = counts.tasks[counts.task_codes[cell]]
+            last[task] = max(last.get(task, value), value)
+    return last
