@@ -762,3 +762,40 @@ def test_a_pipe_with_costs_is_asked_for_the_unit(passk: Passk) -> None:
     piped = (SAMPLES / "costs.csv").read_bytes()
     done = passk("plan", "-", "-k", "1", "--budget", "20", stdin=piped)
     assert "a pipe is read once\n  passk plan - -k 1 --budget 20usd  # is dollars\n" in done.err
+
+
+def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
+    """Against the formula, with variances computed here: (σ_b² + σ_w² / n) / T."""
+    draw = np.random.default_rng(4)
+    p = draw.beta(2, 2, 60)
+    c = draw.binomial(6, p)
+    counts = Counts.from_cells([("m", f"t{i}", 6, int(x)) for i, x in enumerate(c)])
+    found = passk_cli.plan(counts, next=True, k=1)
+    within = float((c * (6 - c) / 6 / 5).mean())
+    between = float((c / 6).var(ddof=1)) - within / 6
+    expected = {
+        "nothing more": (60, 6, 0, (between + within / 6) / 60),
+        "new tasks": (120, 6, 360, (between + within / 6) / 120),
+        "attempts": (60, 12, 360, (between + within / 12) / 60),
+    }
+    for row in found.frame.to_dict("records"):
+        tasks, n, more, variance = expected.pop(row["next"])
+        assert (row["tasks"], row["n_min"], row["attempts_in_all"]) == (tasks, n, more)
+        assert row["se"] == pytest.approx(math.sqrt(variance), rel=1e-9)
+    assert not expected
+    assert str(found).startswith("Next: 60 new tasks, 360 attempts. The standard error of pass@1")
+    assert [message.name for message in found.messages if "never" in message.text] == [
+        "tasks-by-outcomes"
+    ]
+
+
+def test_the_cheaper_model_is_run_on_where_it_narrows_more(passk: Passk) -> None:
+    words = ("plan", SAMPLES / "costs.csv", "--next", "-k", 1, "-f", "csv")
+    own = records(passk(*words, "--budget", "20usd").out)
+    order = [row["next"] for row in own]
+    assert order[:2] == ["nothing more", "new tasks"]
+    assert order[2] == "attempts of claude-haiku-4-5-20251001"
+    assert all(0 < float(row["cost"]) <= 20 for row in own[1:])
+    assert [float(row["se"]) for row in own[1:]] == sorted(float(row["se"]) for row in own[1:])
+    done = passk(*words[:-2], "--budget", "1attempts")
+    assert done.out.startswith("The budget pays for no further task and no further attempt at all")

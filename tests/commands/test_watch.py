@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.watch.looks import Look, Looks
+from passk_cli.commands.watch.looks import Look, Looks, Plan
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.boundary import boundary, level_at
 from tests.conftest import ROOT, Done, Passk
@@ -278,6 +278,58 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Run]) 
     assert "--suite c" in done.err
     book.write_text(suite + 'min-by = "estimate"\n')
     assert "a look is judged by its interval" in passk(*words).err
+
+
+@pytest.fixture
+def race(tmp_path: Path, passk: Passk) -> Callable[..., Any]:
+    """race(rates) → a function that watches models with these pass rates, of so many tasks each."""
+    order = tmp_path / "order.txt"
+    order.write_text("\n".join(TASKS))
+    path = tmp_path / "race.jsonl"
+
+    def make(*rates: float) -> Callable[..., Done]:
+        outcomes = [passes(rate, at + 1) for at, rate in enumerate(rates)]
+
+        def watch(*sizes: int) -> Done:
+            rows = ({"task": TASKS[at], "passed": own[at], "model": f"m{model}"}
+                    for model, (own, size) in enumerate(zip(outcomes, sizes, strict=True))
+                    for at in range(size))  # fmt: skip
+            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+            return passk("watch", path, "--best", "--order", order, "--every", 6)
+
+        return watch
+
+    return make
+
+
+def test_models_behind_the_leader_are_stopped(race: Callable[..., Any]) -> None:
+    """And need no further tasks."""
+    watch = race(0.95, 0.85, 0.1)
+    done = watch(30, 30, 30)
+    assert done.code == 5
+    assert re.match(
+        r"NOT YET: 30 of 60 tasks; stop m2: behind m[01]; 2 models left; next look from 36",
+        done.out,
+    )
+    done = watch(48, 48, 31)
+    assert done.code == 5
+    assert done.out.startswith("NOT YET: 48 of 60 tasks; stop m2")
+    done = watch(60, 60, 31)
+    assert done.code == 0
+    assert done.out.startswith("After 60 of 60 tasks, none of m0 and m1 is significantly behind")
+
+
+def test_the_best_is_named_once_it_is_alone(race: Callable[..., Any]) -> None:
+    done = race(0.97, 0.2, 0.1)(60, 60, 60)
+    assert done.code == 0
+    assert re.match(r"After \d\d of 60 tasks, m0 is best: 3 models compared", done.out)
+    assert race(0.5)(60).error == "no-such-model"
+
+
+def test_each_pair_of_a_race_has_its_share_of_the_error(race: Callable[..., Any]) -> None:
+    """2 α / (M − 1): of two models the boundary is that of a test to one side."""
+    plan = Plan(60, 1, 6, 0.95, tests=(5 - 1) / 2)
+    assert plan.limits == boundary(tuple(size / 60 for size in range(6, 61, 6)), 0.025)
 
 
 def test_python_watches_data_in_memory() -> None:

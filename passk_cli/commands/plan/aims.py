@@ -139,6 +139,10 @@ class Aims:
         "--power", "P", "Power to detect it with.", low=0, high=1)] = 0.8
     level: Annotated[float, Option(
         "--level", "P", "Confidence level; tests are at 1 minus it.", low=0, high=1)] = 0.95
+    next: Annotated[bool, Option(
+        "--next", help="What to run next: new tasks, attempts, or which model.",
+        detail="The same --budget, of all models together, by the standard error it leaves;"
+        " default: as much again. A pilot's outcomes never choose tasks.")] = False
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
         detail="pilot: the mean cost of the pilot's attempts, as for a --budget in dollars;"

@@ -152,8 +152,8 @@ def _records(file: File) -> Iterator[Any]:
 def _rows(file: File, samples: Sequence[_Epoch], model: Any, wanted: Wanted) -> Iterator[Row]:
     for sample in samples:
         value, answer = sample.score(wanted.outcome)
-        points = _points(value)
-        missing = isinstance(points, float) and math.isnan(points)
+        number = points(value)
+        missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution
         if file.archive is not None and "solution" in wanted.texts:
             # In a zip it is in the sample's own member.
@@ -161,8 +161,8 @@ def _rows(file: File, samples: Sequence[_Epoch], model: Any, wanted: Wanted) -> 
             solution = at(file.archive.json(name), *_COMPLETION)
         yield Row(
             sample.id,
-            None if missing else points == 1.0 if points in (0.0, 1.0) else points,
-            points if isinstance(points, float) and not missing else None,
+            None if missing else number == 1.0 if number in (0.0, 1.0) else number,
+            number if isinstance(number, float) and not missing else None,
             sample.epoch,
             "error" if missing and sample.failed else "",
             answer=answer,
@@ -205,10 +205,10 @@ def _added(values: Iterable[Any]) -> Any:
     return sum(there) if there else None
 
 
-def _points(value: Any) -> Any:
+def points(value: Any) -> Any:
     """A value as Inspect's own metrics take it; NaN where there is none, itself where they cannot.
 
-    >>> [_points(value) for value in ("C", "P", "Yes", "0.25", True, "?", None)]
+    >>> [points(value) for value in ("C", "P", "Yes", "0.25", True, "?", None)]
     [1.0, 0.5, 1.0, 0.25, 1.0, '?', nan]
     """
     if value is None:

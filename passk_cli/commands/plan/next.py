@@ -1,0 +1,136 @@
+"""What to run next: the same budget as new tasks, as more attempts, or as those of one model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from passk_cli.commands.plan.outlook import Outlook
+from passk_cli.inference.design import Piloted
+from passk_cli.report.model import Cell, Column, Estimate, Sentence
+from passk_cli.report.words import listed, plural
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.section import Section, data_field
+
+NOW = "nothing more"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A way to go on.
+
+    way : in words.  tasks : of the run afterwards, and n : attempts of each model at each.
+    more : attempts to make.  cost : of these, in dollars; None where it is not known.
+    error : standard error of the mean, or of the difference of two models, afterwards.
+    """
+
+    way: str
+    tasks: int
+    n: tuple[int, ...]
+    more: int
+    cost: float | None
+    error: float
+
+    @property
+    def size(self) -> str:
+        """As "68 × 3", of two models "8 × 12 and 3"."""
+        return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.n)))}"
+
+
+def steps(outlook: Outlook, budget: float | None, prices: Mapping[str, float] | None) -> list[Step]:
+    """The run as it is, and the ways to spend a budget on it, the smallest error first.
+
+    The variance of a mean over T tasks with n attempts each is (σ_b² + σ_w² / n) / T, of the
+    difference of two models (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T.  Tasks are new ones like those
+    there are, or all there are: tasks that are chosen by their outcomes make the mean wrong.
+
+    budget : dollars where there are prices, else attempts, of all models; as much as the run took
+        when None.  prices : model → dollars of an attempt.
+    """
+    values = (outlook.difference.first, outlook.difference.second)
+    pilots = [each for each in values if isinstance(each, Piloted)] if outlook.pair else []
+    pilots = pilots or [outlook.values] if isinstance(outlook.values, Piloted) else pilots
+    names = outlook.pair if outlook.pair and len(pilots) == 2 else (outlook.name,)
+    between = outlook.difference.between if len(names) == 2 else pilots[0].between
+    between += outlook.excess[len(names) == 2]
+    tasks, n = len(pilots[0].n), tuple(each.fewest for each in pilots)
+    unit = [1.0 if prices is None else prices[name] for name in names]
+    spend = budget
+    if spend is None:
+        spend = tasks * sum(price * each for price, each in zip(unit, n, strict=True))
+
+    def step(way: str, new: int, more: Sequence[int]) -> Step:
+        after = tuple(each + extra for each, extra in zip(n, more, strict=True))
+        variance = between + sum(p.within(m) for p, m in zip(pilots, after, strict=True))
+        made = [(tasks + new) * m - tasks * each for m, each in zip(after, n, strict=True)]
+        cost = None if prices is None else sum(p * m for p, m in zip(unit, made, strict=True))
+        error = math.sqrt(max(variance, 0.0) / (tasks + new))
+        return Step(way, tasks + new, after, sum(made), cost, error)
+
+    def affordable(weights: Sequence[float]) -> int:
+        price = sum(w * p for w, p in zip(weights, unit, strict=True))
+        return math.floor(spend / price * (1 + 1e-12)) if price > 0 else 0
+
+    none, both = [0] * len(n), [1] * len(n)
+    ways = [step("new tasks", affordable(n), none)]
+    same = affordable([tasks * each for each in both])
+    ways.append(step(f"attempts{' of both' * (len(n) == 2)}", 0, [same] * len(n)))
+    for at, name in enumerate(names if len(n) == 2 else ()):
+        own = [int(at == each) for each in range(2)]
+        alone = affordable([tasks * each for each in own])
+        ways.append(step(f"attempts of {name}", 0, [alone * each for each in own]))
+    ways = [each for each in ways if each.more and not math.isnan(each.error)]
+    return [step(NOW, 0, none), *sorted(ways, key=lambda each: (each.error, each.way))]
+
+
+@dataclass(frozen=True)
+class Next(Section[Step]):
+    """The run as it is, and the ways to go on, the best first."""
+
+    outlook: Outlook
+    costs: bool = False
+
+    columns = (
+        Column("next", name="next", meaning="What the budget is spent on: new tasks, with as many"
+               " attempts as the others; or attempts at the tasks that there are.",
+               cell=lambda step: step.way),
+        Column("tasks × attempts", meaning="The run afterwards; of two models their attempts.",
+               cell=lambda step: step.size),
+        Column("more attempts", "count", name="attempts_in_all", meaning="Attempts to make.",
+               cell=lambda step: step.more),
+        Column("cost", "$", name="cost", meaning="Their cost.", cell=lambda step: step.cost,
+               where=lambda section: section.costs),
+        Column("standard error", "share", meaning="Standard error afterwards, of the mean over new"
+               " tasks or, of two models, of their difference.", cell=lambda step: step.error),
+        data_field("fact", "Kind of row: next."),
+    )  # fmt: skip
+
+    def facts(self) -> Iterator[Fact]:
+        """A tidy row per way."""
+        outlook, pair = self.outlook, self.outlook.pair or ("", "")
+        for step in self.records:
+            more: dict[str, Cell] = {"fact": "next", "next": step.way}
+            more |= {"attempts_in_all": step.more, "cost": step.cost}
+            series = (pair[0],) if pair[0] else outlook.series
+            yield Fact(
+                series, outlook.metric.name, outlook.metric.k, Estimate(None), se=step.error,
+                size=Size(step.tasks, min(step.n), max(step.n)), against=pair[1], more=more,
+            )  # fmt: skip
+
+    def answer(self) -> Iterator[Sentence]:
+        """The best way to go on, and what it does to the standard error."""
+        now, *ways = self.records
+        outlook = self.outlook
+        of = f" of {outlook.metric.name}"
+        if outlook.pair:
+            of = f" of the difference of {listed(outlook.pair)} in {outlook.metric.name}"
+        if not ways:
+            yield ("The budget pays for no further task and no further attempt at all tasks.",)
+            return
+        best = ways[0]
+        what = plural(best.tasks - now.tasks, "new task") if best.tasks > now.tasks else best.way
+        yield (
+            f"Next: {what}, {plural(best.more, 'attempt')}. The standard error{of} falls from ",
+            now.error, " to ", best.error, ".",
+        )  # fmt: skip

@@ -1,0 +1,173 @@
+"""Inspect AI: an evaluation that ends as soon as its rules are decided.
+
+    from passk_cli.inspect import stop
+
+    @task
+    def mine() -> Task:
+        return Task(dataset=…, solver=…, scorer=…, early_stopping=stop("pass@1 >= 0.8"))
+
+Run it with `--sample-shuffle`: a look counts the first samples of the order, once all of them are
+complete, and so that order must be a random one.  `passk watch` says what a look is.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from passk_cli.errors import ParameterError
+from passk_cli.files.formats.inspect import points
+
+if TYPE_CHECKING:
+    from inspect_ai.dataset import Sample
+    from inspect_ai.hooks import SampleEnd
+    from inspect_ai.log import EvalSpec
+    from inspect_ai.scorer import SampleScore
+    from inspect_ai.util import EarlyStop
+
+_RULE = re.compile(r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)")
+# Evaluations that go on, by Inspect's number of them.
+_going_on: WeakValueDictionary[str, Stop] = WeakValueDictionary()
+
+
+def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
+    """What `Task(early_stopping=…)` takes: it skips the samples that are left once it is decided.
+
+    rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
+    scorer : whose score counts, where there are several.
+    options : those of `passk_cli.watch`: baseline, rules, planned, every, give_up, threshold …
+        planned is the number of samples where it is not given.
+
+    A sample that ends with an error has no score, and holds up the looks unless missing="fail" or
+    "drop" says what it counts as.  With log_samples=False Inspect asks nobody before a sample, so
+    that nothing is skipped.
+
+    >>> stop("pass@1 >= 0.8").options
+    {'minimum': {'pass@1': '0.8'}}
+
+    Errors: ParameterError for a rule that is not written so.
+    """
+    if rule:
+        match = _RULE.fullmatch(rule.strip())
+        drop = match is not None and match["drop"] is not None
+        if match is None or (match["sign"] in (">=", "≥")) == drop:
+            raise ParameterError(f'{rule!r}: write "pass@1 >= 0.8", or "pass@1 drop <= 0.02"')
+        name = "max_drop" if drop else "minimum"
+        options[name] = {**options.get(name, {}), match["metric"]: match["number"]}
+    return Stop(options, scorer)
+
+
+class Stop:
+    """Inspect's protocol of early stopping, for one evaluation at a time.
+
+    options : of `passk_cli.watch`.  reason : why the samples that are left are skipped; "" while
+    they are not.
+    """
+
+    def __init__(self, options: Mapping[str, Any], scorer: str | None = None) -> None:
+        self.options, self.scorer = options, scorer
+        self.reason, self.answer, self.looked, self.number = "", "", 0, ""
+
+    async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
+        """The samples in the order in which they are scheduled."""
+        from passk_cli.commands.watch.looks import Plan
+
+        if self.number in _going_on:
+            raise ParameterError("stop() watches one evaluation at a time; make one for each")
+        self.number, self.reason, self.answer, self.looked = task.eval_id, "", "", 0
+        _going_on[task.eval_id] = self
+        _hear_of_errors()
+        self.rows: dict[tuple[str, int], dict[str, Any]] = {}
+        self.model, self.epochs = task.model, epochs
+        self.order, self.shuffled = self._named(task.task, samples), bool(task.dataset.shuffled)
+        planned = self.options.get("planned") or len(self.order)
+        self.plan = Plan.of(planned, epochs, self.options.get("every"), 0.95)
+        return "passk"
+
+    def _named(self, suite: str, samples: list[Sample]) -> dict[str, str]:
+        """Sample → the name of its task, which is that of a log, TASK/SAMPLE, where the baseline
+        has it so."""
+        import passk_cli
+
+        baseline, names = self.options.get("baseline"), [str(sample.id) for sample in samples]
+        if baseline is not None:
+            self.baseline = passk_cli.read(baseline)
+            own = set(self.baseline.tasks)
+            if not own.intersection(names) and any(f"{suite}/{name}" in own for name in names):
+                return {name: f"{suite}/{name}" for name in names}
+        return {name: name for name in names}
+
+    async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
+        """The directive to skip a sample; None while nothing is decided."""
+        from inspect_ai.util import EarlyStop
+
+        return EarlyStop(id=id, epoch=epoch, reason=self.reason) if self.reason else None
+
+    async def complete_sample(
+        self, id: str | int, epoch: int, scores: dict[str, SampleScore]
+    ) -> None:
+        """A sample that has a score; a look, where enough are complete."""
+        if self.scorer is None and len(scores) > 1:
+            names = ", ".join(sorted(scores))
+            raise ParameterError(f"several scorers judge a sample: {names}; name one as scorer=")
+        score = scores[self.scorer or next(iter(scores))].score.value
+        value = points(score)
+        self._add(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
+
+    def errored(self, id: str | int, epoch: int) -> None:
+        """A sample without a score, if such count."""
+        if self.options.get("missing", "error") != "error":
+            self._add(str(id), epoch, None)
+
+    def _add(self, sample: str, epoch: int, value: Any) -> None:
+        self.rows[sample, epoch] = {
+            "model": self.model, "task": self.order[sample], "attempt": epoch, "passed": value,
+        }  # fmt: skip
+        done = 0
+        for name in self.order:
+            if any((name, number + 1) not in self.rows for number in range(self.epochs)):
+                break
+            done += 1
+        due = [size for size in self.plan.sizes if self.looked < size <= done]
+        if due and not self.reason:
+            self.looked = due[-1]
+            self._look()
+
+    def _look(self) -> None:
+        import passk_cli
+
+        given = dict(self.options)
+        if given.get("baseline") is not None:
+            given["baseline"] = self.baseline
+        with warnings.catch_warnings():
+            # Inspect's display has no room for them; the log has the answer.
+            warnings.simplefilter("ignore", passk_cli.PasskWarning)
+            found = passk_cli.watch(
+                [*self.rows.values()], order=[*self.order.values()], attempts=self.epochs,
+                **{**given, "planned": self.plan.planned},
+            )  # fmt: skip
+        self.answer = str(found).splitlines()[0]
+        self.reason = "" if found.report.waiting else self.answer
+
+    async def complete_task(self) -> dict[str, Any]:
+        """What was looked at, for the log."""
+        _going_on.pop(self.number, None)
+        told = {"answer": self.answer, "looked_at": self.looked, "planned": self.plan.planned}
+        return told | ({} if self.shuffled else {"warning": "samples were not shuffled"})
+
+
+@cache
+def _hear_of_errors() -> None:
+    """Hear of samples that end with an error, of which early stopping is not told."""
+    from inspect_ai.hooks import Hooks, hooks
+
+    @hooks(name="passk", description="Tells passk of samples that end with an error.")
+    class Errors(Hooks):  # type: ignore[misc, unused-ignore]
+        async def on_sample_end(self, data: SampleEnd) -> None:
+            own = _going_on.get(data.eval_id)
+            if own is not None and data.sample.error is not None:
+                own.errored(data.sample.id, data.sample.epoch)
