@@ -114,6 +114,8 @@ FILES: Mapping[str, Rows] = {
     "renamed": [{**row, "model": {"a": "a", "b": "b2"}[row["model"]]} for row in _PLAIN],
     "two-scores": [{**row, "score": 0.1 * (at % 11), "reward": 0.1 * (at % 7)}
                    for at, row in enumerate(_PLAIN)],
+    "labelled": _rows("ab", 12, 4, attempt=_number,
+                      human=lambda m, i, j: None if j == 3 else i % 2 == 0),
     "millions": [{"model": m, "task": t, "n": 2_000_000, "c": 900_000}
                  for m in "ab" for t in "xyz"],
 }  # fmt: skip
@@ -143,6 +145,7 @@ QUICK = (
     "estimate short -k 4", "estimate plain -k 9", "compare one-model",
     "compare prompts --by prompt", "compare short --unpaired error -k 1",
     "curve short", "curve plain --max-k 9", "plan one-attempt", "plan plain --correlation 0.5",
+    "estimate labelled --field truth=human -k 1",
     # Copies and names.
     "estimate copy", "compare copy -k 1", "estimate spellings", "estimate lab=spellings",
     # Methods.
@@ -362,6 +365,7 @@ ELSEWHERE: Mapping[str, str] = {
         "only the reader knows the value",
     ),
     "duplicate-files": "tests/files/counting/test_checks.py: two uploads of a run",
+    **dict.fromkeys(("no-labels", "unmatched-labels"), "tests/commands/test_judge.py"),
     "nothing-to-compare": "tests/commands/test_gate.py: a gate of differences alone",
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",

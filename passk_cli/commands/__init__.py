@@ -21,6 +21,7 @@ COMMANDS = {
     "temperature": "Understand",
     "extrapolate": "Understand",
     "plan": "Understand",
+    "judge": "Understand",
     "describe": "Files",
     "convert": "Files",
     "record": "Files",

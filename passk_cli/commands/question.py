@@ -13,6 +13,7 @@ from passk_cli.errors import ParameterError, not_named
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, COUNTED, Request
+from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once, paths_of
 from passk_cli.limits import refuse_many
 from passk_cli.message import Message
@@ -22,7 +23,7 @@ from passk_cli.report.model import DATA, Report
 from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import FIELDS
-from passk_cli.study.metrics import Metrics
+from passk_cli.study.metrics import Metrics, is_corrected
 from passk_cli.study.rules import Rules
 from passk_cli.study.section import Section
 from passk_cli.study.study import Study
@@ -80,6 +81,10 @@ class Question:
     unbounded: ClassVar[str] = ""
     # Option → why it says nothing of them, and what to do.
     unbounded_options: ClassVar[Mapping[Given, str]] = {}
+    # Why it takes no labels; "" where it corrects a judge's verdicts by them.
+    uncorrected: ClassVar[str] = "it looks at verdicts themselves, which labels leave as they are"
+    # Option → why it takes none, and what to do.
+    uncorrected_options: ClassVar[Mapping[str, str]] = {}
     # Groups of an answer: of more it takes minutes, or nobody reads it.
     most_groups: ClassVar[float] = math.inf
 
@@ -161,6 +166,8 @@ class Question:
         counts = read(self.request(options))
         metrics = self.metrics_of(options, counts)
         confidence = options.confidence.for_metrics(metrics)
+        if is_corrected(counts):
+            confidence = confidence.corrected()
         hint = options.metrics.hint(counts)
         asked = bool(options.metrics.k or options.metrics.metrics)
         short = options.metrics.short_tasks
@@ -184,6 +191,19 @@ class Question:
                     option, f"with bounds of missing outcomes {reason}", name="no-bounds",
                     settles=[*COUNTED, Settle({option.option: None})],
                 )  # fmt: skip
+
+
+def refuse_labels(question: Question) -> None:
+    """ParameterError where a question, or an option that is given, does not correct by labels."""
+    if question.uncorrected:
+        raise ParameterError(f"labels: {question.uncorrected}; leave them out", name="no-labels")
+    given = changed(question)
+    for option, reason in question.uncorrected_options.items():
+        if option in given:
+            raise ParameterError(
+                Given(option), f"with labels {reason}", name="no-labels",
+                settles=[Settle({option: None})],
+            )  # fmt: skip
 
 
 def _answerable(question: Question, report: Report) -> Report:
@@ -238,10 +258,14 @@ def answer(
     def counts_of(request: Request, source: Any = None) -> Counts:
         if request.missing == BOUNDS and question.unbounded:
             question.refuse_ranges()
+        if request.label_role or request.truth_from is not None:
+            refuse_labels(question)
         request = replace(request, ends=not question.unbounded)
         counts = read(request, source)
         if counts.missing is not None:
             question.refuse_ranges()
+        if TRUTH in counts.attempts or counts.facts.errors:
+            refuse_labels(question)
         asked.update(request.chosen_names)
         every.append(counts)
         require_few_groups(counts, question.most_groups)

@@ -41,7 +41,7 @@ from passk_cli.files.reading.look import Inputs, Spooled, look, unshared
 from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
-from passk_cli.files.roles import UNITS, find, reached
+from passk_cli.files.roles import TRUTH, UNITS, find, reached
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of, tables_of
 from passk_cli.files.sources.source import Source
@@ -79,6 +79,12 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     Errors: ParameterError for a request that makes no sense, DataError (`place: problem; remedy`)
     for data that cannot be used.
     """
+    if request.truth_from is not None:
+        from passk_cli.files.attempts.labels import with_errors
+
+        return with_errors(load, data, request, tolerant=tolerant)
+    if (role := request.label_role) and role not in request.attempts:
+        request = replace(request, attempts=(*request.attempts, role))
     if request.missing == BOUNDS:
         _require_passes(request)
     if len(request.threshold) > 1:
@@ -123,6 +129,12 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
         with con.cursor() as own:
             return _counts(own, sources, other, folder, None, tolerant=False)
 
+    if request.truth is not None:
+        from passk_cli.files.attempts.labels import write_labels
+
+        write_labels(request, data, folder, load)
+        fields = {role: name for role, name in request.fields.items() if role != TRUTH}
+        request = replace(request, fields=fields)
     # Closed at once: whoever keeps an error, as a notebook does, keeps no threads of the database.
     with con, keeping as ledger:
         try:
@@ -213,7 +225,7 @@ def _counts(
         counts = replace(counts, facts=replace(counts.facts, columns=columns))
     try:
         if request.conversion is None:
-            counts = _with_attempts(con, statement, tally, counts)
+            counts = _with_attempts(con, statement, tally, counts, folder)
         else:
             from passk_cli.files.conversion import convert
 
@@ -386,9 +398,12 @@ def _recognised(
 
 
 def _with_attempts(
-    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, counts: Counts
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, counts: Counts, folder: Path
 ) -> Counts:
-    """The counts with what has to be known of their attempts, where that is anything."""
+    """The counts with what has to be known of their attempts, where that is anything.
+
+    folder : with labels that stand apart.
+    """
     request = statement.request
     # Numbers may tell that sampling stopped because of outcomes where they have holes, and where a
     # model's n varies and none of its tasks has two passes.
@@ -398,7 +413,7 @@ def _with_attempts(
             int(counts.n[rows].min()) < int(counts.n[rows].max()) and int(counts.c[rows].max()) == 1
             for rows in map(counts.rows_of, range(len(counts.series)))
         )
-    if not (numbering or request.attempts or request.order):
+    if not (numbering or request.attempts or request.order or request.labelling is not None):
         return counts
     from passk_cli.files.attempts.query import (
         AttemptQuery,
@@ -412,6 +427,10 @@ def _with_attempts(
         statement.shards.require_numbers()
     if numbering:
         counts = with_numbering(query, counts)
+    if request.truth is not None:
+        from passk_cli.files.attempts.labels import join_labels
+
+        counts = counts.saying(*join_labels(query, folder))
     if request.attempts:
         counts = with_attempts(query, counts)
         if not UNITS.keys().isdisjoint(request.attempts):
@@ -420,6 +439,11 @@ def _with_attempts(
             counts = settled(counts, query)
     if request.order:
         counts = with_order(query, counts)
+    if request.labelling is not None:
+        from passk_cli.files.attempts.labels import unlabelled
+
+        facts = replace(counts.facts, unlabelled=unlabelled(query, counts))
+        counts = replace(counts, facts=facts)
     return counts
 
 

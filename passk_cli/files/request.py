@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.roles import OF_ATTEMPTS, ROLES
+from passk_cli.files.roles import LABEL, OF_ATTEMPTS, ROLES, TRUTH
 from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
@@ -53,7 +53,7 @@ TABLES = {
 DUPLICATES = ("error", "first", "last", "keep")
 ENGINES = ("duckdb", "spark")
 NORMALISE = ("none", "space", "python")
-ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
+ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line", LABEL)
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
@@ -191,6 +191,8 @@ class Request:
     ends : whether a missing outcome can be read as one that passes or fails.
     order : whether the order of the attempts is to be known where the files tell it.
     lowest : the score of a missing outcome that counts as a failure; None: 0, if none is less.
+    labelling : the seed of random orders of the attempts without a label; None: they are not asked
+        for.
     resume : the folder that keeps the counts of each file for later runs.
     """
 
@@ -199,14 +201,28 @@ class Request:
     fields: Annotated[Mapping[str, str], Option(
         "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
         parse=parse_fields,
-        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; cost (in"
-        " dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns. A dot names a"
-        " nested field: a.b, of a list in every entry; a.b[].c says that b is a list. A comma joins"
-        " columns: task=year,day; outcome=run1,run2 is a column of each attempt, with model=@column"
-        " of each model. Amounts are added, over lists as in cost=iterations[].cost_usd, and"
-        " over columns as in cost=agent_cost+user_cost; their unit is in the column's name or after"
-        " a colon: cost_cents, wallMs, duration=latency:ms. Repeatable.",
+        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; truth (labels"
+        " of some attempts, where the outcome is a judge's); cost (in dollars), tokens_in,"
+        " tokens_out, tokens, duration (in seconds), turns. A dot names a nested field: a.b, of a"
+        " list in every entry; a.b[].c says that b is a list. A comma joins columns: task=year,day;"
+        " outcome=run1,run2 is a column of each attempt, with model=@column of each model. Amounts"
+        " are added, over lists as in cost=iterations[].cost_usd, and over columns as in"
+        " cost=agent_cost+user_cost; their unit is in the column's name or after a colon:"
+        " cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
+    truth: Annotated[Any, Option(
+        "--truth", "FILE|OUTCOME", "Labels of some attempts, where the outcome is a judge's.",
+        file="read",
+        detail="A file whose column truth (or --field truth=COLUMN) says whether an attempt passes,"
+        " joined by model, task and attempt; or another outcome of these files, as a second scorer."
+        " A column of labels beside the outcome is named by --field truth=COLUMN alone. Empty: not"
+        " labelled. Numbers are then corrected.",
+    )] = None
+    truth_from: Annotated[Any, Option(
+        "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 alone.", file="read",
+        rare=True,
+        detail="Results with outcome and truth, whose error rates are assumed to hold here.",
+    )] = None
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score passes when ≥ X.", parse=parse_thresholds,
         detail="With several thresholds, every number is printed for each.",
@@ -317,6 +333,7 @@ class Request:
     ends: bool = True
     order: bool = False
     lowest: float | None = None
+    labelling: int | None = None
     resume: str | None = None
 
     def __post_init__(self) -> None:
@@ -353,6 +370,13 @@ class Request:
             return self.attempts
         others = (role for role in self.attempts if role != "cost")
         return tuple(dict.fromkeys((*others, "tokens_in", "tokens_out", "tokens_cached")))
+
+    @property
+    def label_role(self) -> str:
+        """What is to be known of attempts where a judge's verdicts are corrected; "" elsewhere."""
+        if self.truth is not None:
+            return LABEL
+        return TRUTH if TRUTH in self.fields and self.truth_from is None else ""
 
     def keeping(self, model: str | None) -> Request:
         """The request with a model among those that are kept, where not all are."""

@@ -27,8 +27,9 @@ class Role:
     doubtful : names that mean this or another thing: a column of such a name plays the role only
         where nothing else does and its values say so (`reading.doubts.number`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
-        "number" (or a verdict, as 1 and 0), a "text", a "solution", or an "amount" of what the
-        attempt took, in the unit that UNITS has; "" for other roles.
+        "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether it truly
+        passes, where that is known), or an "amount" of what the attempt took, in the unit that
+        UNITS has; "" for other roles.
     """
 
     usual: str
@@ -51,6 +52,10 @@ class Role:
 
 # Names of tasks that anything may have, whether it holds results or not.
 LOOSE = "id name user_input message_id nodeid row_number"
+# Whether an attempt truly passes, where a label says so and the outcome is a judge's.
+TRUTH = "truth"
+# The same from a file of labels, which are joined.
+LABEL = "label"
 # A new fact of attempts is a line here; metrics ask for it by `needs`.
 ROLES: dict[str, Role] = {
     "task": Role(
@@ -140,6 +145,8 @@ ROLES: dict[str, Role] = {
         "steps num_steps n_steps total_steps step_count api_calls",
         values="amount",
     ),
+    # By name alone: a column of this name is more often the answer that is right.
+    TRUTH: Role("", values="label"),
     "n": Role("n num_samples n_samples num_attempts n_attempts attempts total"),
     "c": Role("c num_correct n_correct num_passed n_passed passes correct"),
 }
@@ -298,7 +305,7 @@ def assign(
     of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
     for role, column in of_attempts if lists else ():
         (part, _), *others = addends(role, column, columns)
-        if role in UNITS and (others or not is_listed(part, columns)):
+        if role in (*UNITS, TRUTH) and (others or not is_listed(part, columns)):
             problem = f"{column!r} is one {role} beside a list of outcomes"
             listed = Settle({"--field": {role: Blank("COLUMN")}}, "names a list of each attempt's")
             raise DataError(place, problem, name="ambiguous-column", settles=[listed])
@@ -321,7 +328,8 @@ def _choices(
         if role in overrides:
             choices[role] = [overrides[role]]
         else:
-            taken = {column for other, column in overrides.items() if _NAMING & {role, other}}
+            naming = {*_NAMING, TRUTH}
+            taken = {column for other, column in overrides.items() if naming & {role, other}}
             if role == "attempt" and len(choices["task"]) == 1:
                 # sample_id, say, is the task's where nothing else is.
                 taken |= {*choices["task"]}
@@ -393,8 +401,8 @@ def _require(
         if shape == "counts":
             remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
             raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
-        if role in ("line", "tokens_cached") or role in by_role:
-            # What was cached is known or not.
+        if role in ("line", LABEL, "tokens_cached") or role in by_role:
+            # What was cached is known or not; labels of their own are joined.
             continue
         if role != "attempt":
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]

@@ -116,12 +116,14 @@ def difference_law(
     floor: ArrayLike = 0.0,
     clusters: Ints | None = None,
     between: ArrayLike | None = None,
+    hidden: ArrayLike = 0.0,
+    degrees: ArrayLike | None = None,
 ) -> DifferenceLaw:
     """The law of the mean of differences per task, row by row.
 
     d_t, t = 1 … T, have mean d̄ and variance s² (ddof 1).  The squared standard error is
 
-        max(s² / T, floor)  +  2 g L² / T²
+        max(s² / T, floor)  +  hidden  +  2 g L² / T²
 
     The floor is what attempts alone must give (`attempt_floor`), which s² of few tasks can miss.
     L, the reach, is the size of a lump that the sample may have missed.  Its weight g depends on
@@ -135,6 +137,8 @@ def difference_law(
     floor : variances of d̄, one or one per row.
     clusters : a code 0 … G−1 per task; then clusters are the units: d̄ is a ratio of totals, its
     spread that of totals − size·d̄, and a lump is a cluster of Σ size² / Σ size tasks.
+    hidden : variances of d̄ that differences do not show, one or one per row.
+    degrees : of freedom, where they are fewer than units − 1, one or one per row.
     between : (2 × …), the lowest and the highest differences where they are not known: the errors
     are then at least those of any differences between them.
     Null: the means over the population of tasks are equal.  Errors: ValueError for no task.
@@ -149,7 +153,8 @@ def difference_law(
     if not d.shape[1]:
         raise ValueError("differences must hold at least one task")
     sizes = np.ones(d.shape[1]) if clusters is None else np.bincount(clusters).astype(np.float64)
-    mean, degrees = d.mean(axis=1), np.full(len(d), len(sizes) - 1)
+    mean, most = d.mean(axis=1), np.full(len(d), len(sizes) - 1)
+    degrees = most if degrees is None else np.minimum(most, np.asarray(degrees))
     if len(sizes) == 1:
         unknown = np.full(len(d), np.inf)
         alone = np.full(len(d), True)
@@ -162,11 +167,11 @@ def difference_law(
     low = _in_units(ends[0], unit, clusters)
     high = low if between is None else _in_units(ends[1], unit, clusters)
     square, unsure = _spread(low, high, sizes)
-    spread = np.maximum(unit * np.sqrt(square), np.sqrt(floor))
+    spread = np.hypot(np.maximum(unit * np.sqrt(square), np.sqrt(floor)), np.sqrt(hidden))
     carrying, few = _carrying(low, high), _allowance(np.float64(len(sizes)), _FEW)
     both = np.maximum(_allowance(carrying, _BOTH), few)
     alike = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING
-    both[alike & (np.asarray(floor) == 0)] = 1.0
+    both[alike & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
     tail, lump = _allowance(carrying, _TAIL), largest / unit if np.isinf(reach) else 1.0
     missed = unit * lump * _share_of_largest(sizes)
     below, above = (

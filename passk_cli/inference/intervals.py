@@ -30,6 +30,8 @@ GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 # The method of differences of −1, 0 and 1.
 TANGO = "tango"
+# The method of values that labels correct.
+LOGIT_T = "logit-t"
 # Values of samples whose intervals are computed together.
 _VALUES_TOGETHER = 1 << 21
 # Differences whose laws are: they stay near the processor.
@@ -52,6 +54,9 @@ class Sample:
         difference they are; none where they are of more than counts.
     floor : of differences: the least variance of the mean that is believed; between : their lowest
         and highest values where outcomes are missing (both as `difference_law` takes them).
+    hidden : variance of the mean that values do not show.  degrees : of freedom of its error, where
+        there are fewer than the values have.  open_ends : whether the mean may be `low`, or `high`,
+        whatever the values (all three of values that labels correct).
     resamples, seed : for the methods that need draws.
     """
 
@@ -66,6 +71,9 @@ class Sample:
     passes: tuple[Passes, ...] = ()
     floor: float = 0.0
     between: tuple[Floats, Floats] | None = None
+    hidden: float = 0.0
+    degrees: int | None = None
+    open_ends: tuple[bool, bool] = (False, False)
     resamples: int = 10_000
     seed: int = 0
 
@@ -91,14 +99,16 @@ class Sample:
     def se(self) -> float | None:
         """Standard error over new tasks (clustered where there are clusters); None for one unit.
 
-        √(G/(G−1) Σ_g (S_g − m_g x̄)²) / T; without clusters s/√T.  Source: Miller 2024, eq. 4.
+        √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden); without clusters and hidden variance s/√T.
+        Source: Miller 2024, eq. 4.
         """
         totals, sizes = self.totals
         units = len(sizes)
         if units < 2:
             return None
         spread = float(((totals - sizes * self.mean) ** 2).sum())
-        return math.sqrt(units / (units - 1) * spread) / len(self.values)
+        shown = math.sqrt(units / (units - 1) * spread) / len(self.values)
+        return math.hypot(shown, math.sqrt(self.hidden)) if self.hidden else shown
 
     @property
     def guard_size(self) -> float:
@@ -216,7 +226,11 @@ def intervals(
         bounds = math.isfinite(sample.low) and math.isfinite(sample.high)
         bounds |= asked.amounts and sample.is_amount
         suits = (bounds or not asked.bounded) and (sample.passes or not asked.counted)
-        places.setdefault(name if suits else asked.instead, []).append(at)
+        used = name if suits else asked.instead
+        if sample.degrees is not None and not METHODS[name].differences:
+            # Values that labels correct leave their bounds, which other methods lean on.
+            used = LOGIT_T
+        places.setdefault(used, []).append(at)
     answers: dict[int, Interval] = {}
     for used, part in places.items():
         limits = METHODS[used].limits
@@ -232,7 +246,7 @@ def intervals(
                 answers[at] = Interval(None, None, level, used, population, str(undefined))
                 continue
             # Amounts have no highest value, so there is no remedy to say.
-            if asked.bounded and used != name and not math.isfinite(sample.low):
+            if asked.bounded and used not in (name, LOGIT_T) and not math.isfinite(sample.low):
                 instead = f"{used}, since {name} {NEEDS_BOUNDS}"
                 remark = f"{instead}; {remark}" if remark else instead
             answers[at] = Interval(*ends, level, used, population, remark)
@@ -518,6 +532,30 @@ def _t(sample: Sample, tail: float) -> Limits:
     return sample.mean - reach, sample.mean + reach
 
 
+def _logit_t(sample: Sample, tail: float) -> Limits:
+    """Student's t on the logit scale, between the bounds: the limits of values that labels correct.
+
+    They are made at the estimate, or one standard error inside a bound that it is nearer to.
+    """
+    from scipy.special import stdtrit
+
+    if sample.se is None or not sample.degrees:
+        raise _too_few(sample)
+    width = sample.high - sample.low
+    share, error = (sample.mean - sample.low) / width, sample.se / width
+    if error <= ROUNDING:
+        return sample.mean, sample.mean
+    near = min(error, 0.5)
+    at = min(max(share, near), 1.0 - near)
+    degrees = min(sample.degrees, len(sample.totals[1]) - 1)
+    reach = float(stdtrit(degrees, 1 - tail)) * error / (at * (1.0 - at))
+    odds = math.log(at / (1.0 - at))
+    low, high = (0.5 + 0.5 * math.tanh((odds + way * reach) / 2) for way in (-1, 1))
+    low = 0.0 if sample.open_ends[0] else min(low, max(share, 0.0))
+    high = 1.0 if sample.open_ends[1] else max(high, min(share, 1.0))
+    return sample.low + width * low, sample.low + width * high
+
+
 def _jackknife(sample: Sample, tail: float) -> Limits:
     """Normal limits with the jackknife variance over attempts, held inside the bounds."""
     if sample.within is None or np.isnan(sample.within).any():
@@ -611,6 +649,8 @@ def difference_laws(samples: Sequence[Sample]) -> Iterator[tuple[list[int], Diff
                     [sample.floor for sample in part],
                     part[0].clusters,
                     np.stack(ranges, axis=1) if ranges else None,
+                    [sample.hidden for sample in part],
+                    [len(s.values) if s.degrees is None else s.degrees for s in part],
                 ),
             )
 
@@ -690,6 +730,7 @@ METHODS: dict[str, Method] = {
     "basic": Method(_basic, "the basic bootstrap", "efron1993", resampled=True, steady=False),
     "bca": Method(_bca, "the BCa bootstrap", "efron1993", resampled=True, steady=False),
     "t": Method(_t, "Student's t", "student1908", steady=False),
+    LOGIT_T: Method(_logit_t, "Student's t on the logit scale", "student1908"),
     "wilson": Method(_wilson, "Wilson's score", "wilson1927"),
     "clopper-pearson": Method(
         _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
@@ -702,6 +743,6 @@ METHODS: dict[str, Method] = {
         _jackknife, "the jackknife over attempts", "efron1993", (THESE_TASKS,), steady=False),
 }  # fmt: skip
 # The methods that can be chosen.
-NAMES = (*METHODS, "none")
+NAMES = (*(name for name in METHODS if name != LOGIT_T), "none")
 # Methods that put atoms on the bounds, and so have to know them.
 GUARDED = tuple(name for name, method in METHODS.items() if method.bounded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from passk_cli.message import Said
 from passk_cli.outcomes.losses import Losses
@@ -28,6 +29,25 @@ class InputFacts:
     offered: dict[str, str] = field(default_factory=dict)
     outcomes: tuple[str, ...] = ()
     in_path: tuple[str, ...] = ()
+
+
+class Unlabelled(NamedTuple):
+    """An attempt without a label, with its places in random orders.
+
+    stratum : its verdict, crossed with whether most verdicts of its task are passes.  place : among
+    the `size` of its series and stratum; task_place : of its task; in_task : in its task, of whose
+    attempts so many have a label.
+    """
+
+    series: tuple[str, ...]
+    task: str
+    attempt: str | None
+    stratum: int
+    place: int
+    size: int
+    task_place: int
+    in_task: int
+    labelled: int
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,9 @@ class ReadFacts:
     named : option and name of the models and tasks that options name → "" where it is in the data,
         else what is near it.
     alias : name in the data → name that it counts as.
+    errors : of a judge, about other models or tasks: (passed, all) of labelled attempts that fail,
+        and (failed, all) of those that pass; () where it is not told.
+    unlabelled : attempts without a label, where some are to be chosen from.
     numeric : the --by columns that hold numbers in every file.
     order : tasks as the run was shuffled to take them, where files say it, and all the same.
     """
@@ -101,6 +124,8 @@ class ReadFacts:
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     alias: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
+    errors: tuple[tuple[int, int], ...] = ()
+    unlabelled: tuple[Unlabelled, ...] = ()
 
     def names_of(self, option: str) -> list[str]:
         """The names in the data that an option has."""

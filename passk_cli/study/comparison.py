@@ -145,6 +145,14 @@ class Comparison:
         return self.values[0] - self.values[1]
 
     @property
+    def hidden(self) -> tuple[float, int | None]:
+        """Variance of the mean difference that values do not show, and degrees of freedom where
+        they are fewer; see `Corrected`."""
+        own, other = self.first, self.second
+        known = [side.degrees for side in (own, other) if side.degrees is not None]
+        return own.hidden + self.share**2 * other.hidden, min(known, default=None)
+
+    @property
     def between(self) -> tuple[Floats, Floats] | None:
         """Of an end: the lowest and highest difference at each task; None elsewhere."""
         if self.across is None:
@@ -200,6 +208,8 @@ class Comparison:
     def why_not_binary(self) -> str:
         """Why values can be others than 0 and 1, or tasks are not independent; "" where neither."""
         metric = self.first.metric
+        if self.hidden[1] is not None:
+            return "values are corrected by labels"
         if isinstance(metric, Change):
             return f"values of {metric.name} can lie between −1 and 1"
         if self.clusters is not None:
@@ -386,6 +396,7 @@ def difference_samples(comparisons: Sequence[Comparison], confidence: Confidence
             passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
         samples.append(Sample(
             c.d, between=c.between, floor=c.floor or 0.0, low=low - high, high=high - low,
+            hidden=c.hidden[0], degrees=c.hidden[1],
             within=within, mixed=mixed, passes=passes if len(passes) == 2 else (),
             clusters=c.clusters, resamples=confidence.resamples, seed=confidence.seed,
         ))  # fmt: skip
@@ -399,7 +410,8 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
         return floored
     alike: dict[tuple[Metric, int, bool], list[int]] = {}
     for at, pair in enumerate(comparisons):
-        if pair.floor is None and not pair.first.metric.kind.needs and not pair.binary:
+        plain = pair.first.labels is None and pair.second.labels is None
+        if pair.floor is None and not pair.first.metric.kind.needs and plain and not pair.binary:
             key = pair.first.metric, len(pair.tasks), pair.across is not None
             alike.setdefault(key, []).append(at)
     for (metric, tasks, across), places in alike.items():
@@ -440,8 +452,9 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
             settles=[Settle({"--unpaired": "drop"}, "compares on the shared ones")],
         )
     reason, sides = "", (first, second)
-    if first.metric.kind.ratio and not same:
-        # What tasks contribute to a ratio depends on the others.
+    corrected = first.degrees is not None or second.degrees is not None
+    if (first.metric.kind.ratio or corrected) and not same:
+        # What tasks contribute to a ratio, or labels to a task, depends on the others.
         sides = first.on(shared), second.on(shared)
     for rates in sides:
         if not rates.there:
@@ -461,8 +474,9 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if not same:
         at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
         values = first.values[at[0]], second.values[at[1]]
-    if first.metric.kind.ratio:
-        values = sides[0].values, sides[1].values
+    if first.metric.kind.ratio or corrected:
+        first, second = sides
+        values, at = (first.values, second.values), (_EVERY, _EVERY)
     clusters = first.clusters
     if clusters is not None:
         # Codes without gaps.

@@ -141,6 +141,31 @@ class Confidence:
             others = dict.fromkeys(others, ("all",))
         return replace(self, others=others)
 
+    def corrected(self) -> Confidence:
+        """The confidence of values that labels correct, which have a method of their own.
+
+        Errors: ParameterError for another one, or for these tasks.
+        """
+        from passk_cli.inference.intervals import LOGIT_T
+
+        if self.population != NEW_TASKS:
+            raise ParameterError(
+                Given("--population", self.population),
+                "labels correct means over tasks as a sample",
+                name="invalid-method",
+                settles=[Settle({"--population": None})],
+            )
+        if self.interval in (None, "none"):
+            return replace(self, others={} if self.interval else {LOGIT_T: ("all",)})
+        if self.by_default:
+            return self
+        raise ParameterError(
+            Given("--interval", self.interval),
+            f"corrected numbers have intervals of their own, {LOGIT_T}",
+            name="invalid-method",
+            settles=[Settle({"--interval": None})],
+        )
+
     @property
     def method_name(self) -> str:
         """The method's name for people: "guard", or "guard (bca for mean)"."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from passk_cli.arrays import grouped
 from passk_cli.inference.ranking import lead_shares, letters, rank_limits
+from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import span
@@ -54,6 +55,11 @@ def resampled_means(
         np.stack(columns, axis=1), confidence.resamples, confidence.seed, kind=kind,
         clusters=rivals[0].clusters,
     )  # fmt: skip
+    for at, rival in enumerate(rivals):
+        if rival.hidden:
+            # What labels leave open besides, of each rival by itself.
+            noise = stream(confidence.seed, f"labels of {rival.name}")
+            means[:, at] += np.sqrt(rival.hidden) * noise.standard_normal(len(means))
     if not ratio:
         return means
     spent, rate = np.split(means, 2, axis=1)
@@ -66,7 +72,8 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
     None for each where no task is shared, or attempts differ (`attempts_agree`).
     """
     shared = on_shared_tasks(rivals)
-    if not len(shared[0].tasks) or not attempts_agree(shared):
+    there = len(shared[0].tasks) and all(rival.there for rival in shared)
+    if not there or not attempts_agree(shared):
         return [None] * len(rivals)
     merits = shared[0].metric.sign * resampled_means(shared, confidence)
     return list(lead_shares(merits).tolist())

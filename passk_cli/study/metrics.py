@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
+from passk_cli.files.roles import TRUTH
 from passk_cli.option import Option
 from passk_cli.report.words import plural
 from passk_cli.settle import Settle
 
 if TYPE_CHECKING:
+    from passk_cli.inference.labels import Labels
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
 
@@ -82,6 +84,9 @@ class Metrics:
         if not ks and not chosen:
             # Of few attempts those k that every model allows: a column of one model says little.
             most, least = supported_k(counts), int(counts.n.min())
+            most = min([most, *(labels.most for labels in labels_of(counts))])
+            most = 1 if counts.facts.errors else most
+            least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
         if ks:
             chosen = (*standard_metrics(ks), *chosen)
@@ -105,6 +110,21 @@ class Metrics:
             return ""
         missing = [k for k in USUAL_K if k > supported_k(counts)]
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
+
+
+def labels_of(counts: Counts) -> list[Labels]:
+    """The labels of each series; none of counts that were read without."""
+    if TRUTH not in counts.attempts:
+        return []
+    from passk_cli.inference.labels import Labels
+
+    rows, truth = map(counts.rows_of, range(len(counts.series))), counts.attempts[TRUTH]
+    return [Labels.of(counts.n[own], counts.c[own], truth.between(own)) for own in rows]
+
+
+def is_corrected(counts: Counts) -> bool:
+    """Whether labels correct what a judge says, and leave something open."""
+    return bool(counts.facts.errors) or not all(each.complete for each in labels_of(counts))
 
 
 def supported_k(counts: Counts) -> int:

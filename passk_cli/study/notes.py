@@ -131,6 +131,12 @@ SHORT_TASKS_DROPPED = Message(
     "short-tasks-dropped", WARNING, "{numbers} leave tasks out: {reason}", "",
     "Tasks with fewer than k attempts are left out by --short-tasks drop. The numbers are those of"
     " the other tasks, which may be easier or harder.")  # fmt: skip
+FEW_LABELS = Message(
+    "few-labels", WARNING, "no value of {numbers}: {reason}",
+    Settle({}, "says which attempts to label", "judge"),
+    "A judge's verdicts are corrected by labels only where there are enough of the right ones."
+    " Labels that are scattered over attempts correct k = 1, and k = 2 where many tasks have two;"
+    " k labels in each of some tasks correct any metric up to that k.")  # fmt: skip
 NO_INTERVAL = Message(
     "no-interval", WARNING, "no interval of {numbers}: {reason}", "",
     "The method cannot give an interval for this data, for the reason given. The estimate stands"
@@ -281,6 +287,8 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
     """
 
     def empty(fact: Fact) -> Message:
+        if fact.values is not None and fact.values.labels is not None and fact.values.n.size:
+            return FEW_LABELS
         some = (fact.size.n_max or 0) >= (fact.k or 0)
         return SHORT_TASKS if some and short_tasks != "drop" else NO_NUMBER
 

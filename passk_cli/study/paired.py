@@ -67,6 +67,14 @@ def run_tests(
 
 def _choose(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
     """The test asked for if it is valid here; the one that is valid when none was asked for."""
+    corrected = comparison.hidden[1] is not None
+    if corrected and test not in (None, GUARDED_T):
+        raise ParameterError(
+            Given("--test", test),
+            "it knows nothing of what labels leave open",
+            name="invalid-method",
+            settles=[_VALID],
+        )
     if confidence.population == THESE_TASKS:
         if test in (None, WITHIN):
             return WITHIN

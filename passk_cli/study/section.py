@@ -12,7 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from passk_cli.outcomes.provenance import ReadFacts
+import numpy as np
+
+from passk_cli.files.roles import TRUTH
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     ALWAYS,
     DATA,
@@ -240,10 +243,20 @@ def _ends(numbers: Iterable[int | None]) -> str:
     return span(min(known), max(known)) if known else ""
 
 
-def _of_choices(facts: ReadFacts) -> Iterator[str]:
-    """The choice of the data that every number is about."""
+def _of_choices(counts: Counts) -> Iterator[str]:
+    """The choice of the data that every number is about, and the labels that correct it."""
+    facts = counts.facts
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
+    if facts.errors:
+        yield f"corrected by {plural(sum(made for _, made in facts.errors), 'label')} of others"
+    if TRUTH in counts.attempts:
+        truth = counts.attempts[TRUTH]
+        known = ~np.isnan(truth.value)
+        cells = np.unique(truth.cell[known])
+        tasks = len(np.unique(counts.task_codes[cells]))
+        labels = int(truth.count[known].sum())
+        yield f"corrected by {plural(labels, 'label')} of {plural(tasks, 'task')}"
     for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):
         if names := facts.names_of(option):
             yield f"{plural(len(names), 'task')} {words}"
@@ -267,7 +280,7 @@ def view(
     entries |= {**decided, **study.decided}
     entries.setdefault("short_tasks", None if study.short_tasks == "empty" else study.short_tasks)
     own = (part for section in sections for part in section.context())
-    parts = (*context, *own, *_of_choices(study.counts.facts), VERSION)
+    parts = (*context, *own, *_of_choices(study.counts), VERSION)
 
     @cache
     def facts() -> list[Fact]:

@@ -118,6 +118,7 @@ class Study:
                 Estimate(None, reason=each.reason, unit=each.metric.unit),
                 size=Size(len(each.n), int(each.n.min()), int(each.n.max())),
                 method=confidence.method, level=confidence.interval_level, values=each,
+                more={"judged": float(each.judged.mean())} if len(each.judged) else {},
             )
             for each in values
         ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import COUNTED, WITHOUT_AMOUNTS
+from passk_cli.files.roles import TRUTH
 from passk_cli.inference.attempts import within_variance, within_variance_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample
+from passk_cli.inference.labels import Labels, by_rates
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ratio import Spending
 from passk_cli.inference.weights import attempt_means
@@ -25,7 +27,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import plural, series_name, span
-from passk_cli.settle import Given, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.confidence import Confidence
 
 Ints = NDArray[np.int64]
@@ -51,6 +53,9 @@ class TaskValues:
     reason : says why: which tasks are short of attempts, or were left out.
     clusters : a code 0 … G−1 per task, or None.
     attempts : what the metric needs to know of their attempts besides counts.
+    labels : of a judge's verdicts, which correct the values; judged : the values without them.
+    errors : of the judge about others, which correct instead.
+    hidden, degrees, open_ends : as `Corrected` has them; degrees None where all have a label.
     passing : the same where every attempt without an outcome passes, which here fail; None where
         nothing is missing.
     """
@@ -64,6 +69,12 @@ class TaskValues:
     reason: str = ""
     clusters: Ints | None = None
     attempts: Attempts | None = None
+    labels: Labels | None = None
+    judged: Floats = field(default_factory=lambda: NOTHING)
+    hidden: float = 0.0
+    degrees: int | None = None
+    errors: Sequence[tuple[int, int]] = ()
+    open_ends: tuple[bool, bool] = (False, False)
     passing: TaskValues | None = None
 
     @property
@@ -134,10 +145,14 @@ class TaskValues:
             values, reason = self.metric.values_of(attempts), ""
             if np.isnan(values).any():
                 values, reason = NOTHING, NO_PASS
-        return replace(
+        some = replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
             attempts=attempts, passing=self.passing and self.passing.on(tasks), reason=reason,
         )  # fmt: skip
+        # Corrected values of some tasks rest on their own labels.
+        if self.errors:
+            return by_others(replace(some, values=self.judged[at]), self.errors)
+        return some if self.labels is None else corrected(some, self.labels.on(at))
 
     @property
     def within(self) -> Floats:
@@ -163,7 +178,8 @@ class TaskValues:
         It is not asked of metrics that need more than counts, where it would cost more than they,
         nor where outcomes are missing that may pass or fail.
         """
-        if not len(self.values) or self.attempts is not None or self.passing is not None:
+        more = self.attempts is not None or self.labels is not None or self.passing is not None
+        if more or not len(self.values):
             return None
         within = np.full(len(self.n), np.nan)
         if self.metric.kind.exchangeable:
@@ -199,6 +215,7 @@ class TaskValues:
             within=self.within if fixed else None, clusters=self.clusters,
             draws=self.attempt_draws(confidence) if repeated else None,
             mixed=int(self.mixed.sum()) if fixed else 0, passes=self.passes if fixed else (),
+            hidden=self.hidden, degrees=self.degrees, open_ends=self.open_ends,
             resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
 
@@ -250,12 +267,14 @@ def values_of(
         ]
     every: list[TaskValues] = []
     known: dict[bytes, Ints] = {}
+    truth = counts.attempts.get(TRUTH)
     for s in range(len(counts.series)) if only is None else only:
         series, rows = counts.series[s], counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
         # Equal tasks are one array, so that thousands of pairs need not compare them.
         tasks = known.setdefault(tasks.tobytes(), tasks)
         attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
+        labels = None if truth is None else Labels.of(n, c, truth.between(rows))
         for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
             if np.isnan(attempts[role].value).any():
                 raise ParameterError(
@@ -294,8 +313,54 @@ def values_of(
                     whole = replace(whole, values=NOTHING, reason=reason, attempts=None)
                 else:
                     whole = replace(whole.on(tasks[enough]), reason=reason)
+            if labels is not None:
+                whole = corrected(whole, labels.on(np.searchsorted(tasks, whole.tasks)))
+            elif counts.facts.errors:
+                whole = by_others(whole, counts.facts.errors)
             every.append(whole)
     return every
+
+
+def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
+    """Values of a judge with its errors taken out, where labels say enough of them; else none, and
+    the reason.
+
+    labels : of the same tasks.  With a label for every attempt they are the plain values.
+    Errors: ParameterError for a metric that needs more than counts.
+    """
+    metric = judged.metric
+    if metric.kind.needs:
+        raise ParameterError(
+            f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k",
+            name="no-labels",
+        )
+    if not labels.made.any():
+        others = Settle({"--truth-from": Blank("FILE")}, "has labels of other models")
+        raise DataError(
+            f"labels of {judged.name}", "there are none", "label attempts of each model",
+            name="no-labels", settles=[others],
+        )  # fmt: skip
+    if not judged.there:
+        return replace(judged, labels=labels)
+    with_labels = replace(judged, labels=labels, judged=metric.values(labels.n, labels.c))
+    if labels.complete:
+        values = metric.values(labels.n, labels.true)
+        return replace(with_labels, c=labels.true, values=values, hidden=0.0, degrees=None)
+    if reason := labels.refusal(metric):
+        return replace(with_labels, values=NOTHING, reason=reason)
+    return replace(with_labels, **labels.corrected(metric)._asdict())
+
+
+def by_others(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
+    """Values of a judge corrected by its errors about other models or tasks: of pass@1 alone."""
+    if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
+        reason = "labels of other attempts correct k = 1 alone"
+        return replace(judged, values=NOTHING, reason=reason, attempts=None)
+    values = by_rates(judged.n, judged.c, errors)
+    if values is None:
+        reason = "the judge passes what is true hardly more often than what is false"
+        return replace(judged, values=NOTHING, reason=reason)
+    return replace(judged, judged=judged.values, errors=errors, **values._asdict())
 
 
 def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:

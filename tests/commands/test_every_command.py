@@ -48,6 +48,7 @@ NEEDED: dict[str, list[str]] = {
     "gate": ["--min", "pass@1=0.1"],
     "watch": "--min pass@1=0.1 --planned 12 --attempts 12 --order completion"
     " --looks /dev/null".split(),
+    "judge": ["--truth", "passed"],
 }
 # The attempts of two temperatures are pooled on purpose.
 POOL = ["--pool", "temperature"]
@@ -76,6 +77,7 @@ WRONG: dict[str, list[str]] = {
     "cost_per_attempt": ["0", "x", "nan"],
     "detect": ["1"],
     "draws": ["draws.xlsx"],
+    "each": ["0"],
     "exclude_models": ["nobody", "*"],
     "exclude_tasks": [",", "nothing"],
     "fails": [","],
@@ -98,6 +100,7 @@ WRONG: dict[str, list[str]] = {
     "must_pass": [","],
     "order": ["nowhere.txt"],
     "outcome": ["nothing"],
+    "number": ["0"],
     "only_tasks": [",", "nothing"],
     "output": ["nowhere/x.csv"],
     "passes": [","],
@@ -121,7 +124,11 @@ WRONG: dict[str, list[str]] = {
     "tier": ["nothing"],
     "threshold": ["x", "0.5,x"],
     "to": ["0", "x", "1e4,3", "2000000000"],
+    "to_label": ["labels.xlsx"],
     "toy": ["x"],
+    "truth": ["nothing"],
+    "truth_from": ["nowhere.csv"],
+    "width": ["2"],
     "where": ["1 +", "nothing = 1", "SELECT 1"],
 }
 # Options that take any text.
@@ -132,6 +139,8 @@ OF_DATA = ("k", "metrics")
 READING: dict[str, tuple[Any, Any]] = {
     "fields": ({"task": "a"}, {"task": "a"}),
     "outcome": ("b", "b"),
+    "truth": ("m.csv", "m.csv"),
+    "truth_from": ("n.csv", "n.csv"),
     "threshold": (0.5, (0.5,)),
     "missing": ("drop", "drop"),
     "missing_cost": ("drop", "drop"),
@@ -468,7 +477,8 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     taken = {field for field, *_ in every(name)}
     assert set(READING) - {"cluster"} == set(declared(Request))
     assert taken >= set(READING) - {"cluster", *command_of(name).without}
-    expected = {field: READING[field] for field in READING if field in taken}
+    refused = {"truth", "truth_from"} if command_of(name).question.uncorrected else set()
+    expected = {field: READING[field] for field in READING if field in taken - refused}
     given = needed(name) | {field: value for field, (value, _) in expected.items()}
     question, options = command_of(name).question.ask(given, results, needed=True)
     requests: list[Request] = []

@@ -17,7 +17,7 @@ from passk_cli.commands.bootstrap.distribution import (
 )
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
-from passk_cli.inference.intervals import GUARDED
+from passk_cli.inference.intervals import GUARDED, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.message import NOTE, WARNING, Message, Said
@@ -237,6 +237,7 @@ class Bootstrap(Question, BootstrapOptions):
 
     sections = (Distributions,)
 
+    uncorrected = ""
     unbounded: ClassVar[str] = (
         "it resamples one number, and here are two, with all missing outcomes failing and"
         " with all passing; passk estimate has the interval of both"
@@ -256,6 +257,15 @@ class Bootstrap(Question, BootstrapOptions):
         """Estimates with intervals side by side, bias, standard error, and first in resamples."""
         confidence = study.confidence
         methods = choose_methods(study.counts, self.interval, confidence)
+        if confidence.others == {LOGIT_T: ("all",)}:
+            if self.interval:
+                raise ParameterError(
+                    Given("--interval"),
+                    f"corrected numbers have intervals of their own, {LOGIT_T}",
+                    name="invalid-method",
+                    settles=[Settle({"--interval": None})],
+                )
+            methods = (LOGIT_T,)
         # The signature names all methods; a number by itself has none yet.
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.values()

@@ -43,7 +43,10 @@ def decided_by_few(
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        if c.ends or c.ratio or not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
+        # Of corrected values the largest are those of labelled tasks.
+        if c.hidden[1] is not None or c.ends or c.ratio:
+            continue
+        if not c.testable or not c.adjusted <= 1 - confidence.level + 1e-12:
             continue
         d = c.d
         few = -(-len(d) // 100) + 1

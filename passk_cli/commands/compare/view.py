@@ -777,6 +777,15 @@ class Compare(Question, CompareOptions):
         Given("--flips"): "a task may flip with each missing outcome",
     }
 
+    uncorrected = ""
+    uncorrected_options: ClassVar[Mapping[str, str]] = {
+        option: f"{what} counts verdicts, which labels leave as they are"
+        for option, what in (
+            ("--crossings", "where curves cross"), ("--band", "a band over k"),
+            ("--flips", "a flip"), ("--sensitivity", "half of the attempts"),
+        )
+    }  # fmt: skip
+
     def request(self, options: SharedOptions) -> Request:
         """The request: the baseline as well, and the groups that are left out in turn."""
         request = super().request(self._asked(options))

@@ -282,6 +282,8 @@ class Measurement:
         """The stretches of a series: one, or one per number of tasks left with `drop`."""
         study = self.study
         [rates] = study.values([Metric("pass@", 1)], [s])
+        if rates.degrees is not None:
+            return self._labelled(rates)
         drop = study.short_tasks == "drop"
         ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
         ks = self.grid.up_to(ends[-1])
@@ -290,6 +292,23 @@ class Measurement:
             for after, until in pairwise([0, *ends])
             if len(here := ks[(ks > after) & (ks <= until)])
         ]
+
+    def _labelled(self, rates: TaskValues) -> list[Stretch]:
+        """The only stretch of a series that labels correct: the k that they reach.
+
+        Errors: ParameterError for a k beyond it.
+        """
+        asked, labels = self.grid.max_k or 1, rates.labels
+        reason, most = "labels of other attempts correct k = 1 alone", 1
+        if labels is not None:
+            reason, most = labels.refusal(Metric("pass@", asked)), labels.most
+        if reason and asked > most:
+            raise ParameterError(
+                f"k = {asked} of {rates.name}: {reason}", name="no-labels",
+                settles=[Settle({}, "says which attempts to label", "judge")],
+            )  # fmt: skip
+        ks = self.grid.up_to(min(int(rates.n.min()), max(most, asked)))
+        return [Stretch(rates, ks, self.study.confidence.level)]
 
     def _banded(self, alone: Sequence[Stretch]) -> list[Stretch]:
         """The stretches, one of each series, at the pointwise levels of simultaneous bands."""
@@ -331,12 +350,14 @@ class Measurement:
         for stretch in stretches if self.delta else ():
             for name, point in self._uneven(stretch):
                 points.setdefault(name, []).append(point)
-        pairs = steps(ks) if AT in self.names else ()
+        # What labels correct are means, not single tasks.
+        corrected = first.rates.degrees is not None
+        pairs = steps(ks) if AT in self.names and not corrected else ()
         last = {k: next(each for each in stretches if each.ks[-1] >= k) for _, k in pairs}
         return Curves(
             first.rates.series, points, [self._climb(last[k], start, k) for start, k in pairs],
-            self._share(first, "never", first.rates.c == 0),
-            self._share(first, "always", first.rates.c == first.rates.n),
+            self._share(first, "never", first.rates.c == 0, corrected),
+            self._share(first, "always", first.rates.c == first.rates.n, corrected),
             list(self._moments(first)) if self.delta else (), self.grid.shown(ks),
         )  # fmt: skip
 
@@ -351,6 +372,13 @@ class Measurement:
     def _points(self, stretch: Stretch) -> Iterator[tuple[str, list[Fact]]]:
         """pass@k and pass^k at each k of a stretch, as `passk estimate` gives them at its level."""
         rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
+        if rates.degrees is not None:
+            s = self.study.counts.series.index(rates.series)
+            for name in self.names:
+                metrics = [Metric(name[:-1], k) for k in stretch.ks.tolist()]
+                facts = self.study.facts(self.study.values(metrics, [s]), confidence)
+                yield name, [self._pointwise(fact) for fact in facts]
+            return
         bare = confidence.method == "none" and self._new and rates.clusters is None
         for here, *both in curve_blocks(rates.n, rates.c, stretch.ks):
             ks = stretch.ks[here].tolist()
@@ -448,9 +476,13 @@ class Measurement:
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
             yield self._pointwise(self._corrected(stretch, name, None, spread))
 
-    def _share(self, stretch: Stretch, name: str, mask: Bools) -> Fact:
-        """A share of tasks, which has an interval where the tasks are a sample."""
+    def _share(self, stretch: Stretch, name: str, mask: Bools, corrected: bool) -> Fact:
+        """A share of tasks, which has an interval where the tasks are a sample; none of corrected
+        values."""
         rates = stretch.rates
+        if corrected:
+            reason = "labels say nothing of single tasks"
+            return Fact(rates.series, name, None, Estimate(None, reason=reason), size=stretch.size)
         fact = self.study.mean(
             rates.series, name, mask.astype(np.float64), rates.tasks, rates.n,
             fixed="a count of these tasks as they were attempted",

@@ -544,6 +544,10 @@ class Curve(Question, CurveOptions):
 
     of_metrics: ClassVar[bool] = False
 
+    uncorrected = ""
+    uncorrected_options: ClassVar[Mapping[str, str]] = {
+        "--delta": "nothing is known of single tasks", "--band": "each k is corrected by itself",
+    }  # fmt: skip
     unbounded_options: ClassVar[Mapping[Given, str]] = {
         Given(
             option, value

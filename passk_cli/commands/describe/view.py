@@ -173,10 +173,13 @@ class Describe(Question, DescribeOptions):
     sections = (Facts, Columns, EachModel)
 
     of_metrics: ClassVar[bool] = False
+    uncorrected = ""
     tolerant: ClassVar[bool] = True
 
     def report(self, study: Study) -> Report:
         """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
+        # Its labels stand among the columns; nothing is corrected.
+        study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
         ends = [counts.filled(passing=passing).c for passing in (False, True)]
         sizes = []

@@ -12,13 +12,13 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.near import meant
-from passk_cli.report.model import ALWAYS, Estimate, Report, Sentence
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named
 from passk_cli.study.fact import Fact
-from passk_cli.study.section import Numbers, rows_of, view
+from passk_cli.study.section import Number, Numbers, rows_of, view
 from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series
 
@@ -43,6 +43,20 @@ NOISY_ATTEMPTS = Message(
 @dataclass(frozen=True)
 class Estimates(Numbers):
     """Every metric of every model."""
+
+    columns = (
+        *Numbers.columns,
+        Column("{0.name} judged", "share", meaning="{0.name} by the judge's verdicts, uncorrected.",
+               across=lambda section: section.judged, shown=FULL, name="judged",
+               cell=lambda row, number: row.numbers[number.name].more.get("judged"),
+               example=Number("METRIC", "", "share", FULL)),
+    )  # fmt: skip
+
+    @property
+    def judged(self) -> list[Number]:
+        """The numbers that labels correct."""
+        there = {fact.name for fact in self.facts() if "judged" in fact.more}
+        return [number._replace(shown=FULL) for number in self.numbers if number.name in there]
 
     def answer(self) -> Iterator[Sentence]:
         """The first metric, and the last, of the one model or of the highest."""
@@ -72,7 +86,11 @@ class Estimates(Numbers):
         """Tasks and attempts behind the numbers, and their intervals."""
         yield self.study.sizes(self.facts())
         yield self.study.confidence.words()
-        empty = {fact.estimate.reason for fact in self.facts() if fact.estimate.value is None}
+        empty = {
+            fact.estimate.reason
+            for fact in self.facts()
+            if fact.estimate.value is None and (fact.values is None or fact.values.labels is None)
+        }
         if empty - {UNPRICED, NO_PASS}:
             yield "–: fewer than k attempts"
 
@@ -151,6 +169,7 @@ class Estimation(Question, EstimateOptions):
     """The question of `passk estimate`."""
 
     sections = (Estimates,)
+    uncorrected = ""
 
     def report(self, study: Study) -> Report:
         """A row per model, a column per metric."""

@@ -62,6 +62,7 @@ from passk_cli.study.fact import Fact, Size
 from passk_cli.study.flips import Side, find_flips
 from passk_cli.study.history import last_runs, past_of, require_another, without_runs
 from passk_cli.study.losses import uneven_notes
+from passk_cli.study.metrics import is_corrected
 from passk_cli.study.notes import reading_notes
 from passk_cli.study.rules import (
     ADJUSTED,
@@ -1039,6 +1040,12 @@ class Gate(Question, GateOptions):
     """The question of `passk gate`."""
 
     sections = (RuleTable, Rehearsal, SuiteList)
+    uncorrected = ""
+    uncorrected_options: ClassVar[Mapping[str, str]] = {
+        "--must-pass": "nothing is known of single tasks",
+        "--min-each": "nothing is known of single tasks",
+        "--rehearse": "a rehearsal would have to invent labels",
+    }
     most_groups = MOST_GROUPS
 
     @classmethod
@@ -1205,6 +1212,12 @@ class Gate(Question, GateOptions):
         runs = Runs.apart(options.files, None if history else self.baseline)
         request = self.request(options)
         baseline = past = None
+        if history and (request.label_role or request.truth_from is not None):
+            raise ParameterError(
+                Given("--baseline"),
+                "a history keeps verdicts, without labels",
+                name="no-labels",
+            )
         if history:
             require_another(options.files, history[0])
             counts = read(request, runs.files)
@@ -1278,6 +1291,8 @@ class Gate(Question, GateOptions):
         """The run beside its baseline, with every metric a rule needs."""
         metrics = self.needed(study.metrics)
         whole = replace(study, metrics=metrics, confidence=study.confidence.for_metrics(metrics))
+        if is_corrected(study.counts):
+            whole = replace(whole, confidence=whole.confidence.corrected())
         if whole.bounded:
             whole.confidence.required_steady()
             require_monotone(metrics)

@@ -52,6 +52,7 @@ class OnePage(Question, ReportOptions):
     """The question of `passk report`."""
 
     most_groups = MOST_CHAPTERS
+    uncorrected = ""
 
     def request(self, options: SharedOptions) -> Request:
         """The columns to read, and the order of the attempts where the data has one."""

@@ -23,7 +23,15 @@ from passk_cli.files.attempts.solutions import (
 )
 from passk_cli.files.database import hold_the_right, quote_name
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import FAIL_WORDS, OF_ATTEMPTS, PASS_WORDS, ROLES
+from passk_cli.files.roles import (
+    FAIL_WORDS,
+    LABEL,
+    OF_ATTEMPTS,
+    PASS_WORDS,
+    ROLES,
+    TRUTH,
+    verdict_sql,
+)
 from passk_cli.files.sources.source import fetched
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts, Numbering
@@ -35,6 +43,17 @@ if TYPE_CHECKING:
 
     from passk_cli.files.counting.statement import Statement
 
+
+def _same_number(column: str) -> str:
+    """SQL for an attempt's number or name: 0, 0.0 and "0" are one."""
+    return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
+
+
+# Whether a label of `labels_` is of an attempt: by model, or where both have but one.
+OF_LABEL = f"""labels_.task = rows.task
+    AND (labels_.attempt IS NULL
+         OR {_same_number("labels_.attempt")} = {_same_number("rows.attempt")})
+    AND (labels_.alone OR labels_.model = coalesce(named_.name, rows.model))"""
 # Numbers beyond this are times or names.
 _MOST_MADE = 1_000_000
 
@@ -72,7 +91,7 @@ class AttemptQuery:
         """
         statement = self.statement.exact.having(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
-        values = _values_sql(statement, role, None if all_runs else self.keep, carried)
+        values = values_sql(statement, role, None if all_runs else self.keep, carried)
         selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
         return self.con.execute(f"{values} {selected}").fetchall()
 
@@ -82,7 +101,7 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
 
     Errors: DataError for attempts without a score, or without a place in the order; duckdb.Error.
     """
-    query.con.register("cells_", _cell_columns(counts))
+    query.con.register("cells_", cell_columns(counts))
     hold_the_right(query.con)
     register(query.con, query.statement.request.normalise)
     attempts, similarity = {}, query.statement.request.similarity
@@ -90,7 +109,7 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
         values = _attempts(query, counts, role)
         if role == "solution" and similarity is not None:
             values = _one_per_similar(query, values, similarity)
-        attempts["attempt" if role == "line" else role] = values
+        attempts[{"line": "attempt", LABEL: TRUTH}.get(role, role)] = values
     return replace(counts, attempts=attempts)
 
 
@@ -99,9 +118,9 @@ def with_numbering(query: AttemptQuery, counts: Counts) -> Counts:
 
     The files are read once more for it, so ask only where it may matter.
     """
-    query.con.register("cells_", _cell_columns(counts))
+    query.con.register("cells_", cell_columns(counts))
     rows: dict[str, Any] = query.con.execute(
-        _values_sql(query.statement.exact, "attempt", query.keep)
+        values_sql(query.statement.exact, "attempt", query.keep)
         + """
 SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
        coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
@@ -128,7 +147,7 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
     ordered = listed or all(each.attempt is not None for each in roles)
     if not ordered or "attempt" in counts.attempts:
         return counts
-    query.con.register("cells_", _cell_columns(counts))
+    query.con.register("cells_", cell_columns(counts))
     hold_the_right(query.con)
     try:
         order = _attempts(query, counts, "line" if listed else "attempt")
@@ -174,6 +193,12 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         )
         refuse(value == np.inf, f"infinite {role}", "", finite)
         return Attempts.of_rows(cell, value, count, passed, len(counts.n))
+    if values is _label:
+        words = "labels are read as outcomes are: true or false, or a number and --threshold"
+        refuse(value == -1, "labels that neither pass nor fail", words)
+        return Attempts.of_rows(
+            cell, np.where(empty, np.nan, value), count, passed, len(counts.n)
+        )  # fmt: skip
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":
         # A score that is there stays, whatever the outcome.
@@ -205,7 +230,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
 def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
     """Solutions with near-duplicates counted as one, under the lowest of their keys."""
     query.con.execute(
-        _values_sql(query.statement, "solution", query.keep, ", solution AS text")
+        values_sql(query.statement, "solution", query.keep, ", solution AS text")
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
     )
     value, start = solutions.value.copy(), solutions.start
@@ -223,14 +248,14 @@ def _sql(statement: Statement, role: str, keep: str | None) -> str:
     n, passed = total.format(""), total.format(" FILTER (verdict = 1)")
     judged = total.format(" FILTER (verdict IS NOT NULL)")
     return (
-        _values_sql(statement, role, keep, more)
+        values_sql(statement, role, keep, more)
         + f"""
 SELECT cell, value, {n} AS n, {passed} AS passed, {judged} AS judged
 FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
     )
 
 
-def _values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
+def values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
     """The CTE `attempt_values`: cell, value and verdict of every attempt, and more columns."""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
@@ -239,6 +264,9 @@ def _values_sql(statement: Statement, role: str, keep: str | None, more: str = "
     source, value = "rows", VALUES[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
+    if role == LABEL:
+        source = f"""(SELECT rows.*, labels_.label FROM rows LEFT JOIN names AS named_ USING (file)
+    LEFT JOIN labels_ ON {OF_LABEL}) AS rows"""
     return f"""
 WITH {statement.rows(keep, file_order=role == "line")},
 verdicts AS (
@@ -288,7 +316,16 @@ def _amount(role: str, request: Request) -> str:
     return role
 
 
-_OF_KIND = {"number": _number, "text": _text, "solution": _solution, "amount": _amount}
+def _label(role: str, request: Request) -> str:
+    # Labels that are joined were judged where they were read.
+    own = role == TRUTH
+    passes, fails = (request.passes, request.fails) if own else ((), ())
+    return f"CAST({verdict_sql(role, request.bar, passes=passes, fails=fails)} AS DOUBLE)"
+
+
+_OF_KIND = {
+    "number": _number, "text": _text, "solution": _solution, "label": _label, "amount": _amount,
+}  # fmt: skip
 # What is asked of the attempts → SQL of its value, from the role and the request.
 VALUES: dict[str, Callable[[str, Request], str]] = {
     **{role: _OF_KIND[ROLES[role].values] for role in OF_ATTEMPTS},
@@ -296,10 +333,11 @@ VALUES: dict[str, Callable[[str, Request], str]] = {
         f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
     ),
     "line": lambda role, _: "place",
+    LABEL: _label,
 }
 
 
-def _cell_columns(counts: Counts) -> dict[str, Any]:
+def cell_columns(counts: Counts) -> dict[str, Any]:
     """The cells as columns: cell, name, group0 …, task."""
     series = [counts.series[s] for s in counts.series_codes.tolist()]
     columns: dict[str, Any] = {"cell": np.arange(len(series))}

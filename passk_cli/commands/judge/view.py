@@ -1,0 +1,383 @@
+"""A judge's errors by model, what correcting them costs in width, and the labels to make next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import grouped
+from passk_cli.commands.judge import JudgeOptions
+from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.errors import ParameterError
+from passk_cli.files.request import Request
+from passk_cli.files.roles import TRUTH
+from passk_cli.inference.adjust import ADJUSTMENTS
+from passk_cli.inference.intervals import LOGIT_T, interval
+from passk_cli.inference.labels import (
+    FEWEST_TASKS,
+    Clustering,
+    Labels,
+    Need,
+    clustering,
+    error_rate,
+    need,
+)
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import Unlabelled
+from passk_cli.report.model import Cell, Column, Estimate, Report, Sentence
+from passk_cli.report.words import plural
+from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.extremes import named
+from passk_cli.study.fact import Fact, Size
+from passk_cli.study.metrics import labels_of
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
+from passk_cli.study.study import Study
+from passk_cli.study.values import Series
+
+_KINDS = ("false passes", "false failures")
+# Labels to begin with, where none say how many there have to be.
+_BEGIN = 100
+# Of each verdict, so that none is without a label.
+_LEAST = 10
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What labels of one model say of the judge.
+
+    rates : of false passes, and of false failures.  alike : p that both are those of the other
+        models of its group, adjusted for all of them; None for one model.
+    """
+
+    series: Series
+    labels: Labels
+    rates: tuple[Fact, Fact]
+    together: Clustering
+    alike: float | None = None
+
+    @property
+    def facts(self) -> Iterator[Fact]:
+        """Its rates as tidy rows."""
+        more: dict[str, Cell] = {
+            "labels": int(self.labels.made.sum()), "error_pairs": self.together.pairs,
+            "error_pairs_expected": self.together.expected, "p_together": self.together.p,
+            "p_alike": self.alike,
+        }  # fmt: skip
+        return (replace(rate, more=more) for rate in self.rates)
+
+
+def _rate(study: Study, series: Series, labels: Labels, truth: int) -> Fact:
+    """The judge's error rate among attempts of this truth."""
+    confidence, sample = study.confidence, error_rate(labels, truth)
+    made = labels.table[:, :, truth].sum(axis=1)
+    size = Size(int(np.count_nonzero(made)), int(made.min()), int(made.max()))
+    if sample is None:
+        reason = f"no labelled attempt {'passes' if truth else 'fails'}"
+        return Fact(series, _KINDS[truth], None, Estimate(None, reason=reason), size=size)
+    limits = interval(sample, LOGIT_T, confidence.level)
+    return Fact(
+        series, _KINDS[truth], None, Estimate(sample.mean, None, limits.low, limits.high),
+        sample.se, size, LOGIT_T, confidence.level, limits.reason,
+    )  # fmt: skip
+
+
+def errors_of(study: Study) -> list[Errors]:
+    """The judge's errors about each model."""
+    counts, draws = study.counts, study.confidence.draws
+    every = dict(zip(counts.series, labels_of(counts), strict=True))
+    rows = [
+        Errors(
+            series, labels,
+            (_rate(study, series, labels, 0), _rate(study, series, labels, 1)),
+            clustering([labels], **draws),
+        )
+        for series, labels in every.items()
+    ]  # fmt: skip
+    p = []
+    for series in every:
+        others = [own for name, own in every.items() if name != series and name[1:] == series[1:]]
+        p.append(_differ(every[series], others) if others else math.nan)
+    adjusted = ADJUSTMENTS["holm"](np.array(p)).tolist()
+    return [
+        replace(row, alike=None if math.isnan(each) else each)
+        for row, each in zip(rows, adjusted, strict=True)
+    ]
+
+
+def _differ(own: Labels, others: Sequence[Labels]) -> float:
+    """p that a model's two error rates are those of the other models together, by Welch's t."""
+    from scipy.special import stdtr
+
+    rest = Labels(*(np.concatenate(part) for part in zip(*others, strict=True)))
+    least = math.nan
+    for truth in (0, 1):
+        sides = error_rate(own, truth), error_rate(rest, truth)
+        one, other = (side for side in sides)
+        if one is None or other is None or one.se is None or other.se is None:
+            continue
+        error = math.hypot(one.se, other.se)
+        degrees = min(side.degrees or 1 for side in (one, other))
+        p = 2 * float(stdtr(degrees, -abs(one.mean - other.mean) / error)) if error else 1.0
+        least = min(p, least) if least == least else p
+    return min(2 * least, 1.0)
+
+
+class Correction(NamedTuple):
+    """A number, as the judge has it and as labels correct it.
+
+    needed : what more labels would give; None where these are too few for the number.
+    labels : how many, or how many tasks with some, for the width asked for; None where no number
+        of labels is enough.
+    """
+
+    fact: Fact
+    judged: Fact
+    needed: Need | None
+    labels: int | None
+
+    @property
+    def series(self) -> Series:
+        """The model and its groups."""
+        return self.fact.series
+
+    @property
+    def wider(self) -> float | None:
+        """How many times as wide as the judge's interval."""
+        own, plain = map(_width, (self.fact, self.judged))
+        return own / plain if own and plain else None
+
+
+def _width(fact: Fact) -> float:
+    low, high = fact.estimate.low, fact.estimate.high
+    return 0.0 if low is None or high is None else high - low
+
+
+def corrections(study: Study, width: float | None) -> list[Correction]:
+    """Each number of the study.  width : the one that is asked for."""
+    every = study.values()
+    plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, labels=None) for v in every]
+    judged = study.facts([v for v in plain if v.there], replace(study.confidence, others={}))
+    by_name = {(fact.series, fact.name): fact for fact in judged}
+    made = []
+    for fact in study.facts(every):
+        values, needed, labels = fact.values, None, None
+        if values is not None and values.there and values.labels is not None:
+            needed = need(values.metric, values.labels)
+            if width and values.degrees is not None and _width(fact) and fact.se:
+                labels = needed.labels_for((fact.se * width / _width(fact)) ** 2)
+        nothing = replace(fact, estimate=Estimate(None))
+        made.append(
+            Correction(fact, by_name.get((fact.series, fact.name), nothing), needed, labels)
+        )
+    return made
+
+
+@dataclass(frozen=True)
+class JudgeErrors(Section[Errors]):
+    """A row per model: how often the judge errs, and whether its errors go together."""
+
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("labels", "count", name="labels", meaning="Labelled attempts.",
+               cell=lambda row: int(row.labels.made.sum())),
+        Column("false passes", "share", cell=lambda row: row.rates[0].estimate,
+               meaning="Share of the attempts that fail which the judge passes."),
+        Column("false failures", "share", cell=lambda row: row.rates[1].estimate,
+               meaning="Share of the attempts that pass which the judge fails."),
+        Column("p (as others)", "p", cell=lambda row: row.alike, name="p_alike",
+               meaning="p that both rates are those of the other models, adjusted (Holm): a small"
+               " one shows that the judge is kinder to some.",
+               where=lambda section: len(section.records) > 1),
+        Column("errors of one task", "count", cell=lambda row: row.together.pairs,
+               name="error_pairs", meaning="Pairs of errors of one task.",
+               where=lambda section: section.paired),
+        Column("expected", "amount", True, cell=lambda row: row.together.expected,
+               name="error_pairs_expected", where=lambda section: section.paired,
+               meaning="The same if errors did not depend on the task."),
+        Column("p (together)", "p", cell=lambda row: row.together.p, name="p_together",
+               meaning="p of so many pairs by chance: a small one shows that errors go together"
+               " within tasks.", where=lambda section: section.paired),
+    )  # fmt: skip
+
+    @property
+    def paired(self) -> bool:
+        """Whether some task has several labels of one model."""
+        return any(row.labels.pairs for row in self.records)
+
+    def facts(self) -> Iterator[Fact]:
+        for row in self.records:
+            yield from row.facts
+
+    def answer(self) -> Iterator[Sentence]:
+        known = [row for row in self.records if row.rates[0].estimate.value is not None]
+        if not known:
+            return
+        worst = max(known, key=lambda row: row.rates[0].estimate.value or 0.0)
+        names = self.study.counts.group_names
+        failed = worst.rates[1].estimate
+        also = (", and fails ", failed, " of those that pass") if failed.value is not None else ()
+        yield (f"Of the attempts of {named(worst.series, names)} that fail the judge passes ",
+               worst.rates[0].estimate, *also, ".")  # fmt: skip
+        kinder = [row for row in self.records if row.alike is not None and row.alike <= 0.05]
+        if kinder:
+            whom = named(min(kinder, key=lambda row: row.alike or 0.0).series, names)
+            yield (f"It errs differently about {whom} than about the others.",)
+
+    def context(self) -> Iterator[str]:
+        level = 100 * self.study.confidence.level
+        yield f"{level:g} % {LOGIT_T} intervals, tasks as a sample"
+
+
+@dataclass(frozen=True)
+class Corrections(Section[Correction]):
+    """A row per model and metric: judged and corrected, and the labels for a width."""
+
+    title = "Corrected"
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("metric", cell=lambda row: row.fact.name, meaning="The metric, as in `-m`."),
+        Column("judged", "share", cell=lambda row: row.judged.estimate,
+               meaning="Its value by the judge's verdicts."),
+        Column("corrected", "share", cell=lambda row: row.fact.estimate,
+               meaning="Its value with the judge's errors taken out."),
+        Column("times as wide", "amount", cell=lambda row: row.wider, name="times_as_wide",
+               meaning="Width of the corrected interval divided by that of the judged one."),
+        Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
+               meaning="Labels of a model in all for an interval of that width: at scattered"
+               " attempts, or so many in each of some tasks."),
+        data_field("labels_needed", "Labels of a model in all for --width."),
+    )  # fmt: skip
+
+    width: float | None = None
+
+    def facts(self) -> Iterator[Fact]:
+        for row in self.records:
+            more: dict[str, Cell] = {
+                "judged": row.judged.estimate.value, "times_as_wide": row.wider,
+                "labels_needed": _labels(row),
+            }  # fmt: skip
+            yield replace(row.fact, more=more)
+
+
+def _labels(row: Correction) -> int | None:
+    per_task = row.needed.per_task if row.needed else 0
+    return None if row.labels is None else row.labels * max(per_task, 1)
+
+
+def _for_width(row: Correction) -> str:
+    """In words: "212 labels", "3 in each of 80 tasks"."""
+    if row.needed is None:
+        k = row.fact.k or 1
+        return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
+    if row.labels is None:
+        return "more tasks"
+    if row.labels <= row.needed.made:
+        return "enough"
+    per_task = row.needed.per_task
+    return (
+        f"{per_task} in each of {row.labels:,} tasks" if per_task else plural(row.labels, "label")
+    )
+
+
+def to_label(
+    counts: Counts, each: int, needed: Mapping[Series, int], number: int | None
+) -> list[Unlabelled]:
+    """Attempts to label next, by model and task.
+
+    each : of a task; 1: scattered.  needed : further labels that a width takes, if any.
+    number : of a model, whatever is needed; every verdict has its share, and some in any case.
+    """
+    chosen = []
+    for series, rows in grouped(counts.facts.unlabelled, lambda row: row.series).items():
+        wanted = number or needed.get(series) or _BEGIN
+        if each > 1:
+            # Tasks that were begun come first: each labelled task has so many labels then.
+            open_ = [row for row in rows if row.in_task <= each - row.labelled]
+            order = sorted({(row.labelled == 0, row.task_place) for row in open_})
+            begun = sum(not new for new, _ in order)
+            tasks = {place for _, place in order[: max(begun, math.ceil(wanted / each))]}
+            chosen += [row for row in open_ if row.task_place in tasks]
+            continue
+        sizes = {row.stratum: row.size for row in rows}
+        share = wanted / sum(sizes.values())
+        least = {stratum: max(math.ceil(size * share), _LEAST) for stratum, size in sizes.items()}
+        chosen += [row for row in rows if row.place <= least[row.stratum]]
+    return sorted(chosen, key=lambda row: (row.series, row.task, row.in_task))
+
+
+def _columns(counts: Counts, chosen: Sequence[Unlabelled]) -> dict[str, Any]:
+    """What is written: who made which attempt, and an empty column."""
+    names = ("model", *counts.group_names)
+    columns = {name: [row.series[at] for row in chosen] for at, name in enumerate(names)}
+    columns |= {"task": [row.task for row in chosen]}
+    columns |= {"attempt": [row.attempt or "" for row in chosen], TRUTH: [""] * len(chosen)}
+    return {name: np.array(values, dtype=object) for name, values in columns.items()}
+
+
+class Judge(Question, JudgeOptions):
+    """The question of `passk judge`."""
+
+    sections = (JudgeErrors, Corrections)
+    uncorrected = ""
+    unbounded = "a label is compared with one verdict, and a missing outcome has none"
+
+    def request(self, options: SharedOptions) -> Request:
+        """The request, for the attempts to label as well."""
+        if options.request.truth_from is not None:
+            raise ParameterError(
+                Given("--truth-from"),
+                "it says nothing of these attempts",
+                name="contradicting-options",
+                settles=[Settle({"--truth-from": None})],
+            )
+        if self.to_label is None:
+            if not options.request.label_role:
+                raise ParameterError(
+                    "verdicts alone do not show a judge's errors, and two judges that agree may err"
+                    " together: labels of some attempts do",
+                    name="no-labels",
+                    settles=[Settle({"--list": Blank("FILE")}, "writes attempts to label")],
+                )
+            return super().request(options)
+        return replace(super().request(options), labelling=options.confidence.seed)
+
+    def study(self, options: SharedOptions, read: Read) -> Study:
+        """The labelled data; attempts to label where there are no labels yet."""
+        if options.request.label_role:
+            return super().study(options, read)
+        return Study(read(self.request(options)), confidence=options.confidence)
+
+    def report(self, study: Study) -> Report:
+        """The judge's errors, the corrected numbers, and the attempts to label."""
+        sections: list[Section[Any]] = []
+        needed: dict[Series, int] = {}
+        if TRUTH in study.counts.attempts:
+            made = corrections(study, self.width)
+            sections = [JudgeErrors(study, errors_of(study)), Corrections(study, made, self.width)]
+            for row in made:
+                more = (row.labels or 0) - (row.needed.made if row.needed else 0)
+                more *= max(row.needed.per_task if row.needed else 0, 1)
+                needed[row.series] = max(needed.get(row.series, 0), more)
+        draws = study.confidence.draws
+        report = view(
+            study, sections, messages=study.messages([]), resamples=draws["resamples"],
+            seed=draws["seed"],
+        )  # fmt: skip
+        if self.to_label is None:
+            return report
+        chosen = to_label(study.counts, self.each, needed, self.number)
+        attempts, tasks = len(chosen), len({row.task for row in chosen})
+        said = "Every attempt has a label."
+        if attempts:
+            said = (
+                f"{plural(attempts, 'attempt')} of {plural(tasks, 'task')} to label: fill in the"
+                f" column truth of {self.to_label}, and give it as --truth."
+            )
+        exports = {self.to_label: _columns(study.counts, chosen)}
+        return replace(report, answer=(*report.answer, (said,)), exports=exports)

@@ -1,0 +1,203 @@
+"""Labels that stand apart from the attempts: read as any results, and joined to them.
+
+They are in a file of their own, or another outcome of the same files; either way they become a
+canonical table, whose outcome is the truth of an attempt.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns, values_sql
+from passk_cli.files.database import quote_text
+from passk_cli.files.request import KEEP, Conversion, Request
+from passk_cli.files.roles import LABEL, TRUTH
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.provenance import Unlabelled
+from passk_cli.settle import Blank, Given, Settle
+from passk_cli.text import plural
+
+_TABLE = "labels.parquet"
+# Attempts without a label of one verdict, of which some are chosen.
+_MOST_LISTED = 10_000
+LABELS_OF_OTHERS = Message(
+    "labels-of-others", NOTE,
+    "{place}: {labels:label} of models that these files do not have: {models}", "",
+    "Labels are joined by model, task and attempt. Those of models that are not read here are left"
+    " out; for labels of other models see --truth-from.")  # fmt: skip
+OTHERS_LABELS = Message(
+    "others-labels", WARNING,
+    "corrected by labels of other attempts, of {models} in {place}: the judge must err as often"
+    " about these", "",
+    "--truth-from takes the rates of false passes and false failures from another file. Where the"
+    " judge errs more, or less, about these models or tasks, corrected numbers are wrong; labels of"
+    " their own attempts (--truth) do not have this risk.")  # fmt: skip
+
+
+def write_labels(
+    request: Request, data: Any, folder: Path, read: Callable[[Any, Request], Any]
+) -> None:
+    """Write the labels as a table into this folder.
+
+    data : what the attempts are in, which other outcomes are taken from.  read : reads and writes.
+    Errors: those of reading, at the place of the labels.
+    """
+    table, own = folder / _TABLE, dict(request.fields)
+    truth, apart = own.pop(TRUTH, TRUTH), request.truth
+    own.pop("outcome", None)
+    kept = replace(
+        request, fields=own, truth=None, outcome=None, attempts=("line", "score"), by=(), pool=(),
+        where="", cluster=None, order=False, missing=KEEP, price={},
+        conversion=Conversion(str(table), "parquet"),
+    ).of_all_models()  # fmt: skip
+    if isinstance(apart, str) and not os.path.exists(apart):
+        read(data, replace(kept, outcome=apart))
+        return
+    # Only what names an attempt is called as it is there.
+    kept = replace(kept, records=None, path=None, format=None)
+    try:
+        read(apart, replace(kept, fields={**own, "outcome": truth}))
+    except DataError as error:
+        if truth != TRUTH or error.problem != f"no column {TRUTH!r}":
+            raise
+        read(apart, kept)
+
+
+def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more: bool) -> Counts:
+    """The counts together with the errors that the judge makes about other models or tasks.
+
+    Errors: ParameterError beside labels of these; DataError where the other file has none.
+    """
+    if request.truth is not None:
+        raise ParameterError(
+            Given("--truth-from"),
+            "with labels of these attempts, those of others are not needed",
+            name="contradicting-options",
+            settles=[Settle({"--truth-from": None})],
+        )
+    own = {role: column for role, column in request.fields.items() if role != TRUTH}
+    others = Request(
+        fields={TRUTH: TRUTH, **request.fields}, threshold=request.threshold,
+        passes=request.passes, fails=request.fails, outcome=request.outcome,
+        missing=request.missing if request.missing == "fail" else "drop",
+        duplicates=request.duplicates,
+    )  # fmt: skip
+    labelled = read(request.truth_from, others)
+    truth, errors = labelled.attempts[TRUTH], []
+    for label in (0, 1):
+        there = truth.value == label
+        made, passed = int(truth.count[there].sum()), int(truth.passed[there].sum())
+        errors.append((made - passed if label else passed, made))
+    place = request.truth_from if isinstance(request.truth_from, str) else "labels"
+    if not all(made for _, made in errors):
+        absent = "passes" if errors[0][1] else "fails"
+        raise DataError(place, f"no labelled attempt {absent}", "label more", name="no-labels")
+    counts = read(data, replace(request, truth_from=None, fields=own), **more)
+    said = OTHERS_LABELS(models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place)
+    counts = replace(counts, facts=replace(counts.facts, errors=tuple(errors)))
+    return counts.saying(said)
+
+
+def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Said]:
+    """Make the table `labels_` of this connection, each label of one attempt; say what is left out.
+
+    Errors: DataError for labels of attempts that are not there, or of which there are several.
+    """
+    statement, table = query.statement, folder / _TABLE
+    truth = statement.request.truth
+    place = truth if isinstance(truth, str) else "labels"
+    rows = replace(
+        statement.request.of_all_models(), alias=statement.request.alias, only_tasks=(),
+        exclude_tasks=(), where="",
+    )  # fmt: skip
+    every = statement.exact.having(request=rows, where=())
+    query.con.execute(f"""
+CREATE OR REPLACE TEMP TABLE labels_ AS
+SELECT model, task, attempt, CAST(outcome AS VARCHAR) AS label, false AS alone,
+       row_number() OVER () AS place
+FROM read_parquet({quote_text(str(table))}) WHERE outcome IS NOT NULL""")
+    query.con.execute(f"""
+WITH {every.rows(query.keep)}
+UPDATE labels_ SET alone = (SELECT count(DISTINCT model) FROM labels_) = 1
+  AND (SELECT count(DISTINCT coalesce(names.name, model)) FROM rows LEFT JOIN names USING (file))
+    = 1""")
+    absent = query.con.execute(f"""
+WITH {every.rows(query.keep)},
+there AS (
+  SELECT DISTINCT coalesce(names.name, model) AS model FROM rows LEFT JOIN names USING (file)),
+gone AS (SELECT labels_.* FROM labels_ ANTI JOIN there USING (model) WHERE NOT alone)
+SELECT model, count(*) FROM gone GROUP BY ALL ORDER BY ALL""").fetchall()
+    found = query.con.execute(
+        f"""
+WITH {every.rows(query.keep)},
+fits AS (SELECT labels_.place, count(rows.task) AS times
+  FROM labels_ LEFT JOIN (rows LEFT JOIN names AS named_ USING (file)) ON {OF_LABEL} GROUP BY ALL)
+SELECT model, task, attempt, times, count(*) OVER (PARTITION BY times > 0) AS alike
+FROM fits JOIN labels_ USING (place)
+WHERE times <> 1 AND NOT list_contains(?, model) ORDER BY times, place LIMIT 1""",
+        [[model for model, _ in absent]],
+    ).fetchall()
+    if not query.con.execute("SELECT count(*) FROM labels_").fetchall()[0][0]:
+        listed = Settle({"--list": Blank("FILE")}, "writes attempts to label", "judge")
+        raise DataError(place, "no label", name="no-labels", settles=[listed])
+    for model, task, attempt, times, alike in found:
+        first = f"first {model} at task {task}, attempt {attempt or 'without a number'}"
+        if not times:
+            problem = f"{plural(alike, 'label')} of attempts that are not there, {first}"
+            remedy = "model, task and attempt must be those of the attempts"
+        else:
+            problem = f"{plural(alike, 'label')} that fit several attempts, {first}"
+            remedy = "number the attempts in both files, or name another column of both that does"
+        column = Settle({"--field": {"attempt": Blank("COLUMN")}}, "may be an id or a text")
+        raise DataError(place, problem, remedy, name="unmatched-labels", settles=[column])
+    if absent:
+        yield LABELS_OF_OTHERS(models=[str(model) for model, _ in absent], place=place,
+                               labels=sum(times for _, times in absent))  # fmt: skip
+
+
+def unlabelled(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled, ...]:
+    """Attempts without a label in random orders, which a seed gives: so many as anybody labels.
+
+    Errors: DataError for attempts that no number or name tells apart.
+    """
+    statement = query.statement
+    request, groups = statement.request, statement.groups
+    if not request.label_role:
+        none = ", ".join(f"NULL AS {name}" for name in ("model", "task", "attempt", "label"))
+        query.con.execute(
+            f"CREATE OR REPLACE TEMP TABLE labels_ AS SELECT {none}, false AS alone LIMIT 0"
+        )
+        query.con.register("cells_", cell_columns(counts))
+    of = ", ".join(["name", *groups])
+    stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
+    values = values_sql(statement.exact, request.label_role or LABEL, query.keep, ", attempt")
+    rows = query.con.execute(f"""{values},
+own AS (
+  SELECT *, avg(verdict) OVER (PARTITION BY cell) > 0.5 AS most,
+         count(value) OVER (PARTITION BY cell) AS of_task,
+         md5(concat_ws(chr(31), {request.labelling}, {of}, task, attempt)) AS key,
+         md5(concat_ws(chr(31), {request.labelling}, task)) AS task_key
+  FROM attempt_values WHERE verdict IS NOT NULL)
+SELECT {of}, task, attempt, 2 * verdict + most::INT,
+       row_number() OVER ({stratum}), count(*) OVER (PARTITION BY {of}, verdict, most),
+       dense_rank() OVER (ORDER BY task_key, task), row_number() OVER (PARTITION BY cell
+       ORDER BY key), of_task, count(*) OVER (PARTITION BY cell, attempt)
+FROM own WHERE value IS NULL
+QUALIFY row_number() OVER ({stratum}) <= {_MOST_LISTED}
+ORDER BY {of}, 6""").fetchall()
+    many = [row for row in rows if row[-1] > 1]
+    if many:
+        column = Settle({"--field": {"attempt": Blank("COLUMN")}}, "names what does")
+        raise DataError(
+            statement.batches[0].sources[0].name,
+            f"no number tells the attempts of {many[0][0]} at task {many[0][1]} apart",
+            name="unmatched-labels", settles=[column],
+        )  # fmt: skip
+    width = 1 + len(groups)
+    return tuple(Unlabelled(tuple(map(str, row[:width])), *row[width:-1]) for row in rows)

@@ -1,0 +1,390 @@
+"""A fallible judge: pass@k and pass^k of what is true, where labels say it of some attempts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.inference.intervals import Sample
+from passk_cli.inference.streams import stream
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.attempts import Attempts
+
+# Of labels that are scattered over attempts, the largest k whose interval holds.
+MOST_SCATTERED = 2
+# Fewer labels of attempts, labelled tasks, or pairs of labels of one task than these say too little
+# of a judge's errors (benchmarks/judge.md).
+FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
+# Where two attempts of a task both pass, or both fail, less often, pairs say too little of it.
+_RAREST = 0.07
+# A judge that passes true attempts hardly more often than false ones tells nothing.
+_HARDLY = 0.1
+
+
+class Corrected(NamedTuple):
+    """The value of each task with the judge's errors taken out, and what its mean is uncertain by.
+
+    values : (tasks,), outside a metric's bounds where a task's labels say so; their mean is
+        unbiased.
+    hidden : what is added to the variance of that mean over tasks: errors that a judge makes so
+        rarely that few labels, or none, show them.
+    degrees : of freedom, for Student's t.
+    open_ends : whether no label speaks against the lowest possible value, and against the highest.
+    """
+
+    values: Floats
+    hidden: float
+    degrees: int
+    open_ends: tuple[bool, bool]
+
+
+class Labels(NamedTuple):
+    """Attempts by what the judge says of them and what a label says, task by task.
+
+    n, c : attempts, and those that the judge lets pass: (tasks,).
+    table : labelled attempts by verdict (fails, passes) and truth: (tasks × 2 × 2).
+
+    >>> bag = Attempts.of_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
+    >>> Labels.of(np.array([4]), np.array([2]), bag).table.tolist()
+    [[[0, 0], [1, 0]]]
+    """
+
+    n: Ints
+    c: Ints
+    table: Ints
+
+    @classmethod
+    def of(cls, n: Ints, c: Ints, truth: Attempts) -> Labels:
+        """From the truth of each attempt: 1, 0, or NaN where it has no label."""
+        table = np.zeros((len(n), 2, 2), dtype=np.int64)
+        known = ~np.isnan(truth.value)
+        cell, label = truth.cell[known], truth.value[known].astype(np.int64)
+        for verdict, times in enumerate((truth.count - truth.passed, truth.passed)):
+            np.add.at(table, (cell, verdict, label), times[known])
+        return cls(n, c, table)
+
+    @property
+    def made(self) -> Ints:
+        """Labels of each task."""
+        made: Ints = self.table.sum(axis=(1, 2))
+        return made
+
+    @property
+    def true(self) -> Ints:
+        """Labels of each task that say the attempt passes."""
+        true: Ints = self.table[:, :, 1].sum(axis=1)
+        return true
+
+    @property
+    def complete(self) -> bool:
+        """Whether every attempt has a label."""
+        return bool(np.all(self.made == self.n))
+
+    def on(self, tasks: Ints) -> Labels:
+        """Those of some tasks."""
+        return Labels(self.n[tasks], self.c[tasks], self.table[tasks])
+
+    @property
+    def by_task(self) -> int:
+        """The k up to which every labelled task has k labels, or all its attempts; 0 where labels
+        are scattered over attempts: some task has one label and more attempts.
+
+        >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
+        >>> Labels(np.array([5, 5]), np.array([4, 2]), table).by_task
+        3
+        """
+        some = self.made > 0
+        made, whole = self.made[some], self.made[some] == self.n[some]
+        if not some.any() or np.all(self.n[some] == 1):
+            return 0
+        least = int(made.max() if whole.all() else made[~whole].min())
+        return least if least > 1 else 0
+
+    @property
+    def errors(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(judged to pass, all) among labels that say false, and (judged to fail, all) among those
+        that say true."""
+        (fails_false, fails_true), (passes_false, passes_true) = self.table.sum(axis=0).tolist()
+        return (
+            (passes_false, passes_false + fails_false), (fails_true, fails_true + passes_true)
+        )  # fmt: skip
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of labels of one task."""
+        made = self.made
+        return int((made * (made - 1) // 2).sum())
+
+    @property
+    def most(self) -> int:
+        """The largest k that they correct, of those worth a column of their own."""
+        if self.complete:
+            return int(self.n.max())
+        return self.by_task or (MOST_SCATTERED if self.pairs >= FEWEST_PAIRS else 1)
+
+    def refusal(self, metric: Metric) -> str:
+        """Why these labels say too little of a metric, and which would say enough; "" if they do.
+
+        >>> table = np.tile(np.array([[[1, 0], [0, 0]]]), (40, 1, 1))
+        >>> Labels(np.full(40, 8), np.full(40, 4), table).refusal(Metric("pass^", 8))
+        'labels are scattered over attempts; k = 8 needs 8 in each of 15 tasks or more'
+        """
+        k, made = metric.k, int(self.made.sum())
+        if made < FEWEST_LABELS and not self.complete:
+            return f"{made} labels; they say too little below {FEWEST_LABELS}"
+        several = f"k = {k} needs {k} in each of {FEWEST_TASKS} tasks or more"
+        if self.by_task:
+            tasks = int(np.count_nonzero(self.made))
+            if tasks < FEWEST_TASKS:
+                return f"labels of {tasks} tasks; they say too little below {FEWEST_TASKS}"
+            least = self.by_task
+            return f"labelled tasks have {least} labels; {several}" if k > least else ""
+        if k > MOST_SCATTERED or metric.family not in ("pass@", "pass^"):
+            return f"labels are scattered over attempts; {several}"
+        if k == 1:
+            return ""
+        if self.pairs < FEWEST_PAIRS:
+            return f"{self.pairs} pairs of labels of one task; {several}"
+        rest = metric.family == "pass@"
+        rare = scattered(metric, self).values.mean()
+        if (1 - rare if rest else rare) < _RAREST:
+            both = "fail" if rest else "pass"
+            return f"two attempts both {both} too rarely for scattered labels; {several}"
+        return ""
+
+    def corrected(self, metric: Metric) -> Corrected:
+        """The values that labels give, by their design: `by_task`, or else `scattered`."""
+        return by_task(metric, self) if self.by_task else scattered(metric, self)
+
+
+def strata(labels: Labels) -> tuple[Floats, Floats, list[tuple[Floats, float, int]]]:
+    """Strata of a judge: the verdict, crossed with whether most verdicts of the task are passes.
+
+    A verdict that its task's other attempts contradict errs more often.
+    Returns the mean of the labels of each task's failing and passing attempts, and the labelled
+    share of their strata, (tasks × 2) both; and of each stratum with attempts without a label, how
+    many of its attempts each task has (tasks × 2), its labelled share and its labels: the mean,
+    where there is none, is ½.
+    """
+    size = np.stack([labels.n - labels.c, labels.c], axis=1)
+    mean, share = np.zeros(size.shape), np.ones(size.shape)
+    open_ = []
+    for most in (False, True):
+        for verdict in (0, 1):
+            here = np.zeros(size.shape, dtype=bool)
+            here[:, verdict] = (2 * labels.c > labels.n) == most
+            attempts, made = int(size[here].sum()), int(labels.table.sum(axis=2)[here].sum())
+            if not attempts:
+                continue
+            true = int(labels.table[:, :, 1][here].sum())
+            mean[here], share[here] = true / made if made else 0.5, made / attempts
+            if made < attempts:
+                open_.append((np.where(here, size, 0), made / attempts, made))
+    return mean, share, open_
+
+
+def scattered(metric: Metric, labels: Labels) -> Corrected:
+    """pass@k or pass^k of k ≤ 2 from labels of attempts at random, whichever they are.
+
+    An attempt stands as ỹ = μ + (Y − μ)/π where it has a label Y, and as μ where it has none; μ and
+    π are the mean and the share of the labels in its stratum.  ỹ has the expectation of Y, and so
+    has the product of two that were drawn independently: the value of a task is Chen's formula with
+    ỹ in place of passing, pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)), and pass@k 1 − pass^k of 1 − ỹ.
+    hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata of r labels of which x are true,
+    μ = x/r, μ′ = (x + ½)/(r + 1) and W the mean over tasks of the slope in ỹ.  A stratum without a
+    label has ¼ in place of the last factor.
+    Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
+
+    >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
+    >>> everything = Labels(np.array([2, 1]), np.array([1, 1]), table)
+    >>> scattered(Metric("pass@", 1), everything).values.tolist()
+    [0.5, 0.0]
+    """
+    mean, share, open_ = strata(labels)
+    rest = metric.family == "pass@"
+    n, table = labels.n.astype(np.float64), labels.table
+    unknown = np.stack([labels.n - labels.c, labels.c], axis=1) - table.sum(axis=2)
+    divided = np.maximum(share, 1e-300)
+    shown = np.stack([mean, mean - mean / divided, mean + (1 - mean) / divided], axis=2)
+    often = np.concatenate([unknown[:, :, None], table], axis=2)
+    shown = np.where(often > 0, 1 - shown if rest else shown, 0.0)
+    total, square = (often * shown).sum(axis=(1, 2)), (often * shown**2).sum(axis=(1, 2))
+    if metric.k == 1:
+        values, slope = total / n, np.broadcast_to(1 / n[:, None], mean.shape)
+    else:
+        pairs = n * (n - 1)
+        values = (total**2 - square) / pairs
+        level = 1 - mean if rest else mean
+        size = np.stack([n - labels.c, labels.c.astype(np.float64)], axis=1)
+        slope = 2 * ((size * level).sum(axis=1, keepdims=True) - level) / pairs[:, None]
+    hidden = 0.0
+    for size, part, made in open_:
+        weight = float((size * slope).sum()) / len(n)
+        mu = float(mean[size > 0][0])
+        hidden += (1 - part) * weight**2 * (_unseen(mu * made, made) / made if made else 0.25)
+    # Of two attempts that pass, or fail, two labels of a task tell.
+    true, false = (int(table[:, :, truth].sum(axis=1).max()) for truth in (1, 0))
+    ends = (true < (1 if rest else metric.k), false < (metric.k if rest else 1))
+    tasks = int(np.count_nonzero(labels.made))
+    return Corrected(1 - values if rest else values, hidden, min(len(n), tasks) - 1, ends)
+
+
+def by_task(metric: Metric, labels: Labels) -> Corrected:
+    """Any metric of counts, from k labels or more in each of m random tasks of T.
+
+    λ g + mean(u − λ g) for the judge's value g of each task and that of its labels u; λ is the
+    slope of u in g among the m, between 0 and 1.  The residuals of the m stand T/√(m (m − 2))
+    times as large in the values, so that their variance over tasks is that of the estimate.
+    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − 1/T) for p the mean of |u − g|, p′ = (m p + ½)/(m + 1).
+    Source: Angelopoulos, Duchi & Zrnic 2023.
+
+    >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
+    >>> labels = Labels(np.full(4, 2), np.array([2, 0, 2, 2]), table)
+    >>> round(by_task(Metric("pass^", 2), labels).values.mean(), 3)
+    0.438
+    """
+    judged = metric.values(labels.n, labels.c)
+    full = _with_enough(metric, labels)
+    tasks, m = len(judged), int(np.count_nonzero(full))
+    g, u = judged[full], metric.values(labels.made[full], labels.true[full])
+    spread = float(((g - g.mean()) ** 2).sum())
+    slope = float(((g - g.mean()) * (u - u.mean())).sum()) / spread if spread > 0 else 0.0
+    slope = min(max(slope, 0.0), 1.0)
+    left = u - slope * g
+    values = slope * judged + left.mean()
+    values[full] += (left - left.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
+    off = float(np.abs(u - g).sum())
+    lowest, highest = metric.bounds or (-math.inf, math.inf)
+    ends = bool(np.all(u <= lowest)), bool(np.all(u >= highest))
+    return Corrected(values, _unseen(off, m) * (1 / m - 1 / tasks), m - 1, ends)
+
+
+def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Corrected | None:
+    """pass@1 by a judge's error rates about other models or tasks; None where it hardly knows.
+
+    p = (c/n − f) / (s − f) for its false-pass rate f and sensitivity s, each (x + ½)/(r + 1).
+    hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p.
+    errors : as of `ReadFacts`.  Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
+
+    >>> by_rates(np.array([10, 10]), np.array([5, 7]), ((10, 100), (5, 100))).values.round(2)
+    array([0.47, 0.71])
+    """
+    (passed, false), (failed, true) = errors
+    f, s = (passed + 0.5) / (false + 1), 1 - (failed + 0.5) / (true + 1)
+    if s - f < _HARDLY:
+        return None
+    values = (c / n - f) / (s - f)
+    p = float(values.mean())
+    spread = p**2 * s * (1 - s) / (true + 1) + (1 - p) ** 2 * f * (1 - f) / (false + 1)
+    return Corrected(values, spread / (s - f) ** 2, min(len(n), true, false) - 1, (False, False))
+
+
+def _with_enough(metric: Metric, labels: Labels) -> Bools:
+    """The tasks with k labels."""
+    return labels.made >= metric.k
+
+
+def _unseen(errors: float, labels: float) -> float:
+    """[p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1): the variance of an error
+    that so many labels may hide."""
+    rate, more = errors / labels, (errors + 0.5) / (labels + 1)
+    return max(more * (1 - more) - rate * (1 - rate), 0.0)
+
+
+def error_rate(labels: Labels, truth: int) -> Sample | None:
+    """Share of labelled attempts with this truth that the judge says the other of; None without
+    any.
+
+    As a ratio of totals, R + (errors − R · attempts) / mean attempts of each task with some, so
+    that its interval knows that errors of one task go together.
+
+    >>> table = np.array([[[3, 0], [1, 0]], [[2, 1], [0, 1]]])
+    >>> round(error_rate(Labels(np.full(2, 4), np.array([1, 1]), table), 0).mean, 3)
+    0.167
+    """
+    of_task = labels.table[:, :, truth].sum(axis=1)
+    there = of_task > 0
+    if not there.any():
+        return None
+    wrong, size = labels.table[there, 1 - truth, truth], of_task[there]
+    made, errors = int(size.sum()), int(wrong.sum())
+    rate = errors / made
+    values = rate + (wrong - rate * size) / size.mean()
+    hidden = _unseen(errors, made) / made
+    return Sample(values, hidden=hidden, degrees=max(len(values) - 1, 1))
+
+
+class Clustering(NamedTuple):
+    """Pairs of errors of one task and truth, how many there would be if errors did not know their
+    task, and p of at least so many."""
+
+    pairs: int
+    expected: float
+    p: float
+
+
+def clustering(every: Sequence[Labels], resamples: int, seed: int) -> Clustering:
+    """Whether a judge's errors go together within tasks: errors dealt anew among the labelled
+    attempts of each model and truth.
+
+    Size at most .05; that it rejects nothing is no proof that errors are independent.
+    """
+    rng, pairs, drawn = stream(seed, "errors"), 0, np.zeros(resamples)
+    for labels in every:
+        for truth in (0, 1):
+            size, wrong = labels.table[:, :, truth].sum(axis=1), labels.table[:, 1 - truth, truth]
+            pairs += int((wrong * (wrong - 1) // 2).sum())
+            dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
+            drawn += (dealt * (dealt - 1) // 2).sum(axis=1)
+    p = (1 + int(np.count_nonzero(drawn >= pairs))) / (resamples + 1)
+    return Clustering(pairs, float(drawn.mean()), p)
+
+
+class Need(NamedTuple):
+    """How the variance of a corrected mean falls with labels: least + each · (1/r − 1/most).
+
+    r : labels, or labelled tasks, of `most`.  per_task : labels in each; 0 where r are scattered.
+    """
+
+    least: float
+    each: float
+    made: int
+    most: int
+    per_task: int
+
+    def labels_for(self, variance: float) -> int | None:
+        """So many labels, or labelled tasks, that the variance is this; None where tasks are too
+        few for it, whatever is labelled."""
+        if variance <= self.least:
+            return None
+        return math.ceil(1 / ((variance - self.least) / max(self.each, 1e-300) + 1 / self.most))
+
+
+def need(metric: Metric, labels: Labels) -> Need:
+    """What labels like these, and more of them, would give: scattered ones for k = 1, and for
+    other metrics k in each task, as in those tasks that have k."""
+    per_task = labels.by_task or (metric.k if metric.k > 1 else 0)
+    values, hidden, *_ = by_task(metric, labels) if per_task else scattered(metric, labels)
+    tasks = len(values)
+    whole = float(values.var(ddof=1)) / tasks + hidden
+    if per_task:
+        full = _with_enough(metric, labels)
+        made, most = int(np.count_nonzero(full)), tasks
+        judged = metric.values(labels.n, labels.c)
+        left = metric.values(labels.made[full], labels.true[full]) - judged[full]
+        part = float(left.var(ddof=1)) * (1 / made - 1 / most) + hidden
+    else:
+        made, most = int(labels.made.sum()), int(labels.n.sum())
+        mean, _, open_ = strata(labels)
+        weights = [(float((size / labels.n[:, None]).mean(axis=0).sum()), share, r,
+                    float(mean[size > 0][0])) for size, share, r in open_]  # fmt: skip
+        part = hidden + sum(
+            (1 - share) * weight**2 * mu * (1 - mu) / r for weight, share, r, mu in weights if r
+        )
+    shown = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
+    return Need(max(whole - part, shown / 2), part / max(1 / made - 1 / most, 1e-12), made, most,
+                per_task)  # fmt: skip

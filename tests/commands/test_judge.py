@@ -1,0 +1,288 @@
+"""A judge's verdicts with labels: read in every way, corrected, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import passk_cli
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
+from tests.conftest import SAMPLES, Passk, Write
+
+EVALPLUS = SAMPLES / "evalplus.csv.gz"
+CORRECTING = [name for name in COMMANDS if not command_of(name).question.uncorrected]
+
+
+def rows(share: float = 0.4, seed: int = 0) -> list[dict[str, object]]:
+    """Attempts of two models, with the judge's verdict and a label of some."""
+    rng, made = np.random.default_rng(seed), []
+    for model, false_pass in (("a", 0.05), ("b", 0.3)):
+        rate = rng.random(60)
+        for task in range(60):
+            for attempt in range(4):
+                truth = rng.random() < rate[task]
+                verdict = truth or rng.random() < false_pass
+                label = bool(truth) if rng.random() < share else None
+                made.append({
+                    "model": model, "task": f"t{task:02}", "attempt": attempt,
+                    "passed": bool(verdict), "human": label, "text": f"{task}-{attempt}",
+                })  # fmt: skip
+    return made
+
+
+def as_csv(table: list[dict[str, object]], *columns: str) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    return text.getvalue()
+
+
+@pytest.fixture
+def judged(write: Write) -> Path:
+    return write("r.csv", as_csv(rows(), "model", "task", "attempt", "passed", "human"))
+
+
+def numbers(found: passk_cli.Findings) -> dict[tuple[str, str], tuple[float, float, float]]:
+    return {
+        (row["model"], row["metric"]): (row["estimate"], row["low"], row["high"])
+        for row in found.frame.to_dict("records")
+    }
+
+
+def test_labels_are_read_from_a_column_a_file_another_outcome_and_a_list(write: Write) -> None:
+    table = rows(share=0.6)
+    attempts = write("r.csv", as_csv(table, "model", "task", "attempt", "passed"))
+    both = write("both.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    labels = [{**row, "truth": row["human"], "attempt": f"{row['attempt']}.0"} for row in table]
+    apart = write("labels.csv", as_csv(labels, "task", "model", "attempt", "truth"))
+    lists: dict[tuple[object, object], dict[str, object]] = {}
+    for row in table:
+        record = lists.setdefault(
+            (row["model"], row["task"]),
+            {"model": row["model"], "task": row["task"], "passed": [], "human": []},
+        )
+        for name in ("passed", "human"):
+            record[name].append(row[name])  # type: ignore[attr-defined]
+    nested = write("lists.jsonl", "".join(f"{json.dumps(each)}\n" for each in lists.values()))
+    column = numbers(passk_cli.estimate(both, fields={"truth": "human"}))
+    assert {name for _, name in column} == {"pass@1", "pass@2", "pass^2"}
+    for other in (
+        passk_cli.estimate(attempts, truth=str(apart)),
+        passk_cli.estimate(attempts, truth=str(both), fields={"truth": "human"}),
+        passk_cli.estimate(both, truth="human"),
+        passk_cli.estimate(nested, fields={"truth": "human"}),
+        passk_cli.estimate(pd.DataFrame(table)[["model", "task", "attempt", "passed", "human"]],
+                           fields={"truth": "human"}),
+    ):  # fmt: skip
+        assert numbers(other) == column
+
+
+def test_labels_are_joined_by_an_id_or_a_text_where_there_is_no_number(write: Write) -> None:
+    table = [{**row, "truth": row["human"]} for row in rows()]
+    attempts = write("r.csv", as_csv(table, "model", "task", "text", "passed"))
+    labels = write("labels.csv", as_csv(table, "model", "task", "text", "truth"))
+    column = write("both.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    joined = passk_cli.estimate(attempts, truth=str(labels), fields={"attempt": "text"})
+    assert numbers(joined) == numbers(passk_cli.estimate(column, fields={"truth": "human"}))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"attempt": "shifted"}, "480 labels of attempts that are not there, first a at task t00"),
+        ({"attempt": None}, "480 labels that fit several attempts"),
+        ({"task": "x"}, "labels of attempts that are not there"),
+        ({"truth": None}, "no label"),
+    ],
+)
+def test_labels_that_fit_no_attempt_or_several_are_refused_with_their_number(
+    write: Write, change: dict[str, object], said: str
+) -> None:
+    table = [{**row, "truth": True, **change, "attempt": change.get("attempt", row["attempt"])}
+             for row in rows()]  # fmt: skip
+    for at, row in enumerate(table):
+        if "task" in change or change.get("attempt"):
+            row["attempt"] = 100 + at
+    attempts = write("r.csv", as_csv(rows(), "model", "task", "attempt", "passed"))
+    labels = write("labels.csv", as_csv(table, "model", "task", "attempt", "truth"))
+    with pytest.raises(passk_cli.DataError, match=said):
+        passk_cli.estimate(attempts, truth=str(labels))
+
+
+def test_labels_of_models_that_are_not_read_are_left_out_and_said(write: Write) -> None:
+    table = [{**row, "truth": row["human"]} for row in rows()]
+    labels = write("labels.csv", as_csv(table, "model", "task", "attempt", "truth"))
+    own = [row for row in table if row["model"] == "b"]
+    attempts = write("r.csv", as_csv(own, "model", "task", "attempt", "passed"))
+    found = passk_cli.estimate(attempts, truth=str(labels))
+    assert [message.name for message in found.messages] == ["labels-of-others"]
+    # Rows that are left out keep theirs.
+    both = write("both.csv", as_csv(table, "model", "task", "attempt", "passed"))
+    assert numbers(passk_cli.estimate(both, truth=str(labels), where="model = 'b'")) == numbers(
+        found
+    )
+
+
+def test_a_label_for_everything_gives_the_plain_numbers(write: Write) -> None:
+    table = [{**row, "human": row["human"]} for row in rows(share=1.0)]
+    both = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    plain = numbers(passk_cli.estimate(both, fields={"outcome": "human"}))
+    got = numbers(passk_cli.estimate(both, fields={"truth": "human"}))
+    assert got.keys() == plain.keys()
+    for key, each in plain.items():
+        assert got[key] == pytest.approx(each, abs=1e-12)
+    differences = [
+        passk_cli.compare(both, fields=fields).frame.to_dict("records")
+        for fields in ({"outcome": "human"}, {"truth": "human"})
+    ]
+    for one, other in zip(*differences, strict=True):
+        assert one["estimate"] == pytest.approx(other["estimate"], abs=1e-12)
+
+
+def test_nothing_labelled_is_refused(passk: Passk, write: Write) -> None:
+    table = rows(share=0.0)
+    path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    done = passk("estimate", path, "--field", "truth=human")
+    assert done.error == "no-labels"
+    assert "labels of a" in done.err
+    # So is a model without any.
+    some = [{**row, "human": row["passed"] if row["model"] == "a" else None} for row in table]
+    path = write("s.csv", as_csv(some, "model", "task", "attempt", "passed", "human"))
+    assert "labels of b" in passk("compare", path, "--field", "truth=human").err
+
+
+def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Path) -> None:
+    done = passk("judge", judged)
+    assert done.error == "no-labels"
+    assert "two judges that agree may err together" in done.err
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in CORRECTING])
+def test_no_command_ignores_labels_in_silence(passk: Passk, judged: Path, name: str) -> None:
+    taken = {option.field for option in command_of(name).options()}
+    if "fields" not in taken:
+        return
+    done = passk(name, judged, "--field", "truth=human", *{
+        "convert": ["--output", "x.csv"], "record": ["--to", "h.parquet", "--at", "1"],
+        "tasks": ["--against", "a"], "extrapolate": ["--to", "8"],
+    }.get(name, []))  # fmt: skip
+    assert (done.error, done.out) == ("no-labels", "")
+    assert "leave them out" in done.err
+
+
+@pytest.mark.parametrize("option", ["--crossings", "--band", "--flips", "--sensitivity=task"])
+def test_an_option_that_counts_verdicts_is_refused(passk: Passk, judged: Path, option: str) -> None:
+    done = passk("compare", judged, "--field", "truth=human", option)
+    assert done.error == "no-labels"
+    assert option.partition("=")[0] in done.err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--interval", "guard"], "intervals of their own"),
+        (["--population", "these-tasks"], "tasks as a sample"),
+        (["--threshold", "0.2,0.5"], "several thresholds"),
+        (["--missing", "bounds"], "its label is unknown"),
+    ],
+)
+def test_what_has_no_corrected_number_is_refused(
+    passk: Passk, judged: Path, given: list[str], said: str
+) -> None:
+    done = passk("estimate", judged, "--truth", "human", *given)
+    assert done.code in (2, 3)
+    assert said in done.err
+
+
+def test_a_test_that_knows_nothing_of_labels_is_refused(passk: Passk, judged: Path) -> None:
+    done = passk("compare", judged, "--field", "truth=human", "--test", "sign-flip")
+    assert done.error == "invalid-method"
+
+
+def test_a_number_that_labels_do_not_reach_is_left_empty_with_what_to_label(
+    passk: Passk, judged: Path
+) -> None:
+    done = passk("estimate", judged, "--field", "truth=human", "-k", "1,4")
+    assert "warning[few-labels]: no value of pass@4" in done.err
+    assert "k = 4 needs 4 in each of 15 tasks or more" in done.err
+    assert "–" in done.out
+
+
+def test_the_judge_is_shown_by_model(passk: Passk, judged: Path) -> None:
+    found = passk_cli.judge(str(judged), fields={"truth": "human"}).frame.to_dict("records")
+    rates = {(row["model"], row["metric"]): row for row in found}
+    assert rates["b", "false passes"]["low"] < 0.3 < rates["b", "false passes"]["high"]
+    assert rates["a", "false failures"]["estimate"] == 0.0
+    # It is kinder to b.
+    assert rates["b", "false passes"]["p_alike"] < 0.01
+    number = rates["b", "pass@1"]
+    assert number["judged"] > number["estimate"]
+    assert number["times_as_wide"] > 1
+    done = passk("judge", judged, "--field", "truth=human", "--width", "0.2")
+    assert "for --width" in done.out
+
+
+def labelled(path: Path) -> list[tuple[str, ...]]:
+    with path.open() as file:
+        return [tuple(row.values()) for row in csv.DictReader(file)]
+
+
+def test_attempts_to_label_are_drawn_by_seed_and_have_no_label_yet(
+    passk: Passk, judged: Path, tmp_path: Path
+) -> None:
+    lists = []
+    for seed in (0, 0, 1):
+        file = tmp_path / "next.csv"
+        done = passk("judge", judged, "--field", "truth=human", "--list", file, "--number", "50",
+                     "--seed", seed)  # fmt: skip
+        assert done.code == 0
+        lists.append(labelled(file))
+    assert lists[0] == lists[1] != lists[2]
+    have = {(str(r["model"]), str(r["task"]), str(r["attempt"]))
+            for r in rows() if r["human"] is not None}  # fmt: skip
+    chosen = {row[:3] for row in lists[0]}
+    assert not chosen & have
+    assert {row[3] for row in lists[0]} == {""}
+    for model in "ab":
+        assert 50 <= sum(row[0] == model for row in lists[0]) <= 70
+
+
+def test_a_filled_list_is_read_as_labels(passk: Passk, write: Write, tmp_path: Path) -> None:
+    table = rows(share=1.0)
+    path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed"))
+    truth = {(str(r["model"]), str(r["task"]), str(r["attempt"])): r["human"] for r in table}
+    file = tmp_path / "labels.csv"
+    done = passk("judge", path, "--list", file, "--number", "100", "--each", "4")
+    assert "fill in the column truth" in done.out
+    chosen = [row[:3] for row in labelled(file)]
+    tasks = [{row[1] for row in chosen if row[0] == model} for model in "ab"]
+    # All attempts of 25 tasks, the same of both.
+    assert tasks[0] == tasks[1]
+    assert len(tasks[0]) == 25
+    assert len(chosen) == 200
+    filled = [{"model": m, "task": t, "attempt": a, "truth": truth[m, t, a]} for m, t, a in chosen]
+    write("labels.csv", as_csv(filled, "model", "task", "attempt", "truth"))
+    found = numbers(passk_cli.estimate(path, truth=str(file)))
+    assert ("a", "pass^4") in found
+    frame = pd.DataFrame(table)[["model", "task", "attempt", "human"]]
+    plain = numbers(passk_cli.estimate(frame, fields={"outcome": "human"}))
+    for key, (_, low, high) in found.items():
+        assert low < plain[key][0] < high, key
+
+
+def test_labels_of_base_tests_find_the_truth_of_all_tests() -> None:
+    """EvalPlus: base tests as the judge, all tests as the truth, 200 labels of each model."""
+    corrected = numbers(passk_cli.estimate(EVALPLUS, fields={"truth": "label"}))
+    true = numbers(passk_cli.estimate(EVALPLUS, fields={"truth": "plus"}))
+    judged = numbers(passk_cli.estimate(EVALPLUS))
+    for key, (value, *_) in true.items():
+        assert corrected[key][1] < value < corrected[key][2]
+        assert judged[key][1] > value

@@ -1,0 +1,241 @@
+"""Numbers that labels correct: against counting, and against every sample of labels."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+import pytest
+
+from passk_cli.inference.difference import difference_law
+from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.labels import (
+    FEWEST_LABELS,
+    FEWEST_TASKS,
+    Labels,
+    by_task,
+    clustering,
+    error_rate,
+    need,
+    scattered,
+)
+from passk_cli.metrics.registry import parse
+
+METRICS = [parse(name) for name in ("pass@1", "pass@2", "pass^2")]
+
+
+def labels_of(verdict: np.ndarray, truth: np.ndarray, seen: np.ndarray) -> Labels:
+    """Of (tasks × n) arrays of truth values."""
+    table = np.array([
+        [[(row[2] & (row[0] == v) & (row[1] == y)).sum() for y in (0, 1)] for v in (0, 1)]
+        for row in zip(verdict, truth, seen, strict=True)
+    ])  # fmt: skip
+    n = np.full(len(verdict), verdict.shape[1])
+    return Labels(n, verdict.sum(axis=1).astype(np.int64), table)
+
+
+def drawn(seed: int, tasks: int, n: int, share: float) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random((tasks, n)) < rng.random((tasks, 1))
+    verdict = np.where(rng.random((tasks, n)) < 0.2, ~truth, truth)
+    return verdict, truth, rng.random((tasks, n)) < share
+
+
+@pytest.mark.parametrize("metric", [*METRICS, parse("pass@4"), parse("gpass@4:0.5")])
+def test_with_a_label_for_everything_values_are_those_of_the_truth(metric) -> None:
+    verdict, truth, _ = drawn(1, 30, 4, 1.0)
+    labels = labels_of(verdict, truth, np.ones_like(truth))
+    plain = metric.values(labels.n, truth.sum(axis=1).astype(np.int64))
+    assert labels.complete
+    assert labels.refusal(metric) == ""
+    for got in [by_task(metric, labels)] + [scattered(metric, labels)] * (metric in METRICS):
+        assert got.values.mean() == pytest.approx(plain.mean(), abs=1e-12)
+    if metric in METRICS:
+        got = scattered(metric, labels)
+        assert got.hidden == 0.0
+        assert got.values == pytest.approx(plain, abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_labels_that_agree_with_every_verdict_change_no_value(metric) -> None:
+    """The error is larger by what labels may hide, and by nothing else."""
+    verdict, _, seen = drawn(2, 40, 5, 0.4)
+    labels = labels_of(verdict, verdict, seen)
+    plain = metric.values(labels.n, labels.c)
+    got = scattered(metric, labels)
+    assert got.values == pytest.approx(plain, abs=1e-12)
+    assert got.hidden > 0
+    error = Sample(got.values, hidden=got.hidden).se
+    assert error == pytest.approx((Sample(plain).se ** 2 + got.hidden) ** 0.5, abs=1e-15)
+
+
+def test_the_mean_over_all_samples_of_labels_is_the_truth() -> None:
+    """Of each stratum two of its attempts are labelled, in every way there is."""
+    verdict = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 0, 0]], dtype=bool)
+    truth = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0]], dtype=bool)
+    most = 2 * verdict.sum(axis=1, keepdims=True) > 3
+    code = 2 * most + verdict
+    strata = [np.flatnonzero(code.ravel() == s) for s in np.unique(code)]
+    means = []
+    for chosen in product(*(combinations(places, min(2, len(places))) for places in strata)):
+        seen = np.zeros(verdict.size, dtype=bool)
+        seen[[place for part in chosen for place in part]] = True
+        labels = labels_of(verdict, truth, seen.reshape(verdict.shape))
+        means.append(scattered(parse("pass@1"), labels).values.mean())
+    assert len(means) == np.prod([comb(len(places), min(2, len(places))) for places in strata])
+    assert np.mean(means) == pytest.approx(truth.mean(), abs=1e-12)
+
+
+def test_the_mean_over_all_samples_of_tasks_is_near_the_truth() -> None:
+    verdict, truth, _ = drawn(3, 8, 3, 1.0)
+    metric, means = parse("pass^3"), []
+    for chosen in combinations(range(8), 5):
+        seen = np.zeros_like(truth)
+        seen[list(chosen)] = True
+        means.append(by_task(metric, labels_of(verdict, truth, seen)).values.mean())
+    # The slope is estimated from the same tasks, which moves the mean by a little.
+    assert np.mean(means) == pytest.approx(truth.all(axis=1).mean(), abs=0.02)
+
+
+def test_labels_know_how_they_were_drawn() -> None:
+    verdict, truth, seen = drawn(4, 60, 5, 0.4)
+    assert labels_of(verdict, truth, seen).by_task == 0
+    some = np.arange(60) % 3 == 0
+    three = (np.arange(5) < 3) & some[:, None]
+    assert labels_of(verdict, truth, three).by_task == 3
+    # A task that has no more attempts is whole.
+    whole = np.ones_like(three) & some[:, None]
+    assert labels_of(verdict, truth, whole).by_task == 5
+    single = verdict[:, :1]
+    assert labels_of(single, truth[:, :1], some[:, None]).by_task == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "seen", "reason"),
+    [
+        ("pass@1", lambda rows: rows < FEWEST_LABELS - 1, "labels; they say too little"),
+        ("pass@3", lambda rows: rows % 3 == 0, "k = 3 needs 3 in each of 15 tasks"),
+        ("pass@2", lambda rows: rows % 10 == 0, "pairs of labels"),
+        ("gpass@2:0.5", lambda rows: rows % 3 == 0, "scattered over attempts"),
+    ],
+)
+def test_too_few_labels_are_refused_with_those_that_would_do(metric, seen, reason) -> None:
+    verdict, truth, _ = drawn(5, 80, 5, 0.4)
+    rows = np.arange(400)
+    # In an order that no task knows.
+    rows = np.random.default_rng(0).permutation(rows).reshape(80, 5)
+    labels = labels_of(verdict, truth, seen(rows))
+    assert reason in labels.refusal(parse(metric))
+
+
+def test_few_labelled_tasks_are_refused() -> None:
+    verdict, truth, _ = drawn(6, 80, 5, 0.4)
+    for tasks in (FEWEST_TASKS - 1, FEWEST_TASKS):
+        seen = (np.arange(80) < tasks)[:, None] & np.ones(5, dtype=bool)
+        refusal = labels_of(verdict, truth, seen).refusal(parse("pass@5"))
+        assert bool(refusal) == (tasks < FEWEST_TASKS)
+
+
+def test_two_passes_that_are_rare_are_refused_of_scattered_labels() -> None:
+    rng = np.random.default_rng(7)
+    truth = rng.random((300, 5)) < 0.05
+    labels = labels_of(truth, truth, rng.random((300, 5)) < 0.4)
+    assert "too rarely" in labels.refusal(parse("pass^2"))
+    assert labels.refusal(parse("pass@2")) == ""
+
+
+def test_a_limit_is_the_bound_where_no_label_speaks_against_it() -> None:
+    verdict = np.random.default_rng(8).random((50, 3)) < 0.1
+    seen = np.random.default_rng(9).random((50, 3)) < 0.5
+    labels = labels_of(verdict, np.zeros_like(verdict), seen)
+    got = scattered(parse("pass@1"), labels)
+    assert got.open_ends == (True, False)
+    limits = interval(
+        Sample(got.values, hidden=got.hidden, degrees=got.degrees, open_ends=got.open_ends)
+    )
+    assert limits.low == 0.0
+    assert limits.method == "logit-t"
+
+
+def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
+    verdict, truth, seen = drawn(10, 60, 5, 0.5)
+    labels = labels_of(verdict, truth, seen)
+    fails = seen & ~truth
+    rate = error_rate(labels, 0)
+    assert rate is not None
+    assert rate.mean == pytest.approx((fails & verdict).sum() / fails.sum())
+    # As many errors, all in few tasks, are less certain.
+    together = labels.table.copy()
+    together[:, :, 0] = 0
+    together[:20, 1, 0], together[20:, 0, 0] = 3, 1
+    together[:10, 1, 0], together[10:20, 0, 0] = 3, 3
+    together[10:20, 1, 0] = 0
+    apart = labels.table.copy()
+    apart[:, :, 0] = 0
+    apart[:30, 1, 0], apart[30:, 0, 0], apart[:30, 0, 0] = 1, 1, 1
+    one, other = (error_rate(labels._replace(table=t), 0) for t in (together, apart))
+    assert one is not None
+    assert other is not None
+    assert one.se > 1.5 * other.se
+    assert error_rate(labels._replace(table=np.zeros_like(labels.table)), 1) is None
+
+
+def test_errors_that_go_together_are_found_and_others_are_not() -> None:
+    verdict, truth, seen = drawn(11, 100, 6, 0.6)
+    by_chance = clustering([labels_of(verdict, truth, seen)], 2000, 0)
+    assert by_chance.p > 0.05
+    assert by_chance.pairs == pytest.approx(by_chance.expected, rel=0.5)
+    wrong = (np.random.default_rng(12).random((100, 1)) < 0.2) & np.ones(6, dtype=bool)
+    together = clustering([labels_of(truth ^ wrong, truth, seen)], 2000, 0)
+    assert together.p == pytest.approx(1 / 2001)
+    assert together.pairs > 2 * together.expected
+
+
+def test_more_labels_are_needed_for_less_variance() -> None:
+    verdict, truth, seen = drawn(13, 200, 5, 0.2)
+    needed = need(parse("pass@1"), labels_of(verdict, truth, seen))
+    assert needed.per_task == 0
+    assert needed.labels_for(needed.least) is None
+    several = [needed.labels_for(needed.least * share) for share in (1.2, 1.1, 1.01)]
+    assert None not in several
+    assert several == sorted(several)
+    # What it says of the labels there are.
+    got = scattered(parse("pass@1"), labels_of(verdict, truth, seen))
+    variance = Sample(got.values, hidden=got.hidden).se ** 2
+    assert needed.labels_for(variance) == pytest.approx(needed.made, abs=1)
+
+
+def test_hidden_variance_widens_a_difference() -> None:
+    d = np.random.default_rng(14).normal(0.1, 0.3, (2, 50))
+    plain, wider = difference_law(d, 1.0), difference_law(d, 1.0, hidden=[0.0, 0.002])
+    assert wider.spread[0] == plain.spread[0]
+    assert wider.spread[1] == pytest.approx((plain.spread[1] ** 2 + 0.002) ** 0.5)
+    assert wider.p()[1] > plain.p()[1]
+    fewer = difference_law(d, 1.0, degrees=10)
+    assert (fewer.p() > plain.p()).all()
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_intervals_cover_the_truth_of_a_judge_whose_errors_go_together(k: int) -> None:
+    """One of the situations of benchmarks/judge.md."""
+    rng, inside, naive = np.random.default_rng(15), 0, 0
+    metric, runs = parse("pass@4" if k else "pass@1"), 300
+    value = 1 - 1 / 5 if k else 0.5
+    for _ in range(runs):
+        truth = rng.random((80, 4)) < rng.random((80, 1))
+        wrong = rng.random((80, 4)) < rng.beta(0.2 * 0.5, 0.8 * 0.5, (80, 1))
+        if k:
+            seen = np.isin(np.arange(80), rng.permutation(80)[:25])[:, None] & np.ones(
+                4, dtype=bool
+            )
+        else:
+            seen = rng.random((80, 4)) < 0.3
+        labels = labels_of(truth | wrong, truth, seen)
+        got = labels.corrected(metric)
+        limits = interval(Sample(got.values, hidden=got.hidden, degrees=got.degrees))
+        inside += limits.low <= value <= limits.high
+        judged = metric.values(labels.n, labels.c)
+        naive += abs(judged.mean() - value) < 2 * judged.std() / 80**0.5
+    assert inside / runs > 0.92
+    assert naive / runs < 0.7
