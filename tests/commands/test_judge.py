@@ -16,6 +16,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from tests.conftest import SAMPLES, Passk, Write
 
+DATA = Path(__file__).parents[1] / "data"
 EVALPLUS = SAMPLES / "evalplus.csv.gz"
 CORRECTING = [name for name in COMMANDS if not command_of(name).question.uncorrected]
 
@@ -172,6 +173,7 @@ def test_no_command_ignores_labels_in_silence(passk: Passk, judged: Path, name: 
         return
     done = passk(name, judged, "--field", "truth=human", *{
         "convert": ["--output", "x.csv"], "record": ["--to", "h.parquet", "--at", "1"],
+        "watch": "--min pass@1=0.1 --planned 60 --order completion --looks /dev/null".split(),
         "tasks": ["--against", "a"], "extrapolate": ["--to", "8"],
     }.get(name, []))  # fmt: skip
     assert (done.error, done.out) == ("no-labels", "")
@@ -286,3 +288,24 @@ def test_labels_of_base_tests_find_the_truth_of_all_tests() -> None:
     for key, (value, *_) in true.items():
         assert corrected[key][1] < value < corrected[key][2]
         assert judged[key][1] > value
+
+
+def test_two_scorers_of_a_harness_are_judge_and_truth(write: Write) -> None:
+    """EvalPlus's base tests beside all; two scorers of an Inspect log, one of which has gaps."""
+    plus = DATA / "evalplus" / "new_eval_results.json"
+    got, plain = (
+        numbers(passk_cli.estimate(plus, **given))
+        for given in ({"outcome": "base", "truth": "plus"}, {"outcome": "plus"})
+    )
+    assert got == plain
+    samples = [
+        {"id": task, "epoch": epoch, "scores": {
+            "model_graded": {"value": "C" if (task + epoch) % 3 else "I", "answer": "4"},
+            **({"human": {"value": "C" if task % 3 else "I"}} if task % 2 else {})}}
+        for task in range(60) for epoch in (1, 2)
+    ]  # fmt: skip
+    log = {"version": 2, "status": "success", "samples": samples,
+           "eval": {"task": "t", "run_id": "r", "model": "m"}}  # fmt: skip
+    path = write("logs/log.json", json.dumps(log))
+    found = passk_cli.estimate(path, outcome="model_graded", truth="human")
+    assert "corrected by 60 labels of 30 tasks" in str(found)
