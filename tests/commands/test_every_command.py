@@ -478,6 +478,7 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     assert set(READING) - {"cluster"} == set(declared(Request))
     assert taken >= set(READING) - {"cluster", *command_of(name).without}
     refused = {"truth", "truth_from"} if command_of(name).question.uncorrected else set()
+    refused |= {"truth_from"} if name == "judge" else set()
     expected = {field: READING[field] for field in READING if field in taken - refused}
     given = needed(name) | {field: value for field, (value, _) in expected.items()}
     question, options = command_of(name).question.ask(given, results, needed=True)
