@@ -51,7 +51,7 @@ from passk_cli.settle import Given, Settle
 from passk_cli.text import decoded, plural
 
 if TYPE_CHECKING:
-    from passk_cli.files.reading.spool import Recognised
+    from passk_cli.files.reading.spool import Recognised, Unpacked
     from passk_cli.files.sources.ledger import Ledger
     from passk_cli.outcomes.counts import Counts
 
@@ -124,10 +124,12 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
         require_files(sources, request)
         keeping = ledger_of(request.resume, folder)
 
+    unpacked: Unpacked = {}
+
     def again(other: Request) -> Counts:
         # With tables of its own, but no database: to make one takes as long as a small file.
         with con.cursor() as own:
-            return _counts(own, sources, other, folder, None, tolerant=False)
+            return _counts(own, sources, other, folder, None, unpacked, tolerant=False)
 
     if request.truth is not None:
         from passk_cli.files.attempts.labels import write_labels
@@ -138,7 +140,7 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
     # Closed at once: whoever keeps an error, as a notebook does, keeps no threads of the database.
     with con, keeping as ledger:
         try:
-            counts = _counts(con, sources, request, folder, ledger, tolerant)
+            counts = _counts(con, sources, request, folder, ledger, unpacked, tolerant=tolerant)
             losses = counts.facts.losses
             rows = map(losses.of, losses.models) if losses and files else ()
             # Who names the outcome means the one that is missing.
@@ -165,7 +167,7 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
             if copies is None:
                 raise
             # The same error, which names the line that a cluster does not know.
-            counts = _counts(con, copies, request, folder, ledger, tolerant)
+            counts = _counts(con, copies, request, folder, ledger, unpacked, tolerant=tolerant)
     return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden)) if hidden else counts
 
 
@@ -175,15 +177,17 @@ def _counts(
     request: Request,
     folder: Path,
     ledger: Ledger | None,
+    unpacked: Unpacked,
+    *,
     tolerant: bool,
 ) -> Counts:
     """The way of a row: recognise, look and count, decide, and what is to be known of attempts.
 
-    folder : for temporary files.
+    folder : for temporary files.  unpacked : as of `spool.recognised`.
     """
     states = _states(sources)
     attempts, tables = _recognised(
-        sources, request, folder, skip_empty=request.skip_bad or tolerant
+        sources, request, folder, unpacked, skip_empty=request.skip_bad or tolerant
     )
     inputs = Inputs(sources, tables, attempts, ledger)
     statement, tally = _tallied(con, inputs, request)
@@ -350,7 +354,12 @@ def _require_passes(request: Request) -> None:
 
 
 def _recognised(
-    sources: Sequence[Source], request: Request, folder: Path, *, skip_empty: bool
+    sources: Sequence[Source],
+    request: Request,
+    folder: Path,
+    unpacked: Unpacked,
+    *,
+    skip_empty: bool,
 ) -> tuple[Spooled, list[Source]]:
     """The attempts that formats find in these files, and the files that are tables as they are.
 
@@ -370,7 +379,7 @@ def _recognised(
         from passk_cli.files.reading.spool import recognised, spooled
 
         # What repeats another file is gone by now, empty or not.
-        files, tables = recognised(sources, request)
+        files, tables = recognised(sources, request, unpacked)
     every = [*(file.source for file in files), *tables]
     empty = [source for source in every if source.opening in _EMPTY and is_empty(source)]
     if len(empty) == len(every):
@@ -388,7 +397,7 @@ def _recognised(
     if by_formats:
         files = [file for file in files if file.source not in empty]
         near = [file for file in files if file.source.shared is None]
-        attempts = spooled(near, request, folder)
+        attempts = spooled(near, request, folder, unpacked)
         for file in files:
             if file.source.shared is not None:
                 problem = f"in the format of {file.format.name}"

@@ -205,9 +205,10 @@ class Request:
         " of some attempts, where the outcome is a judge's); cost (in dollars), tokens_in,"
         " tokens_out, tokens, duration (in seconds), turns. A dot names a nested field: a.b, of a"
         " list in every entry; a.b[].c says that b is a list. A comma joins columns: task=year,day;"
-        " outcome=run1,run2 is a column of each attempt, with model=@column of each model. Amounts"
-        " are added, over lists as in cost=iterations[].cost_usd, and over columns as in"
-        " cost=agent_cost+user_cost; their unit is in the column's name or after a colon:"
+        " outcome=run1,run2 is a column of each attempt, with model=@column of each model, and"
+        " outcome=given==gold passes where two columns agree, numbers by their value, texts in any"
+        " case. Amounts are added, over lists as in cost=iterations[].cost_usd, and over columns as"
+        " in cost=agent_cost+user_cost; their unit is in the column's name or after a colon:"
         " cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
     truth: Annotated[Any, Option(

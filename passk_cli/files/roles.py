@@ -147,8 +147,8 @@ ROLES: dict[str, Role] = {
     ),
     # By name alone: a column of this name is more often the answer that is right.
     TRUTH: Role("", values="label"),
-    "n": Role("n num_samples n_samples num_attempts n_attempts attempts total"),
-    "c": Role("c num_correct n_correct num_passed n_passed passes correct"),
+    "n": Role("n num_samples n_samples num_attempts n_attempts n_attempted attempts total"),
+    "c": Role("c num_correct n_correct num_passed n_passed n_passing passes correct"),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
 # Roles that are read only when something asks for them.
@@ -215,6 +215,8 @@ OF_REPORTS = {"metric", "estimate", "low", "high", "level", "interval", "populat
 HOLDS_COUNTS = "holds counts"
 # A step into every entry of a list, in the path of a nested field.
 EACH = "[]"
+# Between two columns: whether they agree, as an outcome.
+EQUAL = "=="
 _PLURALS = {
     "attempt": "attempt numbers",
     "line": "attempts in the order of lines",
@@ -457,12 +459,13 @@ def is_listed(column: str, columns: Mapping[str, set[str]]) -> bool:
 
 
 def parts(column: str, columns: Container[str] = ()) -> list[str]:
-    """The columns that a role's value is made of: "year,day" is two, unless a column is so called.
+    """The columns that a role's value is made of: "year,day" and "given==gold" are two each, unless
+    a column is so called.
 
-    >>> parts("year,day"), parts("year,day", ["year,day"])
-    (['year', 'day'], ['year,day'])
+    >>> parts("year,day"), parts("year,day", ["year,day"]), parts("given==gold")
+    (['year', 'day'], ['year,day'], ['given', 'gold'])
     """
-    return [column] if column in columns else column.split(",")
+    return [column] if column in columns else column.replace(EQUAL, ",").split(",")
 
 
 def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
@@ -499,7 +502,8 @@ def columns_of(fields: Mapping[str, str]) -> list[str]:
 class Joined(NamedTuple):
     """What the values of a column are made of.
 
-    parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model".
+    parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model",
+        or "an answer", which is the same as the other or not.
     kinds : of the values.
     """
 
@@ -518,10 +522,11 @@ def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[s
     for role, column in fields.items():
         of = parts(column, columns) if role in _NAMING or role == "outcome" else []
         if len(of) > 1 and all(find(part, columns) for part in of):
-            listed = role == "outcome"
-            made[column] = Joined(
-                of, *(("an attempt", {"list"}) if listed else ("a part", {"text"}))
-            )
+            made[column] = Joined(of, "a part", {"text"})
+            if role == "outcome" and EQUAL in column:
+                made[column] = Joined(of, "an answer", {"text"})
+            elif role == "outcome":
+                made[column] = Joined(of, "an attempt", {"list"})
     outcome = fields.get("outcome", "")
     if fields.get("model") == COLUMN and outcome in made:
         of = made[outcome].parts
@@ -553,6 +558,28 @@ def absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[s
     named = (column for role, column in fields.items() if role in _NAMING)
     every = (c for column in named for c in (column, *parts(column, columns)))
     return [column for column in every if not find(column, columns)]
+
+
+def agree_sql(one: str, other: str) -> str:
+    """SQL for whether two texts are the same answer, as text: numbers by their value, others
+    without regard to case and to blanks around them; NULL where there is not both."""
+    numbers = " = ".join(f"TRY_CAST({text} AS DOUBLE)" for text in (one, other))
+    texts = " = ".join(f"lower(trim({text}))" for text in (one, other))
+    return f"(coalesce({numbers}, {texts}))::VARCHAR"
+
+
+def agree(one: object, other: object) -> bool | None:
+    """Whether two values are the same answer, as `agree_sql` has it.
+
+    >>> agree("A", " a"), agree(1, "1.0"), agree("yes", "no"), agree(None, "no")
+    (True, True, False, None)
+    """
+    if one is None or other is None:
+        return None
+    try:
+        return float(str(one)) == float(str(other))
+    except ValueError:
+        return str(one).strip(" ").lower() == str(other).strip(" ").lower()
 
 
 def judge(value: object, threshold: float | None) -> bool | str | None:

@@ -61,6 +61,7 @@ ITSELF = "."
 # A key of a document that names a column: {task}.
 _NAMED = re.compile(r"\{(\w+)\}")
 _NO_LIST = "no list of records"
+_NOTHING: Record = {}
 _OTHERWISE = Settle({"--from": None}, "finds out what it is")
 
 
@@ -187,27 +188,18 @@ RECORDS = Format(
 
 
 def _by_task(
-    members: Iterable[tuple[str, Any]], place: str, columns: Record, *, flags: bool
+    members: Iterable[tuple[str, Any]], place: str, columns: Record, beside: Record = _NOTHING
 ) -> Iterator[Record]:
     """The records of a mapping by task: of each an outcome, a record, or a list of one of them.
 
-    columns : that were named on the way.  flags : whether values are outcomes.
+    columns : that were named on the way.  beside : as of `_below`.
     """
     for task, value in members:
+        first = value[0] if isinstance(value, list) and value else value
+        # The key of records that name their task is none.
+        key = "key" if isinstance(first, dict) and _named(first) else "task"
         where = f"{place}: {shortened(task)}"
-        if flags:
-            outcome = "outcomes" if isinstance(value, list) else "outcome"
-            yield {"task": task, outcome: value, **columns}
-        elif isinstance(value, list):
-            for number, attempt in enumerate(value):
-                record = _record(where, attempt)
-                own = {} if candidates("attempt", record) else {"attempt": number}
-                yield {"task": task, **own, **record, **columns}
-            if not value:
-                yield {"task": task, **columns}
-        else:
-            record = {} if value is None else _record(where, value)
-            yield {"key" if _named(record) else "task": task, **record, **columns}
+        yield from _below(value, (), {key: task, **columns}, where, (), beside)
 
 
 def _is_flags(entries: Sequence[_Entry]) -> bool:
@@ -221,9 +213,7 @@ OUTCOMES = Format(
     "true, in an object of truth values, or lists of them, by task",
     "",
     lambda file: _is_flags(_entries(file)),
-    lambda file: Contents(
-        lambda wanted: _by_task(file.members(), file.source.name, {}, flags=True)
-    ),
+    lambda file: Contents(lambda wanted: _by_task(file.members(), file.source.name, {})),
     generic=True,
     example=Example(
         ("MODEL.json",),
@@ -251,9 +241,7 @@ TASKS = Format(
     "the outcome of a record, in an object of records, or lists of them, by task",
     "",
     lambda file: _is_tasks(_entries(file)),
-    lambda file: Contents(
-        lambda wanted: _by_task(file.members(), file.source.name, {}, flags=False)
-    ),
+    lambda file: Contents(lambda wanted: _by_task(file.members(), file.source.name, {})),
     generic=True,
     example=Example(
         ("MODEL.json",),
@@ -493,12 +481,11 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
         members = list(islice(file.members(*keys), _LOOKED_AT))
         entries = [_entry(name, value) for name, value in members]
         facts = _facts(file.document(keys[0])) if members else {}
-        flags, place = _is_flags(entries), file.source.name
+        place = file.source.name
         asked = {column.split(".")[0] for column in columns} & {entry.key for entry in entries}
-        if flags or _is_tasks(entries) or (_of_tables(entries) and not asked):
-            return Contents(
-                lambda wanted: _by_task(file.members(*keys), place, {}, flags=flags), facts=facts
-            )
+        tables = _is_tasks(entries) or (_of_tables(entries) and not asked)
+        if tables or _is_flags(entries):
+            return Contents(lambda wanted: _by_task(file.members(*keys), place, {}), facts=facts)
         if members:
             return Contents(lambda wanted: [dict(file.members(*keys))])
         there = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]
@@ -526,7 +513,8 @@ def _of_each(
     every = file.lines(wanted) if file.form == "lines" else enumerate(file.records(*keys[:cut]), 1)
     for number, record in every:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
-        yield from _below(record, keys[cut:], _facts(_record(place, record), asked), place, asked)
+        beside = _facts(_record(place, record), asked)
+        yield from _below(record, keys[cut:], {}, place, asked, beside)
 
 
 def _below(
@@ -535,10 +523,13 @@ def _below(
     columns: Mapping[str, object],
     place: str,
     asked: Collection[str] = (),
+    beside: Record = _NOTHING,
 ) -> Iterator[Record]:
-    """The records below these keys of a value, each with the columns that were named on the way.
+    """The records below these keys of a value, each with the columns that were named on the way: of
+    a list, a mapping by task where nothing names one, or the record itself.
 
-    asked : columns that may stand beside a list on the way.
+    asked : columns that may stand beside a list on the way.  beside : what does so far; what
+        records say themselves comes first.
     """
     if keys and isinstance(value, dict):
         named = _NAMED.fullmatch(keys[0])
@@ -548,38 +539,31 @@ def _below(
         members = value.items() if named else [(keys[0], value[keys[0]])]
         for key, inner in members:
             more = {named[1]: key} if named else {}
-            yield from _below(inner, keys[1:], {**columns, **more}, place, asked)
+            yield from _below(inner, keys[1:], {**columns, **more}, place, asked, beside)
     elif keys and isinstance(value, list):
         for number, entry in enumerate(value, 1):
             own = _record(f"{place}: record {number}", entry)
-            yield from _below(own, keys, {**columns, **_facts(own, asked)}, place, asked)
-    elif isinstance(value, dict | list) and not keys:
-        yield from _rows(value, columns, place)
-    elif "task" in columns and (value is None or not keys):
-        yield {**columns, "outcome": value}
-    else:
-        _record(place, value)
-
-
-def _rows(
-    value: dict[str, Any] | list[Any], columns: Mapping[str, object], place: str
-) -> Iterator[Record]:
-    """The records of a list, of a mapping by task where nothing names one, or the record itself."""
-    entry = _entry("", value)
-    if entry.kind in ("flags", "empty") and "task" in columns:
-        yield {**columns, "outcomes": value}
-    elif isinstance(value, list):
+            further = {**beside, **_facts(own, asked)}
+            yield from _below(own, keys, columns, place, asked, further)
+    elif isinstance(value, list) and not keys:
+        if "task" in columns and _entry("", value).kind in ("flags", "empty"):
+            yield {**beside, **columns, **({"outcomes": value} if value else {})}
+            return
+        of_task = not columns.keys().isdisjoint(("task", "key"))
         for number, record in enumerate(value):
             own = _record(place, record)
-            counted = "task" in columns and not candidates("attempt", own)
-            yield {**({"attempt": number} if counted else {}), **own, **columns}
-    else:
+            counted = of_task and not candidates("attempt", own)
+            yield {**beside, **({"attempt": number} if counted else {}), **own, **columns}
+    elif isinstance(value, dict) and not keys:
         entries = [_entry(name, inner) for name, inner in value.items()]
-        flags = _is_flags(entries)
-        if "task" in columns or not (flags or _of_tables(entries)):
-            yield {**value, **columns}
+        if "task" not in columns and (_is_flags(entries) or _of_tables(entries)):
+            yield from _by_task(value.items(), place, columns, beside)
         else:
-            yield from _by_task(value.items(), place, columns, flags=flags)
+            yield {**beside, **value, **columns}
+    elif "task" in columns and (value is None or not keys):
+        yield {**beside, **columns, **({} if value is None else {"outcome": value})}
+    else:
+        _record(place, value)
 
 
 def _aligned(file: File) -> Contents:

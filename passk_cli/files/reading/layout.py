@@ -17,7 +17,7 @@ from passk_cli.files.database import (
     quote_name,
     quote_text,
 )
-from passk_cli.files.roles import COLUMN, EACH, Joined, Roles, addends, amount_sql, find
+from passk_cli.files.roles import COLUMN, EACH, Joined, Roles, addends, agree_sql, amount_sql, find
 from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
 if TYPE_CHECKING:
@@ -229,6 +229,8 @@ class Layout:
             if of == "an attempt":
                 return f"[{', '.join(self.text(part, nested) for part in parts)}]"
             *before, last = texts
+            if of == "an answer":
+                return agree_sql(texts[0], last)
             signs = (f"replace(replace({part}, '%', '%25'), '/', '%2F')" for part in before)
             slash = " || '/' || "
             return f"({slash.join([*signs, last])})"

@@ -28,11 +28,13 @@ from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     COLUMN,
     EACH,
+    EQUAL,
     FAIL_WORDS,
     PASS_WORDS,
     ROLE_WORDS,
     SETTINGS,
     UNITS,
+    agree,
     candidates,
     judge,
     leaf,
@@ -77,8 +79,15 @@ _MODELS = re.compile(
     r"|minimax|mistral|mixtral|model|nemotron|nova|o[134]\b|opus|phi|qwen|sonnet|starcoder|yi\b",
     re.I,
 )
+# Names of values of several attempts.
+_OF_SEVERAL = re.compile(r"pass(_at|_hat|@|\^)_?[0-9k]+")
+# Words of the sides of a comparison in one record.
+_SIDES = frozenset("a b left right".split())
+# Words of verdicts on a classification, of which the first two are right.
+_CLASSIFIED = ("tp", "tn", "fp", "fn")
+_TRUTH_VALUES = frozenset("true false yes no 0 1".split())
 # Questions about truth values.
-_FLAGS = ("name", "polarity")
+_FLAGS = ("name", "polarity", "which")
 # Tasks from which on truth values under any name may be their outcomes.
 _NAMED = 3
 # Words of outcomes of which nobody can know whether true passes.
@@ -120,6 +129,8 @@ _PARTS = re.compile(
 )
 # Words of names of what is true, and of what was answered, which agrees with it or not.
 _TRUTHS, _EXPECTED = frozenset("label truth true actual".split()), frozenset(("expected", "gold"))
+# Words of names of how many of an attempt's tests passed, and of how many there were.
+_PASSED, _TOTAL = frozenset("passed pass passing correct".split()), frozenset("total max".split())
 _ANSWERED = frozenset("pred predicted prediction answer output response label action".split())
 
 
@@ -131,7 +142,7 @@ class RankedReading:
     groups.
     question : what its values do not say of the outcome: "polarity", "threshold" or "words";
         "parts" where they judge parts of an attempt; "name" where nothing but its two values speaks
-        for it; else "".
+        for it; "which" where others are called as it is; else "".
     """
 
     score: float
@@ -179,19 +190,21 @@ def readings(
 def _of_structure(
     structure: Structure, request: Request, wrong: Collection[str]
 ) -> Iterator[RankedReading]:
+    own = structure.columns
     asked = {**request.fields}
     if request.outcome is not None:
         asked["outcome"] = request.outcome
-    together = dict(_laid_out(structure.columns, asked.get("outcome", "")))
-    structure = replace(structure, columns={**structure.columns, **together})
+    together = dict(_laid_out(own, asked.get("outcome", "")))
+    agreeing = _agreements(own, asked.get("outcome", ""))
+    structure = replace(structure, columns={**own, **together, **agreeing})
     columns = structure.columns
     known = {role for role in asked if role in ROLE_WORDS and asked[role] != COLUMN}
     wanted = {role: asked[role] for role in asked if role in known and role not in wrong}
     given = {role: _located(path, columns) for role, path in wanted.items()}
     if "" in given.values() or any(words(key) & _SUMMED for key in structure.keys):
         return
-    taken = {part for path in given.values() for part in path.split(",")} | {*request.by}
-    free = {path: column for path, column in columns.items() if path not in taken}
+    taken = {part for path in given.values() for part in parts(path)} | {*request.by}
+    free = {path: column for path, column in own.items() if path not in taken}
     pairs = [*_agreeing(free)]
     compared = {path for pair in pairs for path in pair if strength("outcome", path) < 3}
     # What stands with an answer, apart from what was expected, tells the answer again.
@@ -201,6 +214,13 @@ def _of_structure(
     tasks = _tasks(structure, free)
     outcomes = {p: _outcome(c) for p, c in free.items() if p not in compared}
     outcomes |= {p: _outcome(replace(c, path="outcome")) for p, c in together.items()}
+    answers = {part for path in agreeing for part in parts(path)}
+    for answer in answers:
+        if (outcomes.get(answer) or (0, ""))[1] == "words":
+            # Words that are no verdicts, beside those that were expected.
+            del outcomes[answer]
+    # Where nothing gives a verdict, an answer passes that is the expected one.
+    outcomes |= {p: (2.3 if len({*c.judged}) == 2 else 0.5, "") for p, c in agreeing.items()}
     if "task" in given or (request.template and "task" in request.template.names):
         tasks = {given.get("task", ""): 3.0}
     counts = bool(candidates("n", structure.usual) and candidates("c", structure.usual))
@@ -222,12 +242,15 @@ def _of_structure(
         sorted(likely, key=lambda path: -likely[path][0])[:_COMPARED],
     ):
         score, question = likely[outcome]
-        played = {*task.split(","), outcome}
-        few = any(len(columns[part].counts) < _NAMED for part in played - {outcome, ""})
-        if outcome in task.split(",") or (question == "name" and few) or columns[outcome].beside:
+        played = {*task.split(","), outcome, *parts(outcome)}
+        few = any(len(columns[part].counts) < _NAMED for part in task.split(",") if part)
+        both = bool({outcome, *parts(outcome)} & {*task.split(",")})
+        both = both or (EQUAL in outcome and _is_one_of(likely, outcome))
+        if both or (question == "name" and few) or columns[outcome].beside:
             # What stands beside a list judges what the list is a part of.
             continue
-        others = {path: column for path, column in free.items() if path not in played}
+        others = {path: c for path, c in free.items() if path not in played | answers}
+        others = {p: c for p, c in others.items() if p.rpartition("_")[0] not in answers}
         models = _ranked("model", others)
         model = given.get("model", next(iter(models), ""))
         if question == "name" and _is_of(columns[outcome], columns.get(model)):
@@ -250,12 +273,17 @@ def _of_structure(
             others.pop(model, None)
             attempt, by, fit = _attempt(structure, cells, attempt, others)
             score += fit
-        way = [*structure.keys, *outcome.replace(EACH, "").split(".")[:-1]]
-        parts = next((key for key in way if _PARTS.fullmatch(spelled(key))), "")
-        score -= 2.5 * (bool(parts) or any(words(key) & _ANSWERS for key in way))
-        if parts and not asked.get("outcome") and (columns[outcome].listed or structure.keys):
+        way = [
+            *structure.keys,
+            *outcome.replace(EACH, "").split(".")[: -1 * (EQUAL not in outcome)],
+        ]
+        piece = next((key for key in way if _PARTS.fullmatch(spelled(key))), "")
+        score -= 2.5 * (bool(piece) or any(words(key) & _ANSWERS for key in way))
+        if piece and not asked.get("outcome") and (columns[outcome].listed or structure.keys):
             question = "parts"
         score -= 2.5 * (_below_a_verdict(columns, likely, outcome) or _is_one_of(likely, outcome))
+        if not question and not asked.get("outcome") and _has_like(columns, likely, outcome):
+            question = "which"
         score -= 0.1 * (EACH in outcome)
         score -= 0.1 * any(columns[part].beside for part in played if part)
         last = outcome.rpartition(".")[2].lower()
@@ -289,11 +317,35 @@ def _within(path: str) -> str:
 
 
 def _is_one_of(outcomes: Collection[str], outcome: str) -> bool:
-    """Whether paths that differ in one key lead to outcomes: each is that of a part alone."""
+    """Whether paths that differ in one key, or in the side of a comparison, lead to outcomes: each
+    is that of a part alone."""
+    own = words(outcome)
+    if own & _SIDES and any(own ^ words(path) <= _SIDES for path in outcomes if path != outcome):
+        return True
     before, _, last = outcome.rpartition(".")
     above, last = before.rpartition(".")[0], re.escape(last)
     alike = [path for path in outcomes if re.fullmatch(rf"{re.escape(above)}\.[^.]+\.{last}", path)]
     return bool(above) and len(alike) > 1
+
+
+def _has_like(columns: Mapping[str, FieldColumn], outcomes: Collection[str], outcome: str) -> bool:
+    """Whether other truth values beside an outcome are called as it is, as alert_ok and order_ok,
+    or other answers are compared with what was expected.
+
+    A usual name says which is meant.
+    """
+    if EQUAL in outcome:
+        # Answers of several systems.
+        gold = parts(outcome)[-1]
+        return any(EQUAL in p and parts(p)[-1] == gold for p in outcomes if p != outcome)
+    kind = spelled(outcome).rpartition("_")[2]
+    return strength("outcome", outcome) < 3 and any(
+        spelled(path).rpartition("_")[2] == kind
+        and EQUAL not in path
+        and (path != outcome and _within(path) == _within(outcome))
+        and {text.lower() for text in columns[path].counts} <= _TRUTH_VALUES
+        for path in outcomes
+    )
 
 
 def _is_of(column: FieldColumn, model: FieldColumn | None) -> bool:
@@ -305,8 +357,50 @@ def _is_of(column: FieldColumn, model: FieldColumn | None) -> bool:
 def _located(path: str, columns: Mapping[str, FieldColumn]) -> str:
     """The columns that a role's value is made of, as they are spelled here; "" where one is not."""
     plain = {each.replace(EACH, ""): each for each in columns}
-    parts = [p if p in columns else plain.get(p.replace(EACH, ""), "") for p in path.split(",")]
-    return ",".join(parts) if all(parts) else ""
+    own = [p if p in columns else plain.get(p.replace(EACH, ""), "") for p in parts(path, columns)]
+    return ",".join(own) if all(own) else ""
+
+
+def _agreements(columns: Mapping[str, FieldColumn], asked: str) -> dict[str, FieldColumn]:
+    """Whether columns agree, as outcomes: an answer with what was expected, of which most answers
+    are values; what passed with how many there are; and those that are asked for."""
+    pairs = [
+        (answer, gold)
+        for answer, gold in _agreeing(columns)
+        if 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
+        >= columns[answer].counts.total()
+    ]
+    pairs += _of_totals(columns)
+    both = parts(asked, columns)
+    pairs += [(both[0], both[1])] if EQUAL in asked and {*both} <= columns.keys() else []
+    return {
+        f"{one}{EQUAL}{other}": FieldColumn(
+            f"{one}{EQUAL}{other}",
+            [*map(agree, columns[one].values, columns[other].values)],
+        )
+        for one, other in pairs
+    }
+
+
+def _of_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Columns of how many tests passed, each with that of how many there were."""
+    counts = {
+        path: column
+        for path, column in columns.items()
+        if {type(value) for value in column.values} == {int} or _is_counted(column)
+    }
+    for one, other in product(counts, repeat=2):
+        rest = words(one) - _PASSED, words(other) - _TOTAL
+        alike = rest[0] == rest[1] and rest[0] < words(one) and rest[1] < words(other)
+        if alike and _within(one) == _within(other):
+            passed, made = counts[one].numbers, counts[other].numbers
+            if max(made) > 1 and all(0 <= p <= n for p, n in zip(passed, made, strict=True)):
+                yield one, other
+
+
+def _is_counted(column: FieldColumn) -> bool:
+    """Whether its values are whole numbers, written as texts or not."""
+    return not column.listed and "" not in column.texts and all(map(str.isdigit, column.texts))
 
 
 def _below_a_verdict(
@@ -444,6 +538,8 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     last = column.path.replace(EACH, "").rpartition(".")[2]
     named, unclear = strength("outcome", column.path), bool(words(last) & UNCLEAR)
     verdicts, name = column.judged, spelled(last)
+    if _OF_SEVERAL.fullmatch(name):
+        return None
     said = {str(v).strip().lower() for v in column.flat} & {*PASS_WORDS, *FAIL_WORDS}
     # A word that passes or fails says which it is.
     unclear = unclear and not said - {"true", "false"}
@@ -458,6 +554,8 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     score = named - 1.5 * len(words(last) & _CONTRARY) * (named < 1.7)
     score -= 1.0 * (len(verdicts) < 0.5 * len(column.flat))
     texts = [verdict for verdict in verdicts if isinstance(verdict, str)]
+    if named == 0 and _is_graded(column):
+        return 0.2, "threshold"
     if not texts:
         both, plain = len({*verdicts}) == 2, said <= {"true", "false"} and bool(said)
         foreign = is_setting(column.path)
@@ -484,6 +582,13 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     distinct = {*texts}
     several = 2 <= len({*map(str, verdicts)}) <= 5 and max(map(len, distinct)) <= 40
     return (score, "words") if several and len(verdicts) > len(distinct) else None
+
+
+def _is_graded(column: FieldColumn) -> bool:
+    """Whether values are grades from 1 to 5, under a name that is nothing else's."""
+    grades = {*column.numbers}
+    known = _NO_TASK | _CONTRARY | _AMOUNTS | ROLE_WORDS["task"] | ROLE_WORDS["attempt"]
+    return {1, 5} < grades <= {1, 2, 3, 4, 5} and not words(column.path) & known
 
 
 def _says_passes(column: FieldColumn) -> bool:
@@ -655,9 +760,19 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
         rest = words(gold) - _EXPECTED
         alike = rest < words(gold) and bool(rest) and rest <= words(answer)
         meant = bool(words(gold) & (_STATEMENTS | _TRUTHS)) and not words(answer) & _EXPECTED
+        alike = alike or (not rest and strength("outcome", answer) == 3)
+        alike = alike or (
+            bool(rest) and _has_labels(other, one) and _within(gold) == _within(answer)
+        )
         meant = meant and (alike or bool(words(answer) & _ANSWERED))
         if meant and leaf(gold) != leaf(answer) and {*other.counts} & {*one.counts}:
             yield answer, gold
+
+
+def _has_labels(column: FieldColumn, gold: FieldColumn) -> bool:
+    """Whether values are labels of those that were expected, several of them."""
+    labels = len(gold.counts) in range(2, 20) and column.counts.total() > 2 * len(gold.counts)
+    return labels and len(column.counts) > 1 and column.counts.keys() <= gold.counts.keys()
 
 
 def _settled(
@@ -683,7 +798,8 @@ def _settled(
         if reading.question and not (scored and reading.question == "threshold"):
             if settles or reading.structure in clear:
                 continue
-            either = _readable(_either(reading, own), request, read)
+            ways = _either(reading, own)
+            either = _readable(ways, request, read)
             if reading.question == "name" and not either:
                 continue
             of = (r for r in ranked if r.structure is reading.structure and r.question in _FLAGS)
@@ -701,7 +817,7 @@ def _settled(
                     models = {**fields, "outcome": Blank("A,B"), "model": COLUMN}
                     ways.append(Settle({**own, "--field": models}, "if each is a model"))
                 return ways, which
-            if len(either) == 2:
+            if ways and len(either) == len(ways):
                 return either, ""
             return _asked(reading, _answerable(reading, own, request, read))
         settle, counts = _tried(Settle(own), request, read) if own else (Settle(own), None)
@@ -786,6 +902,9 @@ def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
         return []
     values = Counter(str(v).lower() for v in column.flat if v not in (None, ""))
     unknown = [value for value in values if isinstance(judge(value, None), str)]
+    if reading.question == "words" and values.keys() <= {*_CLASSIFIED}:
+        right = [value for value in _CLASSIFIED[:2] if value in values]
+        return [Settle({**options, "--passes": (*right,)}, "counts what was classified rightly")]
     if reading.question == "words" and 0 < len(unknown) < len(values):
         passing = [value for value in values if judge(value, None) is True]
         one, count = len(unknown) == 1, sum(map(values.__getitem__, unknown))
@@ -911,6 +1030,8 @@ def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
     own = [request.outcome] if request.outcome else candidates("outcome", reading.structure.usual)
     own = [request.fields["outcome"]] if "outcome" in request.fields else own
     path = reading.outcome.path
+    if EQUAL in path:
+        return any(name in parts(path) for name in own)
     if path in own:
         return error.name == "bad-outcome" and reading.question == "words"
     below = any(path.startswith(f"{name}.") for name in own)

@@ -85,17 +85,27 @@ class Recognised:
 
 
 _Tables = Sequence[tuple[Recognised, Contents]]
+# What was unpacked of long files, for further readings of them.
+Unpacked = dict[object, Any]
 
 
 def recognised(
-    sources: Sequence[Source], request: Request
+    sources: Sequence[Source], request: Request, unpacked: Unpacked
 ) -> tuple[list[Recognised], list[Source]]:
-    """The files that formats know, and the others; without what repeats a file of a folder."""
+    """The files that formats know, and the others; without what repeats a file of a folder.
+
+    unpacked : long files that were recognised before; is given those that are now.
+    """
     forced = formats.FORMATS[request.format] if request.format else None
     known, others = [], []
     beside: dict[str, Any] = {}
     columns = [*columns_of(request.fields), *request.by]
     for source in sources:
+        key = _key(source, request)
+        if key in unpacked:
+            form = formats.asked(unpacked[key].file, request.records, columns)
+            known.append(replace(unpacked[key], format=form or unpacked[key].format))
+            continue
         file = look(source, beside)
         form = forced or formats.asked(file, request.records, columns)
         if form is None:
@@ -106,11 +116,19 @@ def recognised(
             others.append(source)
         else:
             known.append(Recognised(file.lightened(), form))
+            if os.path.getsize(source.path) > _IN_MEMORY:
+                unpacked[key] = known[-1]
     covered = _covered(known, [s for s in sources if not s.named])
     return (
         [each for each in known if each.source.path not in covered],
         [source for source in others if source.path not in covered],
     )
+
+
+def _key(source: Source, request: Request) -> object:
+    """What decides which records a file has, besides columns that stand beside them."""
+    aligned = formats.generic.LINE in request.fields.values()
+    return source.path, request.format, request.records, aligned, request.skip_bad
 
 
 def _covered(known: Sequence[Recognised], candidates: Sequence[Source]) -> set[str]:
@@ -142,21 +160,23 @@ def _matching(names: Sequence[str], pattern: str) -> Iterator[str]:
         yield from filter(re.compile(regex).fullmatch, names[place:end])
 
 
-def spooled(files: Sequence[Recognised], request: Request, folder: Path) -> Spooled:
+def spooled(
+    files: Sequence[Recognised], request: Request, folder: Path, unpacked: Unpacked
+) -> Spooled:
     """Read these files and write what is in them, a file of rows for each meaning of columns.
 
-    folder : where these are written.
+    folder : where these are written.  unpacked : as of `recognised`.
     Errors: DataError for what cannot be used; where an outcome has to be chosen.
     """
     result = Spooled()
     with ExitStack() as opened:
-        sheets, tables = _Sheets(folder, request, result, opened), []
+        sheets, tables = _Sheets(folder, request, result, opened, unpacked), []
         for each in files:
             try:
-                table = each.format.table(each.file)
                 if each.format.generic:
-                    sheets.write_records(each, table)
+                    sheets.write_records(each)
                 else:
+                    table = each.format.table(each.file)
                     in_path = template_columns(each.source.name, request.template)
                     tables.append((each, replace(table, facts={**table.facts, **in_path})))
             except Unread as error:
@@ -304,13 +324,36 @@ class _Sheet:
             self.constants.setdefault(name, {}).update(values)
 
 
+@dataclass(kw_only=True)
+class _Page(_Sheet):
+    """The records of one file.
+
+    rows : how many.  cut : columns of which not all is there.  asked : columns that were looked for
+    beside them, too.
+    """
+
+    contents: Contents
+    wanted: Wanted = field(default_factory=Wanted)
+    rows: int = 0
+    cut: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+
+
 class _Sheets:
     """Writes what formats give, and tells the result what they say of it.
 
     runs : (model, run) → its place among the model's runs.
     """
 
-    def __init__(self, folder: Path, request: Request, result: Spooled, opened: ExitStack) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        request: Request,
+        result: Spooled,
+        opened: ExitStack,
+        unpacked: Unpacked,
+    ) -> None:
+        self._unpacked = unpacked
         self.runs: Mapping[tuple[str, str], int] = {}
         self._folder, self._request, self._result = folder, request, result
         self._sheets: dict[object, _Sheet] = {}
@@ -375,28 +418,31 @@ class _Sheets:
             self._sheet(each.format.name, each.format, None).add(page, source)
         result.saw_tasks(source, task_kinds)
 
-    def write_records(self, each: Recognised, table: Contents) -> None:
+    def write_records(self, each: Recognised) -> None:
         """The records of one file in a generic format.  Errors: as of attempts."""
-        request, source, number = self._request, each.source, 0
-        wanted = Wanted(skip_bad=request.skip_bad)
-        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
-            page = _Sheet(each.format, None, file)
-            for number, record in enumerate(cast("Iterator[Record]", table.rows(wanted)), 1):
-                page.notice(record)
-                for name, value in record.items():
-                    if isinstance(value, float):
-                        page.broken.setdefault(name, value)
-                own = {
-                    name: value if self._plays_a_part(name) else _shortened(value)
-                    for name, value in record.items()
-                    # Anything may tell attempts apart, whatever it is called; the key of a record
-                    # that names its task does not.
-                    if self._plays_a_part(name)
-                    or (name != "key" and isinstance(value, int | float | str | dict))
-                }
-                page.put(source, f"{source.name}: record {number}", own)
-            self._finish(source, "records", number, table, wanted)
-            facts = {name: str(v) for name, v in table.facts.items() if name not in page.types}
+        request, source = self._request, each.source
+        key = _key(source, request)
+        long, before = key in self._unpacked, self._unpacked.get(("page", key))
+        with ExitStack() as opened:
+            asked = {column.split(".")[0] for column in (*columns_of(request.fields), *request.by)}
+            # What may play a part has to be there as a whole; it may stand beside the records.
+            absent = asked - before.asked - before.types.keys() if before else asked
+            if before is None or absent or any(map(self._plays_a_part, before.cut)):
+                path = self._folder / f"{len(self._unpacked)}.page" if long else None
+                file: Any = path and opened.enter_context(path.open("w+b"))
+                file = file or opened.enter_context(
+                    SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder))
+                )
+                page = replace(self._page(each, file, path), asked=asked)
+            else:
+                page = replace(before, file=opened.enter_context(before.path.open("rb")))
+            if long:
+                self._unpacked["page", key] = page
+            self._finish(source, "records", page.rows, page.contents, page.wanted)
+            page = replace(page, types={**page.types})
+            facts = {
+                name: str(v) for name, v in page.contents.facts.items() if name not in page.types
+            }
             there = {*page.types, *facts}
             facts |= path_columns(source.name, request.template, request.by, there)
             page.constants = {name: {source.path: value} for name, value in facts.items()}
@@ -415,11 +461,36 @@ class _Sheets:
                     raise BadRecord(source.name, problem, "names are text: put it in quotes")
             if roles.model is None:
                 self._result.nameless.add(source.path)
-            asked = [column for column in (*request.by, request.cluster) if column]
-            absent = tuple(find(column, kinds) is None for column in asked)
-            key = (each.format.name, roles, frozenset(facts), absent)
-            self._sheet(key, each.format, roles).add(page, source)
+            apart = [column for column in (*request.by, request.cluster) if column]
+            without = tuple(find(column, kinds) is None for column in apart)
+            meaning = (each.format.name, roles, frozenset(facts), without)
+            self._sheet(meaning, each.format, roles).add(page, source)
         self._result.saw_tasks(source, kinds.get(roles.task, set()))
+
+    def _page(self, each: Recognised, file: IO[bytes], path: Path | None) -> _Page:
+        """The records of a file; of what is only compared with others, the beginnings."""
+        contents, source = each.format.table(each.file), each.source
+        page = _Page(each.format, None, file, path, contents=contents)
+        page.wanted.skip_bad = self._request.skip_bad
+        rows = cast("Iterator[Record]", contents.rows(page.wanted))
+        for page.rows, record in enumerate(rows, 1):
+            page.notice(record)
+            own: dict[str, Any] = {}
+            for name, value in record.items():
+                if isinstance(value, float):
+                    page.broken.setdefault(name, value)
+                if self._plays_a_part(name):
+                    own[name] = value
+                # Anything may tell attempts apart, whatever it is called; the key of a record
+                # that names its task does not.
+                elif name != "key" and isinstance(value, int | float | str | dict):
+                    own[name] = _shortened(value)
+                    if own[name] != value:
+                        page.cut.add(name)
+                else:
+                    page.cut.add(name)
+            page.put(source, f"{source.name}: record {page.rows}", own)
+        return page
 
     def batches(self) -> list[Batch]:
         """All that was written, to be read."""

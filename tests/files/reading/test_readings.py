@@ -14,6 +14,7 @@ import pytest
 import passk_cli
 from passk_cli import DataError, read
 from passk_cli.files.database import ours
+from passk_cli.files.reading.spool import _Sheets
 from passk_cli.files.request import Request
 from passk_cli.settle import Settle
 from tests.conftest import Passk, only
@@ -227,6 +228,41 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         "--field task=subject,idx --field outcome=right",
         Fraction(1, 4),
     ),
+    "answers beside what was expected": (
+        lines([{"id": f"q{i}", "label": "ABCD"[i % 4], "prediction": "abc "[i % 3].upper()}
+               for i in range(24)]),
+        "--field outcome=prediction==label",
+        Fraction(1, 4),
+    ),
+    "answers and what was expected in records": (
+        lines([{"doc": {"id": i, "gold": i % 3}, "response": {"answer": i % 2}}
+               for i in range(12)]),
+        "--field task=doc.id --field outcome=response.answer==doc.gold",
+        Fraction(1, 3),
+    ),
+    "a verdict that was expected": (
+        lines([{"task": i, "expected": ("comply", "refuse")[i % 2], "result": "refuse"}
+               if i % 4 else {"task": i, "expected": "comply", "result": "comply"}
+               for i in range(12)]),
+        "--field outcome=result==expected",
+        Fraction(3, 4),
+    ),
+    "passed of total tests": (
+        lines([{"task": i, "tests_passed": i % 4 + 1, "tests_total": 4} for i in range(12)]),
+        "--field outcome=tests_passed==tests_total",
+        Fraction(1, 4),
+    ),
+    "counts of passing attempts beside rates": (
+        lines([{"test_case": f"c{i}", "n_attempted": 4, "n_passing": i % 3,
+                "pass_at_1": float(i % 3 > 0)} for i in range(6)]),
+        "--field task=test_case",
+        Fraction(1, 4),
+    ),
+    "what was classified rightly": (
+        lines([{"task": f"c{i}", "outcome": ("FN", "TP", "TN", "FP")[i % 4]} for i in range(12)]),
+        "--passes tp --passes tn",
+        Fraction(1, 2),
+    ),
     "counts without a task's name": (
         lines([{"test_case": f"c{i}", "n": 4, "c": i % 3} for i in range(6)]),
         "--field task=test_case",
@@ -371,8 +407,27 @@ ASKED = {
         ],
         "which passed of with_skill.assertion_results[] make an attempt pass: all, a share, one?",
     ),
-    "an answer and what was expected": (
-        [{"id": f"e{i}", "gold": "xyz"[i % 3], "pred": "xyz"[i % 2]} for i in range(12)],
+    "flags that are called alike": (
+        [{"scenario": f"s{i}", "alert_ok": i % 4 > 0, "order_ok": i % 3 > 0} for i in range(12)],
+        "which says that an attempt passed: alert_ok (9 true, 3 false), order_ok (8 true, 4",
+    ),
+    "answers of several systems": (
+        [
+            {
+                "claim_id": f"c{i}",
+                "gold_label": "xyz"[i % 3],
+                "full": "xyz"[i % 2],
+                "plain": "xy"[i % 2],
+            }
+            for i in range(12)
+        ],
+        "which says that an attempt passed: full==gold_label (8 false, 4 true), plain==gold_label",
+    ),
+    "an answer in words and what was expected": (
+        [
+            {"id": f"e{i}", "gold": "xyz"[i % 3], "pred": "xyz"[i % 2] if i < 4 else f"rather {i}"}
+            for i in range(12)
+        ],
         "an attempt passes where pred agrees with gold?",
     ),
     "missing outcomes": (
@@ -422,7 +477,7 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a verdict is no model": (
         [{"question": f"q{i}", "agent_correct": i % 4 > 0, "plain_model_correct": i % 3 > 0}
          for i in range(12)],
-        "--field outcome=agent_correct",
+        "",
     ),
     "the head of a list is no outcome of its entries": (
         [{"passed": False, "runs": [{"eval_id": f"e{i}", "seconds": i} for i in range(9)]}],
@@ -456,7 +511,7 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "of what was expected and what was answered neither is an outcome": (
         [{"id": i, "label": i % 3 > 0, "prediction": i % 2 > 0, "raw": ("no", "yes")[i % 2]}
          for i in range(12)],
-        "",
+        "--field outcome=prediction==label",
     ),
     "steps of an attempt are no attempts": (
         [{"trace_id": f"t{i}", "step_results": [{"n": j, "kind": "abc"[j], "grade": {"ok": i > j}}
@@ -488,7 +543,7 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a verdict that one expects is compared": (
         [{"scenario_id": i, "final_verdict": ("HOLD", "PASS")[i % 4 > 2],
           "expected_verdict": ("HOLD", "PASS")[i % 4 > 1]} for i in range(12)],
-        "",
+        "--field outcome=final_verdict==expected_verdict",
     ),
     "words of which half are missing": (
         [{"id": i, "label_x": ("none", "safety", "none", "sense")[i % 4]} for i in range(12)],
@@ -924,3 +979,57 @@ def test_models_in_columns_are_asked_about(passk: Passk, write: Any) -> None:
     refused = passk("estimate", wrong, "--field", f"outcome={names}", "--field", "model=@column")
     assert (refused.code, "w.csv:4" in refused.err) == (3, True)
     run_printed(passk, refused.err)
+
+
+def test_columns_that_agree_are_an_outcome_at_every_door(tmp_path: Path, write: Any) -> None:
+    import pandas as pd
+
+    given, gold = ["A", " b", "C", "2.0", None, "x"], ["a", "B", "D", "2", "q", None]
+    own = [{"task": f"t{i}", "given": g, "gold": e}
+           for i, (g, e) in enumerate(zip(given, gold, strict=True))]  # fmt: skip
+    frame = pd.DataFrame(own)
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    frame.to_parquet(tmp_path / "m.parquet")
+    for data in (
+        own,
+        frame,
+        tmp_path / "m.csv",
+        tmp_path / "m.parquet",
+        write("m.jsonl", lines(own)),
+        write("m.json", json.dumps({"runs": own})),
+    ):
+        fields = {"outcome": "given==gold"}
+        with pytest.raises(DataError, match="has no value"):
+            read(data, fields=fields)
+        counts = read(data, fields=fields, missing="drop")
+        assert (counts.n.tolist(), counts.c.tolist()) == ([1, 1, 1, 1], [1, 1, 0, 1])
+    with pytest.raises(DataError, match="no column 'gild'; did you mean gold"):
+        read(own, fields={"outcome": "given==gild"})
+
+
+def test_of_grades_the_range_is_asked(passk: Passk, write: Any) -> None:
+    own = [{"case": f"c{i % 9}", "helpfulness": i % 5 + 1} for i in range(45)]
+    said = passk("estimate", write("m.jsonl", lines(own))).err
+    assert "from what value does helpfulness pass (1 to 5)?" in said
+    assert "--field outcome=helpfulness --threshold X reads it" in said
+
+
+def test_a_long_document_is_unpacked_once(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each way to records in it, however many readings of it are tried."""
+    records = [{"case": f"c{i % 40}", "condition": "ab"[i // 40 % 2], "ok": i % 3 == 0,
+                "said": "x" * 8000} for i in range(160)]  # fmt: skip
+    path = write("m.json", json.dumps({"model": "m", "data": records}))
+    assert path.stat().st_size > 1 << 20
+    pages, page = [], _Sheets._page
+
+    def counted(*arguments: Any) -> Any:
+        pages.append(page(*arguments))
+        return pages[-1]
+
+    monkeypatch.setattr(_Sheets, "_page", counted)
+    with pytest.raises(DataError) as error:
+        read(path)
+    monkeypatch.undo()
+    assert "condition" in error.value.settles[0].options["by"]
+    assert len(pages) == 2
+    run_calls(error.value)

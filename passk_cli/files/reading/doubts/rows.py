@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import joined_codes
-from passk_cli.files.roles import FAIL_WORDS, PASS_WORDS, ROLES, SHORT, leaf, spelled, words
+from passk_cli.files.roles import EQUAL, FAIL_WORDS, PASS_WORDS, ROLES, SHORT, leaf, spelled, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Blank, Settle
 
@@ -291,7 +291,9 @@ def verdicts(grounds: Grounds) -> Iterator[Finding]:
             own, other = ({text.lower() for text in survey.texts(c, 50)} for c in (outcome, name))
             known = {*PASS_WORDS, *FAIL_WORDS}
             if other and other <= known and own & other:
-                yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name})
+                agree = Settle({"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them")
+                shown = {"outcome": outcome, "column": name}
+                yield Finding(EXPECTED_VERDICTS, True, shown, (agree,))
         elif words(name) & {"first", "initial"} and _is_verdict(grounds, name, outcome):
             settles = tuple(Settle({"--outcome": each}) for each in (name, outcome))
             yield Finding(TWO_VERDICTS, True, {"names": [outcome, name]}, settles)
@@ -352,7 +354,7 @@ EXPECTED_VERDICTS = Message(
     "{outcome} is a verdict that {column} expects: an attempt passes where they agree",
     "",
     "The subject of the evaluation gives verdicts itself, and the data say which were expected. An"
-    " attempt passes where the two agree. Write a column that says so.",
+    " attempt passes where the two agree.",
 )  # fmt: skip
 
 DOUBTS = (
@@ -425,7 +427,7 @@ DOUBTS = (
     Doubt(
         EXPECTED_VERDICTS,
         "A column called expected has the words that the outcome has.",
-        (),
+        ("--field outcome=X==Y",),
         verdicts,
     ),
 )
