@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from passk_cli.commands.gate.sides import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
+from passk_cli.study.sides import Sides
 from tests.conftest import SAMPLES, Passk, long
 
 Run = Callable[..., Path]
@@ -573,6 +573,20 @@ def test_what_a_verdict_says_of_fewer_attempts_and_of_a_drop_that_is_there(
         path.write_text("task,kind,n,c\n" + "\n".join(rows) + "\n")
     done = passk("gate", other, "--baseline", mixed, "--max-drop", "pass@1=0.3")
     assert "other has other numbers of attempts than the baseline at 60 tasks" in done.out
+
+
+def test_rows_that_no_screen_has_room_for_are_counted(passk: Passk, tmp_path: Path) -> None:
+    """Twenty suites, each with a minimum of its own."""
+    (tmp_path / "a.csv").write_text("task,passed\n" + "".join(f"t{t},0\n" for t in range(30)))
+    book = tmp_path / "passk.toml"
+    book.write_text("".join(
+        f'[[suite]]\nname = "s{s}"\nruns = "a.csv"\nmin = {{"pass@1" = 0.{s + 40}}}\n'
+        for s in range(20)
+    ))  # fmt: skip
+    done = passk("gate", "--rules", book, "-q")
+    assert done.code == 1
+    assert "7 more rows  --full" in done.out
+    assert "7 fail" in done.out
 
 
 def test_the_verdict_on_many_models_counts_them_names_the_worst_and_says_drops_first(

@@ -4,50 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from passk_cli.inference.alarms import Odds, false_alarm
 from passk_cli.report.model import Cell, Check, Estimate, Sentence
 from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, across
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
+from passk_cli.study.sides import Counted, Coverage
 
-# A count, as text.
-OF = "{0:,} of {1:,}"
 # A drop that a rehearsal detects is one that fails with this power.
 POWER = 0.8
-
-
-class Counted(NamedTuple):
-    """A count as evidence: "24 of 60".
-
-    words : with the two numbers as {0} and {1}.
-    """
-
-    part: int
-    whole: int
-    words: str = OF
-
-    def __str__(self) -> str:
-        return self.words.format(self.part, self.whole)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Tasks of a candidate's series, of those it should have.
-
-    shared : tasks it has of the `expected` ones: the baseline's, or those of all candidates.
-    more : tasks it has besides.
-    """
-
-    shared: int
-    expected: int
-    more: int = 0
-
-    @property
-    def lost(self) -> int:
-        """Tasks it should have and has not."""
-        return self.expected - self.shared
 
 
 @dataclass(frozen=True)
@@ -110,7 +76,8 @@ class Judgement:
     counted : what is shown instead.  limit : the rule's number.
     finding : what the number shows, as a clause.  reason : why the rule is undecided or fails, in
         a few words.
-    deed : what a model that fails did, after its name: "lost more than 0.05 of pass@1".
+    deed : what a model that fails did, after its name: "lost more than 0.05 of pass@1"; a number
+        in it as a piece.
     details : what else the reader has to know, such as what the verdict leaves out.
     covered : the candidate's share of the baseline's tasks.
     fixed_tasks : whether intervals are about these tasks alone.  of_runs : the part of the
@@ -126,7 +93,7 @@ class Judgement:
     verdict: str = PASS
     finding: Sentence = ()
     reason: str = ""
-    deed: str = ""
+    deed: Sentence = ()
     details: tuple[str, ...] = ()
     counted: Counted | None = None
     limit: float | None = None
@@ -141,7 +108,12 @@ class Judgement:
     @property
     def rule(self) -> str:
         """The rule as text."""
-        return "".join(p if isinstance(p, str) else f"{p[0]:g}" for p in self.words)  # type: ignore[index]
+        return _text(self.words)
+
+    @property
+    def did(self) -> str:
+        """What a model that shuts the gate did, as text."""
+        return f"left {self.rule} undecided" if self.verdict == UNDECIDED else _text(self.deed)
 
     @property
     def evidence(self) -> Estimate | str:
@@ -155,7 +127,7 @@ class Judgement:
 
     def judged(
         self, verdict: str, finding: Sentence, reason: str = "", notes: Sequence[str] = (),
-        counted: Counted | None = None, deed: str = "",
+        counted: Counted | None = None, deed: Sentence = (),
     ) -> Judgement:  # fmt: skip
         """The judgement with a verdict; notes come before the other details."""
         return replace(
@@ -169,7 +141,7 @@ class Judgement:
                        more={})  # fmt: skip
         why = f"cannot be checked: {reason}"
         finding = (*self.words, f" of {series_name(self.fact.series)} {why}")
-        deed = f"could not be checked by {self.rule}"
+        deed = ("could not be checked by ", *self.words)
         return replace(self, fact=fact).judged(ERROR, finding, why, deed=deed)
 
     def counting(self, on_undecided: str) -> Judgement:
@@ -209,6 +181,11 @@ class Judgement:
             self.fact, estimate=replace(self.fact.estimate, reason=""),
             flaw="; ".join(self.notes), verdict=self.verdict, more=more,
         )  # fmt: skip
+
+
+def _text(pieces: Sentence) -> str:
+    """Words, with numbers of the user as they were given."""
+    return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 
 
 def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
-from passk_cli.commands.gate.judgement import Counted, Judgement
+from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import parse_tasks
 from passk_cli.near import did_you_mean, nearest
@@ -30,6 +30,7 @@ from passk_cli.study.rules import (
     SUISSA_SHUSTER,
     UNDECIDED,
 )
+from passk_cli.study.sides import Counted
 from passk_cli.text import cut
 
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ class EveryTask(GateRule):
             if covered.lost:
                 verb = "has" if covered.lost == 1 else "have"
                 lost = f"{covered.lost:,} of {every} {verb} no attempts in {whom}"
-                deed = "left out tasks of the baseline"
+                deed = ("left out tasks of the baseline",)
                 yield line.judged(FAIL, (lost,), "", [lost, *more], counted, deed)
             else:
                 whole = f"{'' if covered.expected == 1 else 'all '}{every}"
@@ -258,7 +259,7 @@ class EveryAttempt(GateRule):
             finding = f"{series_name(series)} has {made.words}"
             than = "declared" if made.declared else "in the baseline"
             number = "other numbers of" if len(made.longer) else "fewer"
-            deed = f"made {number} attempts than {than}"
+            deed = (f"made {number} attempts than {than}",)
             yield line.judged(verdict, (finding,), reason, why, made.counted, deed)
 
 
@@ -328,7 +329,7 @@ class Minimum(GateRule):
         needed = ""
         if verdict == UNDECIDED:
             needed = _needed(line, 0.0, f" if the truth is {_far(fact)} away")
-        deed = f"reached less than {_told(fact, least)} of {fact.name}"
+        deed = ("reached less than ", line.words[1], f" of {fact.name}")
         return line.judged(verdict, (*finding, line.words[1]), needed, deed=deed)
 
     def _verdict(self, fact: Fact, least: float) -> str:
@@ -520,7 +521,7 @@ class NoRegression(DifferenceRule):
                 # Where p alone is adjusted, the interval does not say what decides it.
                 needed = _needed(line, 0.0, f" a {drop} of {_far(line.fact)}")
         finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")
-        deed = f"{'dropped' if drop == 'drop' else 'rose'} significantly in {line.fact.name}"
+        deed = (f"{'dropped' if drop == 'drop' else 'rose'} significantly in {line.fact.name}",)
         reason = "; ".join(filter(None, (needed, p)))
         return line.judged(line.verdict, finding, reason, deed=deed)
 
@@ -600,11 +601,9 @@ class Tolerance(DifferenceRule):
         if verdict == UNDECIDED:
             truth = " if nothing changed" if most else f" a change of {_far(line.fact)}"
             needed = _needed(line, abs(most), truth)
-        deed = f"lost more than {_told(line.fact, most)} of {line.fact.name}"
-        if most < 0:
-            deed = f"gained less than {_told(line.fact, -most)} of {line.fact.name}"
-        elif worse < 0:
-            deed = f"rose by more than {_told(line.fact, most)} in {line.fact.name}"
+        did = "gained less than" if most < 0 else "lost more than"
+        did, of = ("rose by more than", "in") if worse < 0 else (did, "of")
+        deed = (f"{did} ", *line.words[1:], f" {of} {line.fact.name}")
         return line.judged(verdict, finding, needed, deed=deed)
 
 
@@ -724,7 +723,7 @@ class MustPass(EachRule):
                 _lower_limit(rates, trial, at) if run.all() and (c == n).all() else "",
             )  # fmt: skip
             reason, *others = list(filter(None, notes)) or [""]
-            deed = f"did not pass {tasks}"
+            deed = (f"did not pass {tasks}",)
             return line.judged(verdict, (finding,), reason, others, Counted(passed, asked), deed)
 
         return Outcome(rates.series, rates.metric, verdict, words, not unknown)
@@ -777,7 +776,7 @@ class MinEach(EachRule):
             line = self.line(trial, rates, ("each task ≥ ", *number), asked)
             reason = few or (_lower_limit(rates, trial) if verdict == UNDECIDED else "")
             counted = Counted(reached, len(n), "observed at {0:,} of {1:,}")
-            deed = f"have tasks below a pass rate of {asked:g}"
+            deed = ("had tasks below a pass rate of ", *number)
             return line.judged(verdict, (finding, *number), reason, (), counted, deed)
 
         return Outcome(rates.series, rates.metric, verdict, words)
@@ -793,12 +792,6 @@ def _asked(metric: Metric, number: float, unit: str = "") -> Sentence:
     if metric.unit != "share":
         return (f"{'$' * (metric.unit == '$')}{number:g}",)
     return ((number, Column(unit, "given")),)
-
-
-def _told(fact: Fact, number: float) -> str:
-    """A number of the user as text: "0.1", "10 %", "$0.1"."""
-    money = "$" * (fact.estimate.unit == "$")
-    return f"{100 * number:g} %" if isinstance(number, Relative) else f"{money}{number:g}"
 
 
 def _change(fact: Fact, limit: float = 0.0, *, amount: bool = False) -> Sentence:

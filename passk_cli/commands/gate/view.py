@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
-from passk_cli.commands.gate.judgement import OF, POWER, Catch, Counted, Judgement, Rehearsed
+from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart, Held, Night
 from passk_cli.commands.gate.rehearsal import Stage, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, SuiteEntry, read_rulebook
@@ -25,7 +25,6 @@ from passk_cli.commands.gate.rules import (
     EveryTask,
     GateRule,
 )
-from passk_cli.commands.gate.sides import ITSELF, Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
@@ -79,6 +78,7 @@ from passk_cli.study.rules import (
     UNDECIDED,
 )
 from passk_cli.study.section import VERSION, Section, data_field, view
+from passk_cli.study.sides import ITSELF, OF, Counted, Sides
 from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
 
@@ -951,7 +951,7 @@ def _said(group: Sequence[Judgement], lines: Sequence[Judgement], noun: str) -> 
     if number in (1, every):
         whole = "both" if number == 2 else f"all {number}"
         who = first.name if number == 1 else f"{whole} {noun}s"
-    return f"{who} {f'left {first.rule} undecided' if first.verdict == UNDECIDED else first.deed}"
+    return f"{who} {first.did}"
 
 
 def _verdict(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> Sentence:

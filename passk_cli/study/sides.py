@@ -1,17 +1,16 @@
-"""Sides of a gate: candidates and their baseline, with the tasks and attempts that each has."""
+"""Sides of a verdict: candidates and their baseline, with the tasks and attempts that each has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.arrays import grouped
-from passk_cli.commands.gate.judgement import OF, Counted, Coverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.outcomes.counts import Counts
@@ -26,7 +25,42 @@ Ints = NDArray[np.int64]
 # The name of a baseline that is the run itself.
 ITSELF = "itself"
 
+# A count, as text.
+OF = "{0:,} of {1:,}"
+
 _NONE = np.zeros(0, dtype=np.int64)
+
+
+class Counted(NamedTuple):
+    """A count as evidence: "24 of 60".
+
+    words : with the two numbers as {0} and {1}.
+    """
+
+    part: int
+    whole: int
+    words: str = OF
+
+    def __str__(self) -> str:
+        return self.words.format(self.part, self.whole)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Tasks of a candidate's series, of those it should have.
+
+    shared : tasks it has of the `expected` ones: the baseline's, or those of all candidates.
+    more : tasks it has besides.
+    """
+
+    shared: int
+    expected: int
+    more: int = 0
+
+    @property
+    def lost(self) -> int:
+        """Tasks it should have and has not."""
+        return self.expected - self.shared
 
 
 @dataclass(frozen=True)
@@ -199,9 +233,12 @@ class Sides:
         return {self.baseline.series[s]: _tasks(self.baseline, s) for s in self.bases}
 
     @cached_property
-    def base_models(self) -> set[str]:
-        """The models of the baseline."""
-        return {series[0] for series in self.base_tasks}
+    def base_models(self) -> dict[str, set[Series]]:
+        """The models of the baseline, each with its series."""
+        models: dict[str, set[Series]] = {}
+        for series in [self.baseline.series[s] for s in self.bases] if self.baseline else []:
+            models.setdefault(series[0], set()).add(series)
+        return models
 
     def partner(self, model: str) -> str | None:
         """The baseline's model that a candidate is compared with; None when there is none.
@@ -214,8 +251,8 @@ class Sides:
     def base(self, series: Series) -> Series | None:
         """The baseline's series that a candidate's series is compared with, if there is one."""
         partner = self.partner(series[0])
-        base = None if partner is None else (partner, *series[1:])
-        return base if base in self.base_tasks else None
+        base = (partner or "", *series[1:])
+        return base if base in self.base_models.get(base[0], ()) else None
 
     def filled(self, *, passing: bool) -> Sides:
         """Both sides where missing outcomes of the candidates pass and those of the baseline fail,
@@ -250,8 +287,8 @@ class Sides:
             return []
         models = sorted({model for model, *_ in self.series})
         # Models of one run are two; those of a history may be of different runs.
-        one_run = self.base_models if self.latest is None else set[str]()
-        gone = sorted(self.base_models - {self.partner(model) for model in models})
+        one_run = self.base_models if self.latest is None else ()
+        gone = sorted(self.base_models.keys() - {self.partner(model) for model in models})
         others = [model for model in models if model not in one_run]
         return [*renamed_models(self.baseline, gone, self.counts, others)]
 
