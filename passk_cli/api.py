@@ -71,6 +71,8 @@ def read(
     *,
     fields: Mapping[str, str] | None = None,
     outcome: str | None = None,
+    truth: Any = None,
+    truth_from: Any = None,
     threshold: float | Sequence[float] | None = None,
     missing: str = "error",
     missing_cost: str = "error",
@@ -105,6 +107,9 @@ def read(
         one row per attempt, a list of outcomes per task, or counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
     outcome : which one to read, in files of a harness that hold several.
+    truth : labels of some attempts, where the outcome is a judge's: a file or a table, joined by
+        model, task and attempt, or the name of another outcome; fields={"truth": …} is a column.
+    truth_from : results of other models or tasks with their truth, for pass@1.
     threshold : an outcome that is a number other than 0 and 1 passes when ≥ threshold (−1e-9);
         math.inf when only the scores matter (best@k, worst@k, mean), so that none passes; several
         judge every number at each of them.

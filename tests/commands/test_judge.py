@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -309,3 +310,47 @@ def test_two_scorers_of_a_harness_are_judge_and_truth(write: Write) -> None:
     path = write("logs/log.json", json.dumps(log))
     found = passk_cli.estimate(path, outcome="model_graded", truth="human")
     assert "corrected by 60 labels of 30 tasks" in str(found)
+
+
+def test_labels_are_read_with_counts_and_stay_with_them(write: Write) -> None:
+    table = rows()
+    labels = pd.DataFrame([{**row, "truth": row["human"]} for row in table])
+    counts = passk_cli.read(pd.DataFrame(table).drop(columns="human"), truth=labels)
+    path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    assert numbers(passk_cli.estimate(counts)) == numbers(
+        passk_cli.estimate(path, fields={"truth": "human"})
+    )
+    with pytest.raises(passk_cli.ParameterError, match="looks at verdicts"):
+        passk_cli.tasks(counts)
+
+
+def test_labels_of_other_models_correct_one_attempt_with_a_warning(write: Write) -> None:
+    others = write("o.csv", as_csv(rows(seed=1), "model", "task", "attempt", "passed", "human"))
+    own = write("r.csv", as_csv(rows(), "model", "task", "attempt", "passed"))
+    given = {"truth_from": str(others), "fields": {"truth": "human"}}
+    with pytest.warns(passk_cli.PasskWarning, match="judge must err as often"):
+        found = passk_cli.estimate(own, **given)
+    assert {name for _, name in numbers(found)} == {"pass@1"}
+    assert "others-labels" in [message.name for message in found.messages]
+    for option, value in (("truth", str(others)), ("k", 2)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if option == "k":
+                row = passk_cli.estimate(own, **given, k=2).frame.iloc[0]
+                assert "k = 1 alone" in row["note"]
+                continue
+            with pytest.raises(passk_cli.ParameterError, match="are not needed"):
+                passk_cli.estimate(own, **given, **{option: value})
+
+
+def test_a_budget_is_split_over_tasks_and_labels(passk: Passk, judged: Path) -> None:
+    asked = ["plan", judged, "--field", "truth=human", "--cost-per-label", "1"]
+    assert passk(*asked).error == "no-pilot"
+    done = passk(*asked, "--budget", "300usd", "--cost-per-attempt", "0.05", "-f", "csv")
+    table = list(csv.DictReader(io.StringIO(done.out)))
+    best, every, pilot = (row for row in table if row["model"] == "a")
+    assert float(best["cost"]) <= 300
+    assert float(best["width"]) <= min(float(every["width"]), float(pilot["width"]))
+    # Dearer labels are fewer.
+    dear = passk(*asked[:-1], "10", "--budget", "300usd", "--cost-per-attempt", "0.05", "-f", "csv")
+    assert int(next(csv.DictReader(io.StringIO(dear.out)))["labels"]) < int(best["labels"])

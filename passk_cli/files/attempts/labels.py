@@ -17,6 +17,7 @@ from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns,
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, Conversion, Request
 from passk_cli.files.roles import LABEL, TRUTH
+from passk_cli.files.sources.arguments import comes_once
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
@@ -57,6 +58,12 @@ def write_labels(
         conversion=Conversion(str(table), "parquet"),
     ).of_all_models()  # fmt: skip
     if isinstance(apart, str) and not os.path.exists(apart):
+        if comes_once(data):
+            raise ParameterError(
+                Given("--truth", apart),
+                "no such file, and a pipe is read once, without a second outcome",
+                name="no-labels",
+            )
         read(data, replace(kept, outcome=apart))
         return
     # Only what names an attempt is called as it is there.
