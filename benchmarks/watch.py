@@ -1,6 +1,6 @@
 """Looks at a run: how often they err, what they find, and how much of the plan they use.
 
-Run: python benchmarks/watch.py [--runs 1000] [--only size,bar,each,best,real,calls]
+Run: python benchmarks/watch.py [--runs 1000] [--only size,each,bar,best,give-up,overshoot,calls]
 Writes its tables into benchmarks/watch.md.
 """
 
@@ -217,6 +217,49 @@ def races(sets: int) -> list[list[object]]:
     return rows
 
 
+def given_up(runs: int) -> list[list[object]]:
+    """Runs that stop where the chance of a decision falls below 5 %, beside runs that do not."""
+    rows = []
+    for shift in (0.0, CHANGES["164 × 4"][3]):
+        rng, found = np.random.default_rng([int(100 * shift), 17]), []
+        for _ in range(runs):
+            p = rng.beta(2, 2, (1, 164))
+            new, old = rng.binomial(4, lowered(p, shift)), rng.binomial(4, p)
+            gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
+            run = run_of(gate, counts_of(new, 4), Plan(164, 4, 10, 0.95), counts_of(old, 4))
+            run = replace(run, prior=0.1, give_up=0.05)
+            looks: list[Look] = []
+            while not (ended := run.ended(looks)):
+                looks.append(run.look(looks, forecast=True))
+            (verdict,), (used,) = looked(run, by_boundary(run))
+            found.append([ended == "fail", verdict < 0, looks[-1].tasks / 164, used])
+        means = np.array(found, dtype=float).mean(axis=0)
+        name = "164 × 4, equal" if not shift else "164 × 4, worse"
+        rows.append([name, *(f"{each:.2f}" for each in means)])
+        print(*rows[-1], sep=" | ", flush=True)
+    return rows
+
+
+def overshoot(runs: int) -> str:
+    """The drop that is estimated at the end of each run, beside the true one."""
+    rng, found = np.random.default_rng(5), []
+    for _ in range(0, runs, TOGETHER):
+        p = rng.beta(2, 2, (TOGETHER, 164))
+        q = lowered(p, CHANGES["164 × 4"][3])
+        new, old = rng.binomial(4, q), rng.binomial(4, p)
+        gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
+        run = run_of(gate, counts_of(new, 4), Plan(164, 4, 10, 0.95), counts_of(old, 4))
+        verdict, used = looked(run, by_boundary(run))
+        counted = np.arange(164) < (used * 164).round()[:, None]
+        drop = ((old - new) * counted).sum(1) / counted.sum(1) / 4
+        found.append((drop, (p - q).mean(1), (verdict < 0) & (used < 1)))
+    drop, true, early = map(np.concatenate, zip(*found, strict=True))
+    return (
+        f"164 × 4, a drop of {true.mean():.3f}: at the end of a run {drop.mean():.3f} is estimated"
+        f" on average, of the {early.mean():.0%} that stopped early {drop[early].mean():.3f}"
+    )
+
+
 def calls(runs: int) -> str:
     """Verdicts of `passk_cli.watch` beside those of the simulation, run by run."""
     rng, same, every = np.random.default_rng(99), 0, 10
@@ -240,7 +283,7 @@ def calls(runs: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--only", default="size,each,bar,best,calls")
+    parser.add_argument("--only", default="size,each,bar,best,give-up,overshoot,calls")
     arguments = parser.parse_args()
     runs, text = arguments.runs, {}
     for part in arguments.only.split(","):
@@ -254,6 +297,11 @@ def main() -> None:
         elif part == "best":
             head = ["models", "best stopped", "attempts made"]
             text[part] = table(head, races(max(runs // 2, 1)))
+        elif part == "give-up":
+            head = ["models", "found, --give-up 5%", "found", "plan used, --give-up", "plan used"]
+            text[part] = table(head, given_up(max(runs // 10, 10)))
+        elif part == "overshoot":
+            text[part] = overshoot(runs)
         elif part == "calls":
             text[part] = calls(max(runs // 25, 4))
             print(text[part])

@@ -153,12 +153,22 @@ def equal_costs() -> Iterable[str]:
     yield f"at most {max(column(alike, 'rejects %')):g} % in"
 
 
+def looks() -> Iterable[str]:
+    every = [*section("watch.md", "size"), *section("watch.md", "bar")]
+    wrong, once, ordinary = (
+        [100 * number(row[at]) for row in every] for at in (1, 2, 3)
+    )  # fmt: skip
+    yield f"{min(wrong):.1f} to {max(wrong):.1f} % (± 0.6) in ten situations"
+    yield f"one look at the end {min(once):.1f} to {max(once):.1f} %"
+    yield f"an ordinary interval at each look {to(ordinary)}"
+
+
 @pytest.mark.parametrize(
     ("said", "read_off"),
     [
         *((CLAIMS, each) for each in (
             steady, correlated, decided, unlike, lumps, missing_costs, order_power, families, plans,
-            equal_costs, gate_of_history,
+            equal_costs, gate_of_history, looks,
         )),
         (CORRELATED_RUNS.meaning, correlated_message),
         (FEW_RUNS_KNOWN.meaning, few_runs),

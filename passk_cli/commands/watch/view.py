@@ -61,8 +61,9 @@ STOPPED_EARLY = Message(
     "stopped-early", NOTE,
     "decided {left:task} before the end: the estimate lies a little too far from its limit", "",
     "A run that stops when its rule is decided stops where chance helped: over many such runs"
-    " the estimate at the stop exceeds the truth, by .007 for a difference of .063. The verdict is"
-    " right as often as it says; report the number as that of a run that was stopped early.",
+    " the estimate at the end exceeds the truth, .072 for .064, and .087 where runs stopped early."
+    " The verdict is right as often as it says; report the number as that of a run that was stopped"
+    " early (benchmarks/watch.md).",
 )  # fmt: skip
 ORDER_OF_COMPLETION = Message(
     "order-of-completion", WARNING,
@@ -165,7 +166,8 @@ class Looked(RuleTable):
             for line in self.records
             if None not in ((number := line.fact.estimate).value, number.low, number.high)
         ]
-        return " · ".join([self.on_the_way.removeprefix("NOT YET: "), *numbers[:3]])
+        first, *rest = self.on_the_way.removeprefix("NOT YET: ").split("; ")
+        return " · ".join([first, *numbers[:2], *rest])
 
     def context(self) -> Iterator[str | Hint]:
         """The tasks that were counted, the levels, and whose order it is."""
