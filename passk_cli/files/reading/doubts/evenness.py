@@ -74,6 +74,9 @@ def evenness(cell: Ints, value: Ints, deals: int = DEALS) -> Evenness:
     first = cell < cells
     cell = cell[first]
     _, value = np.unique(value[kept][first], return_inverse=True)
+    # The order of rows, as of files of an attempt each, must not decide.
+    order = np.lexsort((value, cell))
+    cell, value = cell[order], value[order]
     values = int(value.max()) + 1
     counts = np.bincount(cell * values + value, minlength=cells * values).reshape(cells, values)
     observed = _dispersion(counts)
