@@ -21,7 +21,7 @@ import passk_cli
 from passk_cli.commands.watch.looks import Look, Looks, Plan
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.boundary import boundary, level_at
-from tests.conftest import ROOT, Done, Passk
+from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk
 
 TASKS = [f"t{at:02}" for at in range(60)]
 
@@ -330,6 +330,11 @@ def test_each_pair_of_a_race_has_its_share_of_the_error(race: Callable[..., Any]
     """2 α / (M − 1): of two models the boundary is that of a test to one side."""
     plan = Plan(60, 1, 6, 0.95, tests=(5 - 1) / 2)
     assert plan.limits == boundary(tuple(size / 60 for size in range(6, 61, 6)), 0.025)
+
+
+def test_golden(golden: Golden) -> None:
+    words = "--planned 90 --attempts 4 --min pass@1=0.5 --order completion --looks /dev/null -v"
+    golden("watch", ["watch", SAMPLES / "tau_airline.csv", *words.split()])
 
 
 def test_python_watches_data_in_memory() -> None:
