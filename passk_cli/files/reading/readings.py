@@ -129,6 +129,8 @@ _PARTS = re.compile(
 )
 # Words of names of what is true, and of what was answered, which agrees with it or not.
 _TRUTHS, _EXPECTED = frozenset("label truth true actual".split()), frozenset(("expected", "gold"))
+# Words of names of numbers of something, which are no answers.
+_COUNTED = frozenset("hits count counts num n".split())
 # Words of names of how many of an attempt's tests passed, and of how many there were.
 _PASSED, _TOTAL = frozenset("passed pass passing correct".split()), frozenset("total max".split())
 _ANSWERED = frozenset("pred predicted prediction answer output response label action".split())
@@ -195,7 +197,7 @@ def _of_structure(
     if request.outcome is not None:
         asked["outcome"] = request.outcome
     together = dict(_laid_out(own, asked.get("outcome", "")))
-    agreeing = _agreements(own, asked.get("outcome", ""))
+    agreeing = _agreements(own, asked.get("outcome", ""), summed=structure.named)
     structure = replace(structure, columns={**own, **together, **agreeing})
     columns = structure.columns
     known = {role for role in asked if role in ROLE_WORDS and asked[role] != COLUMN}
@@ -361,16 +363,22 @@ def _located(path: str, columns: Mapping[str, FieldColumn]) -> str:
     return ",".join(own) if all(own) else ""
 
 
-def _agreements(columns: Mapping[str, FieldColumn], asked: str) -> dict[str, FieldColumn]:
+def _agreements(
+    columns: Mapping[str, FieldColumn], asked: str, *, summed: bool
+) -> dict[str, FieldColumn]:
     """Whether columns agree, as outcomes: an answer with what was expected, of which most answers
-    are values; what passed with how many there are; and those that are asked for."""
+    are values; what passed with how many there are; and those that are asked for.
+
+    summed : whether records may be sums of several tasks, whose tests are these.
+    """
     pairs = [
         (answer, gold)
         for answer, gold in _agreeing(columns)
-        if 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
+        if not (words(answer) | words(gold)) & _COUNTED
+        and 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
         >= columns[answer].counts.total()
     ]
-    pairs += _of_totals(columns)
+    pairs += [] if summed else _of_totals(columns)
     both = parts(asked, columns)
     pairs += [(both[0], both[1])] if EQUAL in asked and {*both} <= columns.keys() else []
     return {
@@ -772,6 +780,7 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
 def _has_labels(column: FieldColumn, gold: FieldColumn) -> bool:
     """Whether values are labels of those that were expected, several of them."""
     labels = len(gold.counts) in range(2, 20) and column.counts.total() > 2 * len(gold.counts)
+    labels = labels and not gold.numbers
     return labels and len(column.counts) > 1 and column.counts.keys() <= gold.counts.keys()
 
 
