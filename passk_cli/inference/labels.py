@@ -19,6 +19,8 @@ MOST_SCATTERED = 2
 # Fewer labels of attempts, labelled tasks, or pairs of labels of one task than these say too little
 # of a judge's errors (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
+# Labelled tasks that a difference needs: with 20 equal models differ in 7.3 % of runs.
+FEWEST_COMPARED = 30
 # Where two attempts of a task both pass, or both fail, less often, pairs say too little of it.
 _RAREST = 0.07
 # A judge that passes true attempts hardly more often than false ones tells nothing.

@@ -19,6 +19,7 @@ from passk_cli.inference.intervals import (
     equivalences,
     intervals,
 )
+from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Cell, Estimate, ranged
@@ -459,6 +460,10 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     for rates in sides:
         if not rates.there:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
+        by_task = rates.labels is not None and rates.labels.by_task > 0
+        if by_task and rates.degrees is not None and rates.degrees + 1 < FEWEST_COMPARED:
+            few = rates.degrees + 1
+            reason = f"labels of {few} tasks; a difference needs {FEWEST_COMPARED}"
     if not len(shared):
         reason = "no task that both have"
     if reason:
