@@ -397,7 +397,8 @@ def _of_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
         for path, column in columns.items()
         if {type(value) for value in column.values} == {int} or _is_counted(column)
     }
-    for one, other in product(counts, repeat=2):
+    totals = [path for path in counts if words(path) & _TOTAL]
+    for one, other in product(counts, totals):
         rest = words(one) - _PASSED, words(other) - _TOTAL
         alike = rest[0] == rest[1] and rest[0] < words(one) and rest[1] < words(other)
         if alike and _within(one) == _within(other):
@@ -764,7 +765,8 @@ def _absent(request: Request, structures: Sequence[Structure]) -> str:
 def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     """Columns of answers, each with one of what was expected, which have values in common."""
     texts = {path: c for path, c in columns.items() if not (c.listed or _is_amount(path))}
-    for (gold, one), (answer, other) in product(texts.items(), repeat=2):
+    golds = {path: c for path, c in texts.items() if words(path) & (_STATEMENTS | _TRUTHS)}
+    for (gold, one), (answer, other) in product(golds.items(), texts.items()):
         rest = words(gold) - _EXPECTED
         alike = rest < words(gold) and bool(rest) and rest <= words(answer)
         meant = bool(words(gold) & (_STATEMENTS | _TRUTHS)) and not words(answer) & _EXPECTED
