@@ -62,8 +62,8 @@ def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Sentence
 def highest(
     facts: Sequence[Fact], others: Sequence[Fact] = (), group_names: Sequence[str] = ()
 ) -> Sentence:
-    """Which model is highest, with its number and the last one of its others; which one is lowest
-    where less is better.
+    """Which model scores highest, with its number and the last one of its others; which one is
+    lowest where less is better.
 
     facts : one number of several series, as in `range_of`.  others : further numbers.
 
@@ -71,34 +71,39 @@ def highest(
     >>> facts = [Fact((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
     >>> first, number, last = highest(facts)
     >>> first, number.value, last
-    ('a is highest: pass@1 ', 0.7, '.')
+    ('a scores highest: pass@1 ', 0.7, '.')
     """
     valued, name = [fact for fact in facts if fact.estimate.value is not None], facts[0].name
     if len(valued) < 2:
         return range_of(facts, group_names)
     sign = 1 if valued[0].values is None else valued[0].values.metric.sign
-    top, end = _end(valued, group_names, sign), "highest" if sign > 0 else "lowest"
+    top = _end(valued, group_names, sign, " at ")
     lacking = len(facts) - len(valued)
     without = f"; {several(lacking, group_names)} without {name}" if lacking else ""
-    begin = f"{top.words} {'are' if len(top.names) > 1 and top.certain else 'is'} {end}"
+    ends = ("score highest", "are lowest", "scores highest", "is lowest")
+    single = 2 * (len(top.names) == 1 or not top.certain)
+    begin = f"{top.words} {ends[single + (sign < 0)]}"
     if len(top.names) == len(valued) and top.certain:
         begin = f"All {several(len(valued), group_names)} are equal"
     decide = "" if top.certain else "; missing outcomes decide which"
     further: Sentence = ()
     if len(top.names) == 1:
-        own = [f for f in others if named(f.series, group_names) == top.names[0] and f.name != name]
+        first = next(f.series for f in valued if named(f.series, group_names, " at ") in top.names)
+        own = [fact for fact in others if fact.series == first and fact.name != name]
         if own:
             further = (f", {own[-1].name} ", own[-1].estimate)
     return (f"{begin}: {name} ", top.estimate, *further, f"{decide}{without}.")
 
 
-def named(series: Series, group_names: Sequence[str]) -> str:
+def named(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
     """A model with its groups: "gpt-4, temperature 0.2".
 
     >>> named(("gpt-4", "0.2"), ["temperature"]), named(("gpt-4", ""), ["suite"])
     ('gpt-4, temperature 0.2', 'gpt-4, suite ""')
     """
-    return f"{series[0]}, {groups_named(series[1:], group_names)}" if group_names else series[0]
+    return (
+        f"{series[0]}{joint}{groups_named(series[1:], group_names)}" if group_names else series[0]
+    )
 
 
 def of_named_groups(facts: Sequence[Fact]) -> Sequence[Fact]:
@@ -119,13 +124,13 @@ def several(count: int, group_names: Sequence[str]) -> str:
     return f"{plural(count, 'combination')} of {' and '.join(('model', *group_names))}"
 
 
-def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int) -> _End:
+def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int, joint: str = ", ") -> _End:
     """The highest (sign 1) or the lowest (−1), of groups with a name where there are any."""
     facts = of_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
-    names = [named(facts[i].series, group_names) for i in places]
+    names = [named(facts[i].series, group_names, joint) for i in places]
     # All of them are one number, or one of them reaches all others.
     ends = spans[places]
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL

@@ -240,10 +240,10 @@ def agreed(study: Study) -> Sentence:
     tasks, passed, failed = len(counts.tasks), int((c == n).sum()), int((c == 0).sum())
     if not passed and not failed:
         return ("No task passed, or failed, every attempt of every model.",)
-    return (
-        f"{passed:,} of {plural(tasks, 'task')} passed every attempt of every model, {failed:,}"
-        " failed every attempt.",
-    )
+    each = [
+        f"{number:,} {verb}" for number, verb in ((passed, "passed"), (failed, "failed")) if number
+    ]
+    return (f"Of {plural(tasks, 'task')} {' and '.join(each)} every attempt of every model.",)
 
 
 @dataclass(frozen=True)
