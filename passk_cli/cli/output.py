@@ -347,7 +347,7 @@ class Output:
         if self.quiet:
             messages = [said for said in messages if said.severity != NOTE]
         room = len(messages) if self.verbose else _MESSAGES
-        colour = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+        colour = sys.stderr.isatty() and _colours_are_welcome()
         style = self._style(False, False)
         for message in messages[:room]:
             line = labelled(message, style)
@@ -362,7 +362,7 @@ class Output:
     def _style(self, wide: bool, coloured: bool) -> Style:
         """The reader's choices; as wide as the terminal and coloured where that is welcome."""
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
-        colour = coloured and not os.environ.get("NO_COLOR")
+        colour = coloured and _colours_are_welcome()
         return Style(
             self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
             signed=self.verbose, stacked=self.stacked, methods=self.methods,
@@ -420,3 +420,7 @@ def _append(path: str, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise unwritten(path, error) from None
+
+
+def _colours_are_welcome() -> bool:
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

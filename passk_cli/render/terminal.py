@@ -18,7 +18,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from passk_cli.render.style import Style, aligned, line, shown
-from passk_cli.report.model import Cell, Estimate, Hint, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
 from passk_cli.text import cells_of, printable
 
@@ -106,11 +106,17 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     last = _Shape(less, stacked=True) if whole else _Shape(less, cut=True)
     for shape in (_Shape(style), _Shape(less), last):
         columns = _columns(table, shape, every, width)
-        if shape is last:
-            _narrowed(columns, table, every, width, names=shape.stacked)
+        if shape is last and whole:
+            _narrowed(columns, table, every, width, names=True)
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
             return
+    # Of many rows prose waits before it breaks, but for verdicts.
+    narrow = _columns(table, last, every, width)
+    brief = [i for i in every if _is_brief(table.columns[i], narrow[i][1])]
+    if not whole and _widths(_columns(table, last, brief, width), brief) <= width:
+        yield _grid(table, _columns(table, last, brief, width), brief), len(every) - len(brief)
+        return
     part = _Shape(style) if whole else last
     narrow = _columns(table, part, every, 0)
     blocks = _blocks(table, narrow, width)
@@ -139,6 +145,12 @@ def _columns(
                 cut = without_middles([value.strip() for value, _ in cells], room)
                 columns[i] = name, [(value, "") for value in cut]
     return columns
+
+
+def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
+    """Whether a column stays in one line of each row, or is a verdict."""
+    verdict = column.joined or column.header == "verdict"
+    return column.kind != "text" or verdict or _are_names(cells)
 
 
 def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
@@ -247,18 +259,16 @@ def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
             text = Text(_unbreakable(number if stacked else value), style=_look(cells[i]))
             if stacked and line:
                 text.append(f"\n{below}", style="dim")
-            texts.append(text.append(f" {error}", style="dim") if error else text)
+            texts.append(text.append(" " * bool(value) + error, style="dim") if error else text)
         grid.add_row(*texts)
     return grid
 
 
 def _look(cell: Cell) -> str:
-    """Bold where it stands out; green where better or held, red where worse or failed."""
+    """Bold where it stands out; a verdict green where better or held, red where worse or failed.
+
+    No number has a colour: its sign may be so by construction, as of the model that is ahead.
+    """
     if isinstance(cell, str):
         return _VERDICTS.get(cell.partition(" ")[0], "")
-    if not isinstance(cell, Estimate):
-        return ""
-    looks = ["bold"] if cell.marked else []
-    if cell.signed and not cell.verdict and cell.low is not None and cell.high is not None:
-        looks += ["green"] * (cell.low > 0) + ["red"] * (cell.high < 0)
-    return " ".join(looks)
+    return "bold" if isinstance(cell, Estimate) and cell.marked else ""

@@ -221,14 +221,10 @@ class Numbers(Section[SeriesRow]):
         """The numbers, in the order in which they first come."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
-        # Of metrics that nobody asked for, the ends say enough.
-        most = max((fact.k or 1 for fact in facts.values()), default=1)
-        ends = {name for name, fact in facts.items() if (fact.k or 1) in (1, most)}
+        ks = [fact.k for fact in facts.values()]
         return [
-            Number(
-                name, meanings.get(name, ""), fact.estimate.unit,
-                ALWAYS if self.study.asked or name in ends else FULL,
-            )
+            Number(name, meanings.get(name, ""), fact.estimate.unit,
+                   ALWAYS if self.study.in_brief(fact.k, ks) else FULL)
             for name, fact in facts.items()
         ]  # fmt: skip
 

@@ -65,6 +65,11 @@ class Study:
             replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
         )
 
+    def in_brief(self, k: int | None, others: Iterable[int | None]) -> bool:
+        """Whether a number at this k stands beside those at others without --full: of numbers that
+        nobody asked for, those at the least and at the most attempts say enough."""
+        return self.asked or (k or 1) in (1, max((other or 1 for other in others), default=1))
+
     @property
     def best_first(self) -> list[int]:
         """Series by their pass rate, the best first, as `ranked` has them."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import random
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +73,64 @@ def test_the_answer_fits_a_screen(passk: Passk, name: str, command: str) -> None
     assert sum(-(-len(line) // COLUMNS) or 1 for line in lines) < LINES, name
     assert max(map(len, rest.splitlines())) <= COLUMNS, name
     assert len(answer) <= 200, name
+
+
+# Twenty-five models with names of forty characters; one model; the sample.
+MODELS = [f"organisation-{i % 5}/agent-of-the-family-{'abcde'[i % 5]}-{i:06}" for i in range(25)]
+BASELINE = MODELS[3]
+# The command line of each command, without its data.
+EACH = {
+    "estimate": "", "compare": "", "compare to one": f"--baseline {BASELINE}", "tasks": "",
+    "tasks matrix": "--matrix", "suspects": "--suspects", "cost": "", "curve": "", "order": "",
+    "diversity": "", "temperature": "", "extrapolate": "--fit beta --resamples 100", "plan": "",
+    "bootstrap": "--resamples 200", "describe": "", "gate": "--min pass@1=0.4",
+    "gate to one": f"--baseline {BASELINE} --max-drop pass@1=0.1",
+    "flips": f"--against {BASELINE}",
+}  # fmt: skip
+COMMAND_OF = {"compare to one": "compare", "tasks matrix": "tasks", "suspects": "tasks",
+              "gate to one": "gate", "flips": "tasks"}  # fmt: skip
+# Rows of verdicts, of which none may be missing, and a table of tasks: more lines.
+JUDGED = {"order": 36, "flips": 36, "compare to one": 36, "tasks matrix": 32}
+CELLS = [(name, models, width) for name in EACH for models in (25, 1) for width in (80, 100, 140)
+         if models > 1 or (not {"--baseline", "--against", "--suspects"} & {*EACH[name].split()}
+         and name != "compare")]  # fmt: skip
+FEW = [("estimate", 25, 80), ("compare", 25, 80), ("cost", 25, 80), ("tasks", 25, 100)]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Number of models → their results: 60 tasks with 5 to 7 attempts, or 12 with 6."""
+    draw, folder = random.Random(11), tmp_path_factory.mktemp("many")
+    paths = {}
+    for models, tasks in ((25, 60), (1, 12)):
+        rows = [
+            {"model": model, "task": f"repository__with-a-long-name-{i:03}", "attempt": j + 1,
+             "passed": draw.random() < min(0.98, 0.15 + 0.02 * m + 0.008 * i),
+             "cost": round(0.01 * (1 + m) * (1 + draw.random()), 4), "solution": f"s{i % 3}",
+             "temperature": (0.8, 0.2)[j % 2]}
+            for m, model in enumerate(MODELS[:models]) for i in range(tasks)
+            for j in range(6 if models == 1 else 5 + (m + i) % 3)
+        ]  # fmt: skip
+        paths[models] = folder / f"{models}.jsonl"
+        paths[models].write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("name", "models", "width"), [*FEW, *long(*(cell for cell in CELLS if cell not in FEW))]
+)
+def test_many_models_with_long_names_fit_a_terminal(
+    passk: Passk, many: dict[int, Path], monkeypatch: pytest.MonkeyPatch, name: str, models: int,
+    width: int,
+) -> None:  # fmt: skip
+    """At most thirty lines, none wider than the terminal, and no name in two lines."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    pooled = [] if name == "temperature" else ["--pool", "temperature"]
+    command = COMMAND_OF.get(name, name)
+    done = passk(command, many[models], *EACH[name].split(), *pooled, "-f", "table")
+    assert done.code in (0, 1), done.err
+    lines = done.out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) <= JUDGED.get(name, 30)
+    last = [line.split()[-1] for line in lines if line.strip()]
+    assert not [word for word in last if word[-1] in "-_/" and any(word in m for m in MODELS)]

@@ -36,6 +36,7 @@ from passk_cli.metrics.registry import Change, Metric, parse_change
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     ALWAYS,
+    BRIEF,
     DATA,
     FULL,
     Cell,
@@ -160,6 +161,23 @@ _LETTERED = Column(
     units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
 
 
+_PLAIN = replace(
+    _LETTERED, meaning="{0.meaning}",
+    cell=lambda standing, metric: _number(
+        getattr(standing.ranks.get(metric), "values", None)
+        and standing.ranks[metric].values.estimate, metric))  # fmt: skip
+# Columns of the metrics after the first: those that stand there, and those that wait for --full.
+_FURTHER: tuple[tuple[str, Callable[[Ranked[Any]], list[Metric]]], ...] = (
+    (ALWAYS, lambda section: section.further),
+    (FULL, lambda section: section.rest),
+)
+
+
+def in_brief(study: Study, metric: Metric | Change) -> bool:
+    """Whether a metric is shown without --full."""
+    return isinstance(metric, Change) or study.in_brief(metric.k, [m.k for m in study.metrics])
+
+
 @dataclass(frozen=True)
 class Ranked(Section[Record]):
     """A line per model: its first metric at length, the others in a number each.
@@ -175,9 +193,19 @@ class Ranked(Section[Record]):
         return first_metric(self.pairs)
 
     @property
-    def further(self) -> list[Metric]:
+    def others(self) -> list[Metric]:
         """The other metrics."""
         return [metric for metric in self.study.metrics if metric != self.metric]
+
+    @property
+    def further(self) -> list[Metric]:
+        """The other metrics that stand there without --full."""
+        return [m for m in self.others if in_brief(self.study, m)]
+
+    @property
+    def rest(self) -> list[Metric]:
+        """Those that wait for --full."""
+        return [m for m in self.others if not in_brief(self.study, m)]
 
 
 @dataclass(frozen=True)
@@ -201,16 +229,20 @@ class Ranking(Ranked[Standing]):
         Column("tasks", meaning="Tasks with attempts of the model.",
                cell=lambda standing: str(len(standing.first.values.tasks)),
                where=lambda section: section.differ),
-        replace(_LETTERED, across=lambda section: section.further),
+        *(replace(_PLAIN, shown=shown, across=across) for shown, across in _FURTHER),
         Column("rank at {0.name}", shown=FULL, meaning="Possible places at {0.name}.",
                cell=lambda standing, metric: getattr(standing.ranks.get(metric), "places", None),
-               across=lambda section: section.further, example=_METRIC),
+               across=lambda section: section.others, example=_METRIC),
+        Column("ties at {0.name}", shown=FULL, across=lambda section: section.others,
+               meaning="Models that share a letter do not differ significantly at {0.name}.",
+               cell=lambda standing, metric: in_short(
+                   getattr(standing.ranks.get(metric), "letters", None) or ""), example=_METRIC),
         Column("first in resamples ({0.name})", "share", shown=FULL,
                meaning="Share of the resamples of the tasks in which the model comes first at"
                " {0.name}, ties split. It is no test, and not the probability of being best.",
                cell=lambda standing, metric: standing.ranks[metric].leads
                if metric in standing.ranks else None,
-               across=lambda section: [section.metric, *section.further], example=_METRIC),
+               across=lambda section: [section.metric, *section.others], example=_METRIC),
     )  # fmt: skip
 
     alone: bool = False
@@ -352,9 +384,9 @@ class Baseline(Ranked[Line]):
         Column("verdict", joined=True, meaning="better, worse; else equivalent (--margin) or tied.",
                cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
                across=lambda section: [section.metric], example=_METRIC),
-        replace(
-            _TO_BASELINE, across=lambda section: section.further,
-            cell=lambda line, metric: replace(line.difference(metric), low=None, high=None)),
+        *(replace(_TO_BASELINE, shown=shown, across=across,
+                  cell=lambda line, metric: replace(line.difference(metric), low=None, high=None))
+          for shown, across in _FURTHER),
         Column("tasks", meaning="Tasks that both have; of the baseline, its own.",
                cell=lambda line: _tasks(
                    [len(pair.comparison.tasks) for pair in line.pairs.values()]
@@ -557,8 +589,11 @@ class AllPairs(Compared):
 
     def tables(self) -> Iterator[Table]:
         """All pairs with --full; of two models the one table."""
-        title, shown = ("", ALWAYS) if self.alone else (self.title, FULL)
-        yield replace(self.table(self.records, title), shown=shown)
+        brief = [p for p in self.records if in_brief(self.study, p.metric)] if self.alone else ()
+        if brief and len(brief) < len(self.records):
+            yield replace(self.table(brief, ""), shown=BRIEF)
+        shown = ALWAYS if len(brief) == len(self.records) else FULL
+        yield replace(self.table(self.records, "" if self.alone else self.title), shown=shown)
 
     def answer(self) -> Iterator[Sentence]:
         """Of two models the difference; where another metric says the opposite; no test."""

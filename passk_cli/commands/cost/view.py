@@ -127,7 +127,7 @@ class Spent(Section[Outlay]):
     """
 
     columns = (
-        MODEL, GROUPS, _RATE, _COST, _PER_SUCCESS, _SOLVED,
+        MODEL, GROUPS, _PER_SUCCESS, _RATE, _COST, _SOLVED,
         Column("frontier", shown=FULL, meaning="Of cost per attempt and pass@1. on: no model is"
                " both cheaper and better; behind: one is, significantly after adjusting for the"
                " number of pairs; undecided: one is, not significantly.",

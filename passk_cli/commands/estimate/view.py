@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from passk_cli.commands.estimate import EstimateOptions
 from passk_cli.commands.question import Question
 from passk_cli.errors import ParameterError
+from passk_cli.inference.design import Piloted
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.near import meant
@@ -22,9 +23,6 @@ from passk_cli.study.section import Number, Numbers, rows_of, view
 from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series
 
-# The share of the variance within tasks from which on attempts make intervals wide.
-_MOSTLY_ATTEMPTS = 0.5
-
 # Unit of numbers → the title of their axis.
 UNITS = {
     "share": "", "score": "score", "$": "US dollars", "tokens": "tokens", "s": "seconds",
@@ -33,11 +31,13 @@ UNITS = {
 
 NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
-    "at least {share} of the variance of {numbers} comes from attempts at the same task",
-    "more attempts per task narrow these intervals",
-    "A mean over tasks varies because tasks differ and because attempts at one task differ. Where"
-    " the second part is half or more, further attempts at the same tasks narrow the interval;"
-    " elsewhere only further tasks do. `passk plan` says how many of each.", full=True)  # fmt: skip
+    "{numbers}: one more attempt at every task narrows the interval more than as many at new tasks",
+    "",
+    "A mean over tasks varies because tasks differ and because attempts at one task differ. The"
+    " variance falls as 1 / tasks; with the attempts at each task its second part alone falls, at"
+    " k = 1 as 1 / n, so that new tasks always narrow more. Where k is large beside n the second"
+    " part may fall faster, and further attempts at the same tasks are cheaper. `passk plan` says"
+    " how many of each.")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,19 +99,15 @@ class Estimates(Numbers):
         yield self.study.hint
 
     def messages(self) -> Iterator[Said]:
-        """Where attempts, not tasks, make intervals wide."""
-        noisy = [
-            (share, fact.name, series_name(fact.series))
-            for fact in self.facts()
-            for share in [None if fact.values is None else fact.values.share_within]
-            if share is not None and share >= _MOSTLY_ATTEMPTS
-        ]
+        """Where further attempts are worth more than further tasks."""
         confidence = self.study.confidence
-        if noisy and confidence.population != THESE_TASKS and confidence.method != "none":
-            shown = {number.name for number in self.numbers if number.shown == ALWAYS}
-            pairs = [(name, model) for _, name, model in noisy]
-            numbers = numbers_of_models(sorted(pairs, key=lambda pair: pair[0] not in shown))
-            yield NOISY_ATTEMPTS(numbers=numbers, share=min(noisy)[0])
+        if confidence.population == THESE_TASKS or confidence.method == "none":
+            return
+        shown = {number.name for number in self.numbers if number.shown == ALWAYS}
+        noisy = [fact for fact in self.facts() if fact.name in shown and _attempts_first(fact)]
+        if noisy:
+            pairs = [(fact.name, series_name(fact.series)) for fact in noisy]
+            yield NOISY_ATTEMPTS(numbers=numbers_of_models(pairs))
 
     def plots(self) -> tuple[Plot, ...]:
         """A dot with its interval per model, a panel per metric; each unit apart."""
@@ -131,6 +127,19 @@ class Estimates(Numbers):
                 )  # fmt: skip
                 pictures.append(chart if unit == "share" else replace(chart, unit=""))
         return tuple(pictures)
+
+
+def _attempts_first(fact: Fact) -> bool:
+    """Whether an attempt more at each of T tasks narrows more than T / n more tasks.
+
+    With n attempts the variance of the mean is V(n) / T, so it does where V(n + 1) is below
+    V(n) n / (n + 1); never for k = 1.
+    """
+    values = fact.values
+    if values is None or values.metric.kind.needs or not 1 < values.metric.k < values.n.min():
+        return False
+    pilot, n = Piloted(values.metric, values.n, values.c), int(values.n.min())
+    return pilot.variance(n + 1) < pilot.variance(n) * n / (n + 1) * (1 - 1e-9)
 
 
 def _value(fact: Fact) -> Estimate:
