@@ -171,7 +171,7 @@ def test_a_model_without_a_price_is_never_the_cheapest() -> None:
     assert text.startswith("priced solves a task for $")
     assert "No number: free (every attempt costs 0)." in text
     (row,) = [line.split() for line in text.splitlines() if line.startswith("free")]
-    assert row[1:] == ["1.000", "[0.410,", "1.000]", "$0", "–", "–"]
+    assert row[1:] == ["–", "1.000", "[0.410,", "1.000]", "$0", "–"]
     assert "Every attempt costs 0" in str(passk_cli.cost(made(("free", free))))
 
 

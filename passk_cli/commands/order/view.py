@@ -223,7 +223,7 @@ class Verdicts(Section[Evidence]):
 
     def context(self) -> Iterator[str]:
         facts = [Fact(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records]
-        yield f"{self.study.sizes(facts)}, ordered by {self.order}"
+        yield f"{self.study.sizes(facts)} by {self.order}"
         adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
         yield f"{ADJUSTED[adjust]} over {tests}" if adjust in ADJUSTED else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
