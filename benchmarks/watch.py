@@ -23,9 +23,9 @@ from measure import keep, table
 
 import passk_cli
 from passk_cli.commands.gate.view import Gate
-from passk_cli.commands.watch.looks import Look, Plan
-from passk_cli.commands.watch.order import LIST, Order, made_of
-from passk_cli.commands.watch.run import Race, Run
+from passk_cli.commands.watch.looks import Look, WatchPlan
+from passk_cli.commands.watch.order import LIST, TaskOrder, made_of
+from passk_cli.commands.watch.run import Race, WatchedRun
 from passk_cli.inference.boundary import level_at
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -73,14 +73,16 @@ def lowered(p: np.ndarray, shift: float) -> np.ndarray:
     return 1 / (1 + (1 - p) / p * math.exp(shift))
 
 
-def run_of(gate: Gate, counts: Counts, plan: Plan, base: Counts | None = None) -> Run:
+def run_of(gate: Gate, counts: Counts, plan: WatchPlan, base: Counts | None = None) -> WatchedRun:
     """A run that is complete, whose looks are made one after the other."""
     study = Study(counts, (PASS_1,), baseline=base)
     made = made_of(counts, {series[0] for series in counts.series})
-    return Run(replace(gate, baseline=base), study, plan, Order(names(plan.planned), LIST), made)
+    return WatchedRun(
+        replace(gate, baseline=base), study, plan, TaskOrder(names(plan.planned), LIST), made
+    )
 
 
-def verdicts(run: Run, tasks: int, level: float) -> np.ndarray:
+def verdicts(run: WatchedRun, tasks: int, level: float) -> np.ndarray:
     """The verdict on each model at the first tasks: 1 pass, −1 fail, 0 undecided."""
     study = replace(run.study, counts=run.counted([], tasks))
     confidence = replace(study.confidence, level=level)
@@ -90,7 +92,7 @@ def verdicts(run: Run, tasks: int, level: float) -> np.ndarray:
     return np.array([{"pass": 1, "fail": -1}.get(each.verdict, 0) for each in outcomes])
 
 
-def looked(run: Run, level: Callable[[int], float | None]) -> tuple[np.ndarray, np.ndarray]:
+def looked(run: WatchedRun, level: Callable[[int], float | None]) -> tuple[np.ndarray, np.ndarray]:
     """The first verdict on each model, and the share of the plan that was used for it."""
     models = len(run.study.counts.series)
     verdict, used = np.zeros(models, dtype=int), np.ones(models)
@@ -104,7 +106,7 @@ def looked(run: Run, level: Callable[[int], float | None]) -> tuple[np.ndarray, 
     return verdict, used
 
 
-def by_boundary(run: Run) -> Callable[[int], float | None]:
+def by_boundary(run: WatchedRun) -> Callable[[int], float | None]:
     """The level of each look."""
     limits = run.plan.limits
     return lambda place: level_at(limits[place]) if math.isfinite(limits[place]) else None
@@ -124,7 +126,7 @@ def changes(
                 p = rng.beta(a, b, (TOGETHER, tasks))
                 new, old = rng.binomial(n, lowered(p, shifted)), rng.binomial(n, p)
                 gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-                plan = Plan(tasks, n, every, 0.95)
+                plan = WatchPlan(tasks, n, every, 0.95)
                 run = run_of(gate, counts_of(new, n), plan, counts_of(old, n))
                 verdict, used = looked(run, by_boundary(run))
                 fixed = verdicts(run, tasks, 0.95)
@@ -160,7 +162,7 @@ def bars(runs: int, every: int) -> list[list[object]]:
             for _ in range(0, runs, TOGETHER):
                 c = rng.binomial(n, rng.beta(a, b, (TOGETHER, tasks)))
                 gate = Gate(minimum={PASS_1: min(bar, 0.999)}, unpaired="drop")
-                run = run_of(gate, counts_of(c, n), Plan(tasks, n, every, 0.95))
+                run = run_of(gate, counts_of(c, n), WatchPlan(tasks, n, every, 0.95))
                 peeked = looked(run, lambda _: 0.95)[0]
                 parts.append((*looked(run, by_boundary(run)), verdicts(run, tasks, 0.95), peeked))
             found.append([np.concatenate(each) for each in zip(*parts, strict=True)])
@@ -185,9 +187,9 @@ def race(rng: np.random.Generator, rates: np.ndarray, n: int) -> tuple[bool, flo
     models, tasks = rates.shape
     counts = counts_of(rng.binomial(n, rates), n)
     gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-    plan = Plan(tasks, n, 10, 0.95, (models - 1) / 2)
+    plan = WatchPlan(tasks, n, 10, 0.95, (models - 1) / 2)
     made = made_of(counts, {series[0] for series in counts.series})
-    run = Race(gate, Study(counts, (PASS_1,)), plan, Order(names(tasks), LIST), made)
+    run = Race(gate, Study(counts, (PASS_1,)), plan, TaskOrder(names(tasks), LIST), made)
     looks: list[Look] = []
     spent, before = 0, 0
     while not run.ended(looks):
@@ -226,7 +228,7 @@ def given_up(runs: int) -> list[list[object]]:
             p = rng.beta(2, 2, (1, 164))
             new, old = rng.binomial(4, lowered(p, shift)), rng.binomial(4, p)
             gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-            run = run_of(gate, counts_of(new, 4), Plan(164, 4, 10, 0.95), counts_of(old, 4))
+            run = run_of(gate, counts_of(new, 4), WatchPlan(164, 4, 10, 0.95), counts_of(old, 4))
             run = replace(run, prior=0.1, give_up=0.05)
             looks: list[Look] = []
             while not (ended := run.ended(looks)):
@@ -248,7 +250,7 @@ def overshoot(runs: int) -> str:
         q = lowered(p, CHANGES["164 × 4"][3])
         new, old = rng.binomial(4, q), rng.binomial(4, p)
         gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-        run = run_of(gate, counts_of(new, 4), Plan(164, 4, 10, 0.95), counts_of(old, 4))
+        run = run_of(gate, counts_of(new, 4), WatchPlan(164, 4, 10, 0.95), counts_of(old, 4))
         verdict, used = looked(run, by_boundary(run))
         counted = np.arange(164) < (used * 164).round()[:, None]
         drop = ((old - new) * counted).sum(1) / counted.sum(1) / 4
@@ -268,7 +270,7 @@ def calls(runs: int) -> str:
         p = rng.beta(2, 2, (1, tasks))
         new, old = rng.binomial(n, lowered(p, shift)), rng.binomial(n, p)
         gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-        run = run_of(gate, counts_of(new, n), Plan(tasks, n, every, 0.95), counts_of(old, n))
+        run = run_of(gate, counts_of(new, n), WatchPlan(tasks, n, every, 0.95), counts_of(old, n))
         (verdict,), (used,) = looked(run, by_boundary(run))
         found = passk_cli.watch(
             counts_of(new, n), baseline=counts_of(old, n), order=names(tasks), attempts=n,

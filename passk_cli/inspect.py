@@ -74,7 +74,7 @@ class Stop:
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
         """The samples in the order in which they are scheduled."""
-        from passk_cli.commands.watch.looks import Plan
+        from passk_cli.commands.watch.looks import WatchPlan
 
         if self.number in _going_on:
             raise ParameterError("stop() watches one evaluation at a time; make one for each")
@@ -85,7 +85,7 @@ class Stop:
         self.model, self.epochs = task.model, epochs
         self.order, self.shuffled = self._named(task.task, samples), bool(task.dataset.shuffled)
         planned = self.options.get("planned") or len(self.order)
-        self.plan = Plan.of(planned, epochs, self.options.get("every"), 0.95)
+        self.plan = WatchPlan.of(planned, epochs, self.options.get("every"), 0.95)
         return "passk"
 
     def _named(self, suite: str, samples: list[Sample]) -> dict[str, str]:
@@ -166,7 +166,7 @@ def _hear_of_errors() -> None:
     from inspect_ai.hooks import Hooks, hooks
 
     @hooks(name="passk", description="Tells passk of samples that end with an error.")
-    class Errors(Hooks):  # type: ignore[misc, unused-ignore]
+    class ErroredSamples(Hooks):  # type: ignore[misc, unused-ignore]
         async def on_sample_end(self, data: SampleEnd) -> None:
             own = _going_on.get(data.eval_id)
             if own is not None and data.sample.error is not None:

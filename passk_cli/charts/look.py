@@ -86,7 +86,7 @@ ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 
 
 @dataclass(frozen=True)
-class Look:
+class Appearance:
     """The reader's choices.
 
     title : whether title and subtitle stand above.  bands : whether the intervals of lines show.
@@ -102,12 +102,12 @@ class Look:
     size: PictureSize | None = None
 
 
-def shown(report: Report, look: Look) -> Report:
+def shown(report: Report, look: Appearance) -> Report:
     """The report with its plots as the reader wants them."""
     return replace(report, draw=lambda: prepared(report.plots, look))
 
 
-def prepared(plots: Sequence[Plot], look: Look) -> tuple[Plot, ...]:
+def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
     """The plots of one call: each model in the same colour, few of many coloured.
 
     Errors: ParameterError for a model to highlight that is not there, and for panels of a column
@@ -216,7 +216,7 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
     return replace(plot, rows=(*behind, *ahead), points=points)
 
 
-def _styled(plot: Plot, look: Look) -> Plot:
+def _styled(plot: Plot, look: Appearance) -> Plot:
     if not look.title:
         plot = replace(plot, title="", subtitle="")
     if look.bands or plot.kind != "curves":

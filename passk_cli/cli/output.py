@@ -117,9 +117,9 @@ class Charting:
                 Given("--chart"), "there is nothing to draw, as no value could be computed",
                 name="no-chart",
             )  # fmt: skip
-        from passk_cli.charts.look import Look, shown
+        from passk_cli.charts.look import Appearance, shown
 
-        look = Look(not self.no_title, not self.no_bands, self.highlight, self.panel)
+        look = Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
         if self.in_terminal:
             from passk_cli.charts.terminal import drawing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from passk_cli.charts.look import Look, prepared
+from passk_cli.charts.look import Appearance, prepared
 from passk_cli.render.style import Style, answer, heading, parts, shown
 from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct
@@ -58,7 +58,7 @@ class PanelView:
         """The plots that can be looked at, as large as the width of a page allows."""
         report = self.panel.report
         plots = [plot for plot in report.plots if len(distinct(plot.rows, "label")) <= _MOST_ROWS]
-        for plot in prepared(plots, Look()):
+        for plot in prepared(plots, Appearance()):
             # The panel's title stands above one picture, and the line below tables says the rest.
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)

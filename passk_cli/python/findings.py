@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli import pages
 from passk_cli.charts import PICTURES
-from passk_cli.charts.look import Look, PictureSize, shown
+from passk_cli.charts.look import Appearance, PictureSize, shown
 from passk_cli.charts.theme import THEMES
 from passk_cli.cleanup import write_whole, written
 from passk_cli.errors import ParameterError
@@ -45,7 +45,7 @@ class Chart:
     """
 
     report: Report
-    look: Look
+    look: Appearance
     theme: str
     percent: bool
 
@@ -211,7 +211,7 @@ class Findings:
             raise ParameterError(f"no chart {name!r}; {meant(name, kinds)}", name="no-chart")
         with python_spelling({}):
             asked = PictureSize.parse(size) if size else None
-        look = Look(title, bands, tuple(highlight), panel, asked)
+        look = Appearance(title, bands, tuple(highlight), panel, asked)
         return Chart(replace(self.report, draw=lambda: plots), look, theme, percent)
 
     def save(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from passk_cli.charts.layout import Lines, ridges
-from passk_cli.charts.look import Look, prepared
+from passk_cli.charts.look import Appearance, prepared
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, Rule, curves, densities
@@ -185,7 +185,7 @@ def test_words_of_rules_stand_where_lines_are_far(heights: list[float], rising: 
 def test_grey_models_keep_the_points_that_are_the_data() -> None:
     points = [{"model": f"m{i}", "x": i + 1, "y": i / 20} for i in range(12)]
     chart = curves(points, x="x", y="y", colour="model", points=points)
-    assert len(prepared([chart], Look())[0].points) == 5
-    [scattered] = prepared([replace(chart, scattered=True)], Look())
+    assert len(prepared([chart], Appearance())[0].points) == 5
+    [scattered] = prepared([replace(chart, scattered=True)], Appearance())
     assert len(scattered.points) == 12
     assert all(scattered.leading and row["y"] is not None for row in scattered.points)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.charts.look import MOST_MODELS, Look, hues_of, prepared
+from passk_cli.charts.look import MOST_MODELS, Appearance, hues_of, prepared
 from passk_cli.charts.svg import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.charts.theme import THEMES
@@ -34,7 +34,7 @@ def test_a_name_keeps_its_colour() -> None:
 
 
 def test_all_charts_of_a_call_agree() -> None:
-    one, two = prepared([curve(3), curve(2)], Look())
+    one, two = prepared([curve(3), curve(2)], Appearance())
     assert one.hues == two.hues
 
     assert {s: one.hues[s] for s in distinct(two.rows, "series")}.items() <= one.hues.items()
@@ -42,7 +42,7 @@ def test_all_charts_of_a_call_agree() -> None:
 
 @pytest.mark.parametrize("count", [MOST_MODELS, MOST_MODELS + 1, 25])
 def test_of_many_lines_the_best_five_are_coloured(count: int) -> None:
-    [plot] = prepared([curve(count)], Look())
+    [plot] = prepared([curve(count)], Appearance())
     coloured = 5 if count > MOST_MODELS else count
     svg = picture([plot], THEMES["light"], percent=False)
     strokes = re.findall(
@@ -62,22 +62,22 @@ def test_of_many_lines_the_best_five_are_coloured(count: int) -> None:
 
 
 def test_named_models_are_coloured() -> None:
-    [plot] = prepared([curve(4)], Look(highlight=("model-0",)))
+    [plot] = prepared([curve(4)], Appearance(highlight=("model-0",)))
     assert plot.leading == ("model-0",)
     assert {row["low"] is None for row in plot.rows if row["series"] != "model-0"} == {True}
     with pytest.raises(ParameterError, match="the chart has no such model"):
-        prepared([curve(4)], Look(highlight=("model-9",)))
+        prepared([curve(4)], Appearance(highlight=("model-9",)))
 
 
 def test_title_bands_and_size() -> None:
-    look = Look(title=False, bands=False)
+    look = Appearance(title=False, bands=False)
     [plot] = prepared([curve(2)], look)
     assert (plot.title, plot.subtitle, plot.has("low", "high")) == ("", "", False)
     svg = picture([plot], THEMES["light"], percent=False)
     assert "font-weight" not in svg
     assert "fill-opacity" not in svg
     for other in (trees(), hills()):
-        [same] = prepared([other], Look(bands=False))
+        [same] = prepared([other], Appearance(bands=False))
         assert same.rows == other.rows
     lines = drawing([curve(2)], width=50, height=8).splitlines()
     assert max(map(len, lines)) <= 60

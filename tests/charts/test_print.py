@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from passk_cli.charts.letters import width_of
-from passk_cli.charts.look import Look, PictureSize, prepared
+from passk_cli.charts.look import Appearance, PictureSize, prepared
 from passk_cli.charts.picture import picture
 from passk_cli.charts.svg import picture as drawn
 from passk_cli.charts.theme import THEMES
@@ -103,7 +103,7 @@ def boxes(svg: str) -> list[Box]:
 @pytest.mark.parametrize("models", [1, 4, 8, 25])
 def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
     for kind, plot in plots(models).items():
-        svg = drawn(prepared([plot], Look()), LIGHT, False, PictureSize.parse("3.25in"))
+        svg = drawn(prepared([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in"))
         root = ElementTree.fromstring(svg)
         assert root.get("width") == "3.25in"
         width, height = map(float, root.get("viewBox", "").split()[2:])
@@ -123,7 +123,7 @@ def test_no_words_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_letters_have_seven_points_where_the_usual_picture_is_half_a_page_wide(name: str) -> None:
-    svg = drawn(prepared([PLOTS[name]], Look()), LIGHT, False)
+    svg = drawn(prepared([PLOTS[name]], Appearance()), LIGHT, False)
     width = float(ElementTree.fromstring(svg).get("viewBox", "").split()[2])
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
     assert min(sizes) * 3.25 * 72 / width >= 7
@@ -175,7 +175,7 @@ def test_a_size_without_room_is_refused(size: str) -> None:
 
 
 def test_without_a_title_the_axes_still_say_the_metric() -> None:
-    svg = drawn(prepared([plots(4)["curves"]], Look(title=False)), LIGHT, False)
+    svg = drawn(prepared([plots(4)["curves"]], Appearance(title=False)), LIGHT, False)
     assert ">pass@k and pass^k<" in svg
     assert TITLE[:20] not in svg
 
@@ -187,7 +187,10 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     ]  # fmt: skip
     plot = curves(rows, x="k", y="y", colour="model", y_domain=None)
     plot = Plot(**{**vars(plot), "groups": ("temperature",)})
-    [whole], [parts] = prepared([plot], Look()), prepared([plot], Look(panel="temperature"))
+    [whole], [parts] = (
+        prepared([plot], Appearance()),
+        prepared([plot], Appearance(panel="temperature")),
+    )
     assert [row["panel"] for row in parts.rows[::2]] == ["temperature 0.2", "temperature 0.8"] * 2
     assert [str(row["series"]) for row in parts.rows[::2]] == ["a", "a", "b", "b"]
     assert parts.hues == whole.hues
@@ -197,4 +200,4 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     svg = drawn([parts], LIGHT, False)
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 2
     with pytest.raises(ParameterError, match="the models like this; --panel temperature"):
-        prepared([plot], Look(panel="suite"))
+        prepared([plot], Appearance(panel="suite"))

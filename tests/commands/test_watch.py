@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.watch.looks import Look, Looks, Plan
+from passk_cli.commands.watch.looks import Look, Looks, WatchPlan
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.boundary import boundary, level_at
 from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk
@@ -31,7 +31,7 @@ def passes(rate: float, seed: int = 1) -> list[bool]:
     return (np.random.default_rng(seed).random(len(TASKS)) < rate).tolist()
 
 
-class Run:
+class WatchedRun:
     """A run in a folder, to which tasks are added, and an order of its tasks."""
 
     def __init__(self, folder: Path, passk: Passk, outcomes: list[bool]) -> None:
@@ -56,11 +56,11 @@ class Run:
 
 
 @pytest.fixture
-def run(tmp_path: Path, passk: Passk) -> Callable[..., Run]:
-    return lambda rate=0.95, seed=1: Run(tmp_path, passk, passes(rate, seed))
+def run(tmp_path: Path, passk: Passk) -> Callable[..., WatchedRun]:
+    return lambda rate=0.95, seed=1: WatchedRun(tmp_path, passk, passes(rate, seed))
 
 
-def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., Run]) -> None:
+def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) -> None:
     """At sizes that the plan names, whoever looks when; the same look costs and changes nothing."""
     first = run()
     first.has(*TASKS[:7])
@@ -79,7 +79,9 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., Run]) -> None
     assert [look["tasks"] for look in first.kept["looks"]] == [3, 6, 9, 12, 15, 18, 21]
 
 
-def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(run: Callable[..., Run]) -> None:
+def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(
+    run: Callable[..., WatchedRun],
+) -> None:
     one = run()
     one.has(*TASKS[:30])
     row = json.loads(one.watch("--every", "10", "-f", "json", rule="pass@1=0.9").out)["rows"][0]
@@ -91,7 +93,7 @@ def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(run: Callable[.
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_verdict_does_not_depend_on_when_somebody_looks(
-    run: Callable[..., Run], seed: int
+    run: Callable[..., WatchedRun], seed: int
 ) -> None:
     one, draw = run(0.7, seed), random.Random(seed)
     done, codes = 0, []
@@ -109,7 +111,9 @@ def test_the_verdict_does_not_depend_on_when_somebody_looks(
     assert [{**look, "chance": None} for look in one.kept["looks"]] == strip
 
 
-def test_a_look_counts_the_first_tasks_that_are_all_complete(run: Callable[..., Run]) -> None:
+def test_a_look_counts_the_first_tasks_that_are_all_complete(
+    run: Callable[..., WatchedRun],
+) -> None:
     one = run()
     one.has(*TASKS[:8], *TASKS[9:40])
     done = one.watch()
@@ -143,7 +147,9 @@ def test_lost_attempts_do_not_hold_up_a_task(passk: Passk, tmp_path: Path) -> No
     assert done.out.startswith("After 18 of 60 tasks, PASS")
 
 
-def test_what_would_break_the_level_is_refused(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_what_would_break_the_level_is_refused(
+    run: Callable[..., WatchedRun], tmp_path: Path
+) -> None:
     one = run(0.6)
     one.has(*TASKS[:31])
     assert one.watch().code == 5
@@ -175,7 +181,7 @@ def test_what_would_break_the_level_is_refused(run: Callable[..., Run], tmp_path
     assert one.watch().error == "bad-looks"
 
 
-def test_without_an_order_it_asks(passk: Passk, run: Callable[..., Run]) -> None:
+def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) -> None:
     one = run()
     one.has(*TASKS[10:30])
     words = ("watch", one.path, "--min", "pass@1=0.5", "--planned", 60)
@@ -233,7 +239,7 @@ def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
     assert (done.code, done.error) == (3, "nothing-to-compare")
 
 
-def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., Run]) -> None:
+def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., WatchedRun]) -> None:
     one = run(0.5, 7)
     one.has(*TASKS)
     done = one.watch()
@@ -243,7 +249,7 @@ def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., Run]) -> 
     assert one.watch("--on-undecided", "fail").code == 1
 
 
-def test_a_run_is_given_up(run: Callable[..., Run]) -> None:
+def test_a_run_is_given_up(run: Callable[..., WatchedRun]) -> None:
     one = run(0.5, 7)
     one.has(*TASKS)
     done = one.watch("--give-up", "30%")
@@ -255,7 +261,7 @@ def test_a_run_is_given_up(run: Callable[..., Run]) -> None:
     assert one.watch().out.startswith("After 60 of 60 tasks")
 
 
-def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Run]) -> None:
+def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., WatchedRun]) -> None:
     one = run()
     one.has(*TASKS[:40])
     book = tmp_path / "passk.toml"
@@ -328,7 +334,7 @@ def test_the_best_is_named_once_it_is_alone(race: Callable[..., Any]) -> None:
 
 def test_each_pair_of_a_race_has_its_share_of_the_error(race: Callable[..., Any]) -> None:
     """2 α / (M − 1): of two models the boundary is that of a test to one side."""
-    plan = Plan(60, 1, 6, 0.95, tests=(5 - 1) / 2)
+    plan = WatchPlan(60, 1, 6, 0.95, tests=(5 - 1) / 2)
     assert plan.limits == boundary(tuple(size / 60 for size in range(6, 61, 6)), 0.025)
 
 
@@ -349,7 +355,7 @@ def test_python_watches_data_in_memory() -> None:
         passk_cli.watch(counts, order=["completion"], planned=5000, every=1, minimum="pass@1=0.5")
 
 
-def test_a_second_watcher_is_refused(run: Callable[..., Run]) -> None:
+def test_a_second_watcher_is_refused(run: Callable[..., WatchedRun]) -> None:
     one = run()
     one.has(*TASKS[:3])
     words = [sys.executable, "-m", "passk_cli", "watch", one.path, "--order", one.order, "--min",
@@ -376,7 +382,7 @@ def _until(there: Callable[[], bool], seconds: float = 20.0) -> None:
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.long) for s in (2, 3, 4))])
 def test_killed_and_started_again_it_says_the_same(
-    run: Callable[..., Run], tmp_path: Path, seed: int
+    run: Callable[..., WatchedRun], tmp_path: Path, seed: int
 ) -> None:
     """A folder that is filled meanwhile, with lines that are half written at times."""
     draw, one = random.Random(seed), run(0.72, seed)

@@ -569,8 +569,10 @@ class Plan(Question, PlanOptions):
         """
         if self.cost_per_label is not None:
             splits = label_splits(study, self)
-            entries = {"budget": f"${self.amount:g}", "level": self.level, "interval": None}
-            return view(study, [LabelSplits(study, splits)], messages=study.messages([]), **entries)
+            return view(
+                study, [LabelSplits(study, splits)], messages=study.messages([]),
+                budget=f"${self.amount:g}", level=self.level, interval=None,
+            )  # fmt: skip
         pilot = pilot_of(study, self.correlation)
         messages = list(_pilot_messages(pilot, study.counts.cluster))
         if not pilot.outlooks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
@@ -171,7 +171,7 @@ def _of_groups(
     """The tidy row of an average, of those of its groups."""
     number = average if isinstance(average, Estimate) else Estimate(None)
     values = (number.value, number.se, number.low, number.high)
-    sizes = {"tasks": sum, "n_min": min, "n_max": max}
+    sizes: dict[str, Callable[[list[Any]], Any]] = {"tasks": sum, "n_min": min, "n_max": max}
     return {
         **rows[0], **dict.fromkeys(names, AVERAGE), **dict(zip(_NUMBERS, values, strict=True)),
         **{name: of([row[name] for row in rows]) for name, of in sizes.items()},

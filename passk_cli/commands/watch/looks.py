@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import mode_of, write_whole
-from passk_cli.commands.watch.order import Course
+from passk_cli.commands.watch.order import Completed
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import locked
 from passk_cli.files.sources.arguments import split_label
@@ -30,7 +30,7 @@ _USUAL = 20
 
 
 @dataclass(frozen=True)
-class Plan:
+class WatchPlan:
     """A plan that was named before the run.
 
     planned : tasks at its end.  attempts : at every task.  every : tasks from look to look.
@@ -46,7 +46,7 @@ class Plan:
     @classmethod
     def of(
         cls, planned: int, attempts: int, every: int | None, level: float, tests: float = 1.0
-    ) -> Plan:
+    ) -> WatchPlan:
         """A plan; without `every` one of twenty looks.
 
         Errors: ParameterError for more looks than a boundary is computed for.
@@ -131,7 +131,7 @@ class Looks:
             )
         return cls(about, tasks, kept, path)
 
-    def require_same(self, course: Course, data: Callable[[], str]) -> None:
+    def require_same(self, course: Completed, data: Callable[[], str]) -> None:
         """DataError unless the run still has the tasks of the last look, with their outcomes.
 
         course : how far the run is.  data : the digest of these tasks now.

@@ -36,7 +36,7 @@ def parse_order(value: Any) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Course:
+class Completed:
     """The tasks of a plan in the order in which they count, and those that are complete.
 
     tasks : names, in the order.  complete : tasks of the order with all their attempts.
@@ -58,7 +58,7 @@ class Course:
 
 
 @dataclass(frozen=True)
-class Order:
+class TaskOrder:
     """An order of tasks.
 
     tasks : names; of COMPLETION those that earlier looks counted.  kind : LIST, DATASET or
@@ -72,7 +72,7 @@ class Order:
     @classmethod
     def of(
         cls, given: Sequence[str], counts: Counts, out: Collection[str], planned: int | None
-    ) -> Order:
+    ) -> TaskOrder:
         """The order that was given, or that the files say.
 
         given : names, (COMPLETION,), or none.  out : tasks that do not count.
@@ -99,7 +99,7 @@ class Order:
             )  # fmt: skip
         return cls([task for task in order.tasks if task not in out], order.kind)
 
-    def course(self, made: Made, models: Collection[str], attempts: int, planned: int) -> Course:
+    def course(self, made: Made, models: Collection[str], attempts: int, planned: int) -> Completed:
         """How far these models are: tasks with so many attempts are complete."""
         complete = {
             task for task, own in made.items()
@@ -109,7 +109,7 @@ class Order:
         if self.kind == COMPLETION:
             rest = complete.difference(tasks)
             tasks = (*tasks, *sorted(rest, key=lambda task: (self.last.get(task, 0.0), task)))
-        return Course(tasks[:planned], complete)
+        return Completed(tasks[:planned], complete)
 
     def require_planned(self, made: Made, attempts: int) -> None:
         """DataError for a task that is not in the order, or has more attempts than planned."""

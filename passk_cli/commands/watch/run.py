@@ -13,8 +13,8 @@ from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rules import Minimum, Relative
 from passk_cli.commands.gate.view import Gate
-from passk_cli.commands.watch.looks import Look, Plan, digest
-from passk_cli.commands.watch.order import Course, Made, Order
+from passk_cli.commands.watch.looks import Look, WatchPlan, digest
+from passk_cli.commands.watch.order import Completed, Made, TaskOrder
 from passk_cli.errors import DataError
 from passk_cli.inference.boundary import LEAST, chances, level_at
 from passk_cli.inference.exact import NORMAL
@@ -36,7 +36,7 @@ def line_of(line: Judgement) -> str:
 
 
 @dataclass(frozen=True)
-class Run:
+class WatchedRun:
     """A run with what is asked of it.
 
     study : what was read of it, tasks that are not complete among it.  made : their attempts.
@@ -49,8 +49,8 @@ class Run:
 
     gate: Gate
     study: Study
-    plan: Plan
-    order: Order
+    plan: WatchPlan
+    order: TaskOrder
     made: Made
     prior: float = math.inf
     give_up: float | None = None
@@ -64,7 +64,7 @@ class Run:
         """The models whose tasks a look after these counts."""
         return self.models
 
-    def course(self, looks: Sequence[Look]) -> Course:
+    def course(self, looks: Sequence[Look]) -> Completed:
         """How far the run is after these looks."""
         return self.order.course(
             self.made, self.going_on(looks), self.plan.attempts, self.plan.planned
@@ -187,7 +187,7 @@ class Run:
         ))  # fmt: skip
 
 
-class Race(Run):
+class Race(WatchedRun):
     """Models of which the best is looked for: those behind the leader are stopped.
 
     A model is stopped where its mean is significantly below that of the leader of this look, by the

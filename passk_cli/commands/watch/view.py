@@ -19,16 +19,16 @@ from passk_cli.commands.gate.rules import BY_INTERVAL
 from passk_cli.commands.gate.view import Gate, RuleTable, is_given
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.watch import COMPLETION, WatchOptions
-from passk_cli.commands.watch.looks import Look, Looks, Plan, alone, beside, digest
+from passk_cli.commands.watch.looks import Look, Looks, WatchPlan, alone, beside, digest
 from passk_cli.commands.watch.order import (
     DATASET,
     LIST,
-    Course,
-    Order,
+    Completed,
+    TaskOrder,
     last_attempts,
     made_of,
 )
-from passk_cli.commands.watch.run import GIVEN_UP, Race, Run
+from passk_cli.commands.watch.run import GIVEN_UP, Race, WatchedRun
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
@@ -99,7 +99,7 @@ class Looked(RuleTable):
         data_field("chance", "Chance that the rest of the plan decides."),
     )
 
-    run: Run = field(kw_only=True)
+    run: WatchedRun = field(kw_only=True)
     looks: Sequence[Look] = field(kw_only=True)
     ended: str = field(kw_only=True)
     skipped: Sequence[str] = ()
@@ -115,7 +115,7 @@ class Looked(RuleTable):
         return self.looks[-1].chance if self.looks else None
 
     @property
-    def course(self) -> Course:
+    def course(self) -> Completed:
         """How far the run is."""
         return self.run.course(self.looks)
 
@@ -389,7 +389,7 @@ class Watch(Question, WatchOptions):
 
         gate = self.gate_of(options)
         study = gate.study(options, of_run)
-        order = Order.of(self.order, study.counts, self.out, self.planned)
+        order = TaskOrder.of(self.order, study.counts, self.out, self.planned)
         if study.baseline is None:
             # Tasks that are not complete say nothing of how many attempts there are.
             whole = study.counts.n == self.attempts
@@ -406,14 +406,16 @@ class Watch(Question, WatchOptions):
                 raise ParameterError(
                     Given("--best"), f"{next(iter(models))} is the only model", name="no-such-model"
                 )
-        plan = Plan.of(self.planned or len(order.tasks), self.attempts, self.every, level, tests)
+        plan = WatchPlan.of(
+            self.planned or len(order.tasks), self.attempts, self.every, level, tests
+        )
         looks = Looks.read(path, self._about(gate, study, plan, order.kind, models))
         if order.kind == COMPLETION:
             lined = of_run(replace(gate.request(options), attempts=("line",)))
-            order = Order(looks.tasks, COMPLETION, last_attempts(lined, models))
+            order = TaskOrder(looks.tasks, COMPLETION, last_attempts(lined, models))
         made = made_of(sides.counts, models)
         order.require_planned(made, self.attempts)
-        kind, section = (Race, Raced) if self.best else (Run, Looked)
+        kind, section = (Race, Raced) if self.best else (WatchedRun, Looked)
         run = kind(gate, study, plan, order, made, self.prior, self.give_up)
         kept = looks.looks
         if kept:
@@ -451,7 +453,7 @@ class Watch(Question, WatchOptions):
         return gate
 
     def _about(
-        self, gate: Gate, study: Study, plan: Plan, kind: str, models: Collection[str]
+        self, gate: Gate, study: Study, plan: WatchPlan, kind: str, models: Collection[str]
     ) -> Mapping[str, Any]:
         """The plan and the rules that looks are about."""
         rules = {k: str(v) for rule in gate.chosen for k, v in rule.signature.items()}

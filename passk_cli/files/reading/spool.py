@@ -325,7 +325,7 @@ class _Sheet:
 
 
 @dataclass(kw_only=True)
-class _Page(_Sheet):
+class _FileSheet(_Sheet):
     """The records of one file.
 
     rows : how many.  cut : columns of which not all is there.  asked : columns that were looked for
@@ -467,10 +467,10 @@ class _Sheets:
             self._sheet(meaning, each.format, roles).add(page, source)
         self._result.saw_tasks(source, kinds.get(roles.task, set()))
 
-    def _page(self, each: Recognised, file: IO[bytes], path: Path | None) -> _Page:
+    def _page(self, each: Recognised, file: IO[bytes], path: Path | None) -> _FileSheet:
         """The records of a file; of what is only compared with others, the beginnings."""
         contents, source = each.format.table(each.file), each.source
-        page = _Page(each.format, None, file, path, contents=contents)
+        page = _FileSheet(each.format, None, file, path, contents=contents)
         page.wanted.skip_bad = self._request.skip_bad
         rows = cast("Iterator[Record]", contents.rows(page.wanted))
         for page.rows, record in enumerate(rows, 1):
