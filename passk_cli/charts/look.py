@@ -7,6 +7,7 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
@@ -90,7 +91,7 @@ class Appearance:
     """The reader's choices.
 
     title : whether title and subtitle stand above.  bands : whether the intervals of lines show.
-    highlight : models that have colours, all others being grey.
+    highlight : models that have colours, or patterns of them, all others being grey.
     panel : the column, one of those that split the models, with a panel for each of its values.
     size : of the whole picture; None as it is usual.
     """
@@ -114,12 +115,17 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
     that splits no series.
     """
     models = set().union(*map(_models, plots)) if plots else set()
-    if wrong := [name for name in look.highlight if models and name not in models]:
+    asked = {
+        pattern: [m for m in sorted(models) if m == pattern or fnmatchcase(m, pattern)]
+        for pattern in look.highlight
+    }
+    if wrong := [pattern for pattern, found in asked.items() if models and not found]:
         problem = f"the chart has no such model; {meant(wrong[0], sorted(models))}"
         raise ParameterError(Given("--highlight", wrong[0]), problem, name="no-such-model")
     if look.panel:
         plots = [_panelled(plot, look.panel) for plot in plots]
-    plots = [_leading(plot, look.highlight) for plot in plots]
+    chosen = tuple(dict.fromkeys(model for found in asked.values() for model in found))
+    plots = [_leading(plot, chosen) for plot in plots]
     # The tail of a difference is a model that other pictures of the same data show.
     tails = {
         str(row["tail"]) for plot in plots for row in plot.rows if {"series", "tail"} <= row.keys()

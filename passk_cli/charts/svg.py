@@ -116,11 +116,16 @@ def picture(
     for each in wholes:
         elements.append(_moved(_ROOM, top, each.elements))
         top += each.height + _GAP
+    titles = "; ".join(plot.title for plot in plots if plot.title) or "passk"
+    words = "\n".join(filter(None, (plot.description for plot in plots)))
+    said = f"<title>{escape(titles)}</title><desc>{escape(words)}</desc>"
     paper = f'<rect width="100%" height="100%" fill="{look.paper}"/>'
-    body = Fragment(room, height or own, paper + "".join(elements))
+    body = Fragment(room, height or own, said + paper + "".join(elements))
     unit = size.width / room if size.printed and factor == 1 else size.scale
     return body.element(
-        unit * factor, f' font-family="{FONT}"', size.unit if size.printed and factor == 1 else ""
+        unit * factor,
+        f' role="img" font-family="{FONT}"',
+        size.unit if size.printed and factor == 1 else "",
     )
 
 

@@ -69,7 +69,8 @@ class Charting:
     no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
     highlight: Annotated[tuple[str, ...], Option(
         "--highlight", "MODEL", "Colour these models, others grey.",
-        detail="Of more than 8 models the best 5 are coloured. Repeatable.")] = ()
+        detail="Names, or patterns as 'gpt-*'. Of more than 8 models the best 5 are coloured."
+        " Repeatable.")] = ()
     panel: Annotated[str, Option(
         "--panel", "COLUMN", "A panel for each value of a column of --by.")] = ""
     # fmt: on

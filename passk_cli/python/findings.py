@@ -193,7 +193,8 @@ class Findings:
         size : of the whole picture, as "3.25in", "8cmx5cm" or "800x500" (pixels); on paper its text
             has 7 to 8 points.
         title : whether it has its title.  bands : whether its lines have their intervals.
-        highlight : models that have colours, all others being grey; of more than 8, the best 5.
+        highlight : models, or patterns of them, that have colours, all others being grey; of more
+            than 8, the best 5.
         panel : the column of `by` with a panel for each of its values.
         Errors: ParameterError where there is nothing to draw, or nothing of that name.
         """

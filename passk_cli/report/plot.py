@@ -77,6 +77,13 @@ class Plot:
     answer: tuple[Any, ...] = ()
     scattered: bool = False
 
+    @property
+    def description(self) -> str:
+        """What it shows, for those who cannot see it: its axes, its models, what was counted."""
+        axes = " over ".join(filter(None, (self.y_title, self.x_title)))
+        models = ", ".join(model for model in self._models if model)
+        return "; ".join(filter(None, (axes, models, self.subtitle)))
+
     def grey(self, row: Row) -> bool:
         """Whether a row is of a model behind those that have colours."""
         return bool(self.leading) and model_of(row) not in (None, *self.leading)

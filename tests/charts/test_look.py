@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,16 @@ def test_named_models_are_coloured() -> None:
     [plot] = prepared([curve(4)], Appearance(highlight=("model-0",)))
     assert plot.leading == ("model-0",)
     assert {row["low"] is None for row in plot.rows if row["series"] != "model-0"} == {True}
+    [several] = prepared([curve(4)], Appearance(highlight=("model-[23]", "model-0")))
+    assert sorted(several.leading) == ["model-0", "model-2", "model-3"]
     with pytest.raises(ParameterError, match="the chart has no such model"):
         prepared([curve(4)], Appearance(highlight=("model-9",)))
+
+
+def test_a_picture_says_what_it_shows_to_those_who_cannot_see_it() -> None:
+    [plot] = prepared([replace(curve(2), title="a < b")], Appearance())
+    svg = picture([plot], THEMES["light"], percent=False)
+    assert "<title>a &lt; b</title><desc>share of tasks over k; model-0, model-1" in svg
 
 
 def test_title_bands_and_size() -> None:
