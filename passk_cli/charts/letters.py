@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from passk_cli.text import cells_of
 
 # Widths of Liberation Sans (and Arial), in thousandths of the size of a text; of bold letters, the
@@ -25,6 +27,7 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
     >>> width_of("pass@1", 10) > width_of("iii", 10)
     True
     """
+    text = text.replace("\u00a0", " ")
     width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
     return size * width * (_BOLD if bold else 1.0)
 
@@ -53,6 +56,8 @@ def wrapped(
     ['a few', 'words']
     """
     lines = [""]
+    # A p-value stays on its line.
+    text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     for part in text.split(joint):
         longer = f"{lines[-1]}{joint}{part}" if lines[-1] else part
         if width_of(longer, size, bold) <= longest:

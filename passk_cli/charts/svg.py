@@ -479,9 +479,10 @@ class _RowDrawer(_Drawer):
             for row, own in lines.items()
         }
         indent = 8 * bool(heads)
-        self.left = indent + 7 + max(
-            (width_of(line, _SMALL) for own in self.names.values() for line in own), default=0
-        )  # fmt: skip
+        widths = [width_of(line, _SMALL) for own in self.names.values() for line in own]
+        # A heading ends before the axis, as the names do.
+        widths += [min(width_of(h, _SMALL, bold=True), longest) - indent for h in heads.values()]
+        self.left = indent + 7 + max(widths, default=0)
         double = any(len(own) > 1 for own in self.names.values())
         # The first row of each run under one heading.
         starts = [next(run) for _, run in groupby(heads, heads.__getitem__)]
@@ -535,10 +536,8 @@ class _ForestDrawer(_RowDrawer):
         )
         names = ""
         if first:
-            # No row stands beside a heading.
-            longest = self.left + self.width / 3
             names = self.labels() + "".join(
-                _words(7 - self.left, y + 3.2, cut(self.heads[row], 1.08 * _SMALL, longest),
+                _words(1 - self.left, y + 3.2, cut(self.heads[row], 1.08 * _SMALL, self.left - 6),
                        self.look.text, size=_SMALL, weight="bold")
                 for y, row in self.headings
             )  # fmt: skip
