@@ -204,6 +204,7 @@ ASKED = {
     " --baseline claude-fable-5 --min pass@1=0.3 --no-regression --max-drop pass@1=0.9",
     "watch": "sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks /dev/null",
+    "judge": "sample_data/evalplus.csv.gz --field truth=label",
     "bootstrap": "sample_data/tau_airline.csv -k 1 --resamples 200",
     "curve": "sample_data/tau_airline.csv",
     "cost": "sample_data/costs.csv --at 1",

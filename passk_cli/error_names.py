@@ -368,6 +368,17 @@ _FAMILIES = {
         "--cluster names a column that says which tasks belong together. Every task needs exactly"
         " one cluster.",
     ),
+    "no-labels": (
+        "a question of labels and data without enough of them",
+        "Labels say of some attempts whether they truly pass: a column or another outcome by --field"
+        " truth=COLUMN, or a file by --truth. Corrected numbers need some of attempts that the judge"
+        " passes and of such that it fails; some commands look at verdicts alone, and take none.",
+    ),
+    "unmatched-labels": (
+        "a label is of no attempt, or of several",
+        "A file of labels is joined by model, task and attempt. Number the attempts in both, or name"
+        " the columns alike.",
+    ),
     "no-temperature": (
         "a temperature is missing or no number",
         "The column of temperatures holds numbers from 0 up. Correct what is none, or leave its"

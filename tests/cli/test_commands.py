@@ -126,7 +126,7 @@ def _umask() -> int:
 
 def test_quiet_and_stderr(passk: Passk) -> None:
     both = ["estimate", CRUX, "--model", "gpt-4-0613", "-m", "pass@1,gain@2"]
-    both += ["--where", "task_id in ('sample_1', 'sample_2')"]
+    both += ["--where", "task_id in ('sample_1', 'sample_3')"]
     both += ["--short-tasks", "drop", "-v"]
     loud, quiet = passk(*both), passk(*both, "-q")
     assert "note[" in loud.err

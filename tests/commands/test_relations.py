@@ -31,8 +31,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "plan": {}, "describe": {}, "trend": {}, "convert": {}, "record": {},
     "watch": {"order": [f"t{t}" for t in range(10)], "attempts": 6, "minimum": "pass@1=0.2"},
 }  # fmt: skip
-# What has no data, or no numbers of it.
-OTHERS = ("formats",)
+# What has no data, or needs labels: see test_judge.py.
+OTHERS = ("formats", "judge")
 QUICK = ("estimate", "compare", "gate", "cost", "describe", "trend", "convert", "record")
 NUMBERS = (
     "estimate", "low", "high", "p", "n_min", "n_max", "tasks", "se", "width", "difference",

@@ -304,7 +304,7 @@ def test_scores_without_bounds_say_what_that_costs() -> None:
     sample = Sample(np.array([3.0, 8.0, 5.0]), low=-math.inf, high=math.inf)
     found = interval(sample, "guard")
     assert found.method == "bca"
-    assert "--bounds LOW,HIGH" in found.reason
+    assert "needs the lowest and highest possible score" in found.reason
     assert "covers 18 to 92 %" in found.reason
 
 

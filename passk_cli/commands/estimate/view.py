@@ -40,6 +40,11 @@ NOISY_ATTEMPTS = Message(
     " how many of each.")  # fmt: skip
 
 
+# From so many attempts on another one is little beside new tasks, and its variance takes as many
+# values to compute.
+_FEW_ATTEMPTS = 1_000
+
+
 @dataclass(frozen=True)
 class Estimates(Numbers):
     """Every metric of every model."""
@@ -138,7 +143,9 @@ def _attempts_first(fact: Fact) -> bool:
     values = fact.values
     if values is None or values.metric.kind.needs or not 1 < values.metric.k < values.n.min():
         return False
-    pilot, n = Piloted(values.metric, values.n, values.c), int(values.n.min())
+    if (n := int(values.n.min())) > _FEW_ATTEMPTS:
+        return False
+    pilot = Piloted(values.metric, values.n, values.c)
     return pilot.variance(n + 1) < pilot.variance(n) * n / (n + 1) * (1 - 1e-9)
 
 

@@ -141,7 +141,7 @@ class Judgement:
                        more={})  # fmt: skip
         why = f"cannot be checked: {reason}"
         finding = (*self.words, f" of {series_name(self.fact.series)} {why}")
-        deed = ("cannot be checked for ", *self.words)
+        deed = ("cannot be checked for ", *self.words, f" ({reason})")
         return replace(self, fact=fact).judged(ERROR, finding, why, deed=deed)
 
     def counting(self, on_undecided: str) -> Judgement:

@@ -251,6 +251,7 @@ class Corrections(Section[Correction]):
         Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
                meaning="Labels of a model in all for an interval of that width: at scattered"
                " attempts, or so many in each of some tasks."),
+        data_field("judged", "The same by the judge's verdicts, uncorrected."),
         data_field("labels_needed", "Labels of a model in all for --width."),
     )  # fmt: skip
 

@@ -71,7 +71,7 @@ def test_a_missing_score_that_fails_is_below_none() -> None:
 def test_a_missing_score_passes_no_threshold() -> None:
     rows = [{"task": t, "score": s} for t in "ab" for s in (1.0, None)]
     assert read(rows, missing="fail", threshold=(0.5, 0.9)).c.tolist() == [1, 1, 1, 1]
-    with pytest.raises(ParameterError, match="a failure scores 0, which passes threshold=0; "):
+    with pytest.raises(ParameterError, match="a failure scores 0, which passes at 0; "):
         read(rows, missing="fail", threshold=(0, 0.9))
 
 

@@ -80,7 +80,7 @@ def test_describe_says_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> No
     out = passk("describe", LOGS, "--outcome", "verify").out
     for line in (
         r"format +inspect \(a score of C or 1 passes; P and other numbers need --threshold\)",
-        r"--outcome +verify, graded\.quality, graded\.safe, partial",
+        r"several outcomes +verify, graded\.quality, graded\.safe, partial",
         r"no outcome +mockllm/alpha 9 of 44 \(5 unscored, 4 errors\)",
         r"no outcome +mockllm/beta 2 of 44 \(2 errors\)",
     ):
