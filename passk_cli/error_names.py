@@ -370,14 +370,15 @@ _FAMILIES = {
     ),
     "no-labels": (
         "a question of labels and data without enough of them",
-        "Labels say of some attempts whether they truly pass: a column or another outcome by --field"
-        " truth=COLUMN, or a file by --truth. Corrected numbers need some of attempts that the judge"
-        " passes and of such that it fails; some commands look at verdicts alone, and take none.",
+        "Labels say of some attempts whether they truly pass: a column or another outcome by"
+        " --field truth=COLUMN, or a file by --truth. Corrected numbers need some of attempts that"
+        " the judge passes and some of those that it fails; commands that look at verdicts alone"
+        " take none.",
     ),
     "unmatched-labels": (
         "a label is of no attempt, or of several",
-        "A file of labels is joined by model, task and attempt. Number the attempts in both, or name"
-        " the columns alike.",
+        "A file of labels is joined by model, task and attempt. Number the attempts in both, or"
+        " name the columns alike.",
     ),
     "no-temperature": (
         "a temperature is missing or no number",
