@@ -369,11 +369,15 @@ _FAMILIES = {
         " one cluster.",
     ),
     "no-labels": (
-        "a question of labels and data without enough of them",
+        "a question that labels do not answer, or that has none",
         "Labels say of some attempts whether they truly pass: a column or another outcome by"
-        " --field truth=COLUMN, or a file by --truth. Corrected numbers need some of attempts that"
-        " the judge passes and some of those that it fails; commands that look at verdicts alone"
-        " take none.",
+        " --field truth=COLUMN, or a file by --truth. `passk judge` and corrected numbers need"
+        " them; commands and metrics that look at verdicts alone take none.",
+    ),
+    "missing-labels": (
+        "too few attempts are labelled",
+        "Corrected numbers of a model need labels of its own attempts, some that the judge passes"
+        " and some that it fails. `passk judge --list FILE` writes attempts to label.",
     ),
     "unmatched-labels": (
         "a label is of no attempt, or of several",

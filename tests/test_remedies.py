@@ -365,7 +365,9 @@ ELSEWHERE: Mapping[str, str] = {
         "only the reader knows the value",
     ),
     "duplicate-files": "tests/files/counting/test_checks.py: two uploads of a run",
-    **dict.fromkeys(("no-labels", "unmatched-labels"), "tests/commands/test_judge.py"),
+    **dict.fromkeys(
+        ("missing-labels", "no-labels", "unmatched-labels"), "tests/commands/test_judge.py"
+    ),
     "nothing-to-compare": "tests/commands/test_gate.py: a gate of differences alone",
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",

@@ -338,7 +338,7 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
         others = Settle({"--truth-from": Blank("FILE")}, "has labels of other models")
         raise DataError(
             f"labels of {judged.name}", "there are none", "label attempts of each model",
-            name="no-labels", settles=[others],
+            name="missing-labels", settles=[others],
         )  # fmt: skip
     if not judged.there:
         return replace(judged, labels=labels)

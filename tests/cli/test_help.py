@@ -142,7 +142,9 @@ def test_examples_run_as_they_are(
     for line in examples:
         program, *words = shlex.split(line)
         done = passk(*words)
-        assert (program, words[0], done.code) == ("passk", name, 0), done.err
+        # Of a run that is watched the second example is not decided yet.
+        decided = name != "watch" or line == examples[0]
+        assert (program, words[0], done.code) == ("passk", name, 0 if decided else 5), done.err
         assert done.out or "-o" in words
 
 

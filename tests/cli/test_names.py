@@ -231,7 +231,7 @@ def assert_picture(text: str) -> None:
     """XML of shapes and texts: no script, no link, nothing of another place."""
     elements = list(ElementTree.fromstring(text).iter())
     kinds = {element.tag.rpartition("}")[2] for element in elements}
-    assert kinds <= {"svg", "g", "path", "circle", "text", "rect"}
+    assert kinds <= {"svg", "title", "desc", "g", "path", "circle", "text", "rect"}
     assert not any(name.startswith("on") for element in elements for name in element.attrib)
 
 

@@ -153,7 +153,7 @@ def test_nothing_labelled_is_refused(passk: Passk, write: Write) -> None:
     table = rows(share=0.0)
     path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
     done = passk("estimate", path, "--field", "truth=human")
-    assert done.error == "no-labels"
+    assert done.error == "missing-labels"
     assert "labels of a" in done.err
     # So is a model without any.
     some = [{**row, "human": row["passed"] if row["model"] == "a" else None} for row in table]

@@ -25,8 +25,10 @@ NEEDED = {
     "convert": ["-o", "table.csv"],
     "extrapolate": ["--fit", "beta", "--resamples", "100"],
     "gate": ["--min", "pass@1=0.1"],
+    "judge": ["--field", "truth=passed", "--outcome", "passed"],
     "record": ["--to", "history.parquet", "--at", "r1"],
     "report": ["-o", "page.html"],
+    "temperature": ["--temperature", "difficulty"],
     "watch": [
         *("--min", "pass@1=0.1", "--planned", "12", "--order", "completion", "--attempts"),
         *("4", "--looks", "/dev/null"),
@@ -103,7 +105,8 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
     monkeypatch.chdir(folder)
     words, (error, code), near = WRONG[field]
     files = [] if field == "rules" else ["results.jsonl"]
-    done = passk(name, *files, *([] if field == "rules" else NEEDED.get(name, [])), *words)
+    needed = [] if field in ("rules", "temperature") else NEEDED.get(name, [])
+    done = passk(name, *files, *needed, *words)
     assert (done.error, done.code) == (error, code), done.err
     assert f"did you mean {near}" in done.err
     assert len(done.err) < 200

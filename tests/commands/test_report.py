@@ -234,7 +234,7 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
     whole = findings.frame
     frame = whole[whole.benchmark != "average"].pivot(index="model", columns="benchmark")
     averages = whole[whole.benchmark == "average"].set_index("model")
-    assert ("share tasks" in macro.context) == shared
+    assert any("share tasks" in str(part) for part in macro.context) == shared
     for row in macro.tables[0].rows:
         model, cell = row[1:3]
         values, ses = frame["estimate"].loc[model], frame["se"].loc[model]

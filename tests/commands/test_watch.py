@@ -157,10 +157,10 @@ def test_what_would_break_the_level_is_refused(
     other = [*TASKS]
     random.Random(1).shuffle(other)
     for words, error, code, said in (
-        (["--planned", "50"], "other-plan", 2, "looks with planned 60, and now it is 50"),
-        (["--every", "5"], "other-plan", 2, "looks with every 3, and now it is 5"),
-        (["--level", "0.9"], "other-plan", 2, "looks with level 0.95, and now it is 0.9"),
-        (["--max-drop", "pass@1=0.1", "--baseline", one.path], "other-plan", 2, "looks with rules"),
+        (["--planned", "50"], "other-plan", 3, "looks with planned 60, and now it is 50"),
+        (["--every", "5"], "other-plan", 3, "looks with every 3, and now it is 5"),
+        (["--level", "0.9"], "other-plan", 3, "looks with level 0.95, and now it is 0.9"),
+        (["--max-drop", "pass@1=0.1", "--baseline", one.path], "other-plan", 3, "looks with rules"),
     ):
         done = one.watch(*words)
         assert (done.code, done.error) == (code, error), done.err
@@ -236,7 +236,7 @@ def test_a_baseline_is_compared_on_the_tasks_that_are_complete(
     few.write_text("".join(f"{line}\n" for line in paths["old"].read_text().splitlines()[1:]))
     words = ("watch", paths["new"], "--baseline", few, "--order", order, "--looks", tmp_path / "x")
     done = passk(*words, "--no-regression", "-k", 1)
-    assert (done.code, done.error) == (3, "nothing-to-compare")
+    assert (done.code, done.error) == (3, "other-plan")
 
 
 def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., WatchedRun]) -> None:
@@ -442,7 +442,7 @@ def test_looks_are_written_whole(tmp_path: Path) -> None:
     looks.looks.append(Look(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
     assert Looks.read(looks.path, {"planned": 5}).tasks == ("x",)
-    with pytest.raises(ParameterError, match="looks with planned 5, and now it is 6"):
+    with pytest.raises(DataError, match="looks with planned 5, and now it is 6"):
         Looks.read(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')
     with pytest.raises(DataError, match="no file of looks"):

@@ -103,7 +103,7 @@ class Looks:
     def read(cls, path: Path | None, about: Mapping[str, Any]) -> Looks:
         """The looks of a file, none where there is none yet.
 
-        Errors: DataError for a file of another kind; ParameterError for another plan.
+        Errors: DataError for a file of another kind, or of another plan.
         """
         text = "" if path is None or not path.exists() else path.read_text("utf-8", "replace")
         if not text:
@@ -124,9 +124,10 @@ class Looks:
         if differing:
             name = differing[0]
             was, is_ = (_shown(each.get(name)) for each in (before, now))
-            raise ParameterError(
-                f"{path}: it has looks with {name} {was}, and now it is {is_}; a plan that changes"
-                " after a look no longer keeps its level",
+            raise DataError(
+                str(path),
+                f"it has looks with {name} {was}, and now it is {is_}; a plan that changes after a"
+                " look no longer keeps its level",
                 name="other-plan",
             )
         return cls(about, tasks, kept, path)

@@ -23,12 +23,12 @@ Made = Mapping[str, Mapping[str, int]]
 def parse_order(value: Any) -> tuple[str, ...]:
     """Names of tasks, from a file with one on each line, or as a list; or "completion".
 
-    Errors: ParameterError for a file that is not there or names no task.
+    Errors: DataError for a file that is not there, ParameterError for one that names no task.
     """
     if value == [COMPLETION] and not os.path.isfile(COMPLETION):
         return (COMPLETION,)
     if len(value) == 1 and isinstance(value[0], str) and not os.path.isfile(value[0]):
-        raise ParameterError(Given("--order"), str(not_there(value[0])), name="no-such-file")
+        raise DataError(Given("--order"), str(not_there(value[0])), name="no-such-file")
     names = parse_tasks("--order", value) if len(value) == 1 else tuple(map(str, value))
     if len(set(names)) < len(names):
         raise ParameterError(Given("--order"), "a task is there twice")

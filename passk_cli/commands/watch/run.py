@@ -101,7 +101,7 @@ class WatchedRun:
                 name = sides.counts.tasks[next(code for code in own if code not in theirs)]
                 raise DataError(
                     name, "the baseline has no attempts at this task of the plan",
-                    name="nothing-to-compare",
+                    name="other-plan",
                     settles=[Settle({"--exclude-task": (name,)}, "leaves it out")],
                 )  # fmt: skip
         return GatePart(self.gate.chosen, self.gate.on_undecided, trial).judged(level)

@@ -104,7 +104,7 @@ def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more
     place = request.truth_from if isinstance(request.truth_from, str) else "labels"
     if not all(made for _, made in errors):
         absent = "passes" if errors[0][1] else "fails"
-        raise DataError(place, f"no labelled attempt {absent}", "label more", name="no-labels")
+        raise DataError(place, f"no labelled attempt {absent}", "label more", name="missing-labels")
     counts = read(data, replace(request, truth_from=None, fields=own), **more)
     said = OTHERS_LABELS(models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place)
     counts = replace(counts, facts=replace(counts.facts, errors=tuple(errors)))
@@ -152,7 +152,7 @@ WHERE times <> 1 AND NOT list_contains(?, model) ORDER BY times, place LIMIT 1""
     ).fetchall()
     if not query.con.execute("SELECT count(*) FROM labels_").fetchall()[0][0]:
         listed = Settle({"--list": Blank("FILE")}, "writes attempts to label", "judge")
-        raise DataError(place, "no label", name="no-labels", settles=[listed])
+        raise DataError(place, "no label", name="missing-labels", settles=[listed])
     for model, task, attempt, times, alike in found:
         first = f"first {model} at task {task}, attempt {attempt or 'without a number'}"
         if not times:

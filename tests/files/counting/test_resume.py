@@ -297,14 +297,14 @@ def test_what_cannot_be_resumed_is_refused(passk: Passk, tmp_path: Path, folder:
 
     done = passk("convert", folder, "-o", target, "--resume")
     assert (done.code, done.out, done.sentences) == (2, "", 1)
-    assert done.said.startswith("--resume keeps counts")
+    assert done.said.startswith("--resume: it is for counts")
     refused("--resume: it goes with a file; --output FILE names it", folder, "--counts")
     done = passk("convert", "-", "--counts", "-o", target, "--resume", stdin=LISTS.encode())
     assert (done.code, done.out, done.sentences) == (2, "", 1)
     assert done.said.startswith("--resume: <stdin> cannot be read again by a later run; write it")
     spark = passk("convert", folder, "--counts", "-o", target, "--engine", "spark", "--resume")
     assert (spark.code, spark.out, spark.sentences) == (2, "", 1)
-    assert spark.said.startswith("--resume: --engine spark keeps no counts")
+    assert spark.said.startswith("--resume: spark keeps no counts")
     place = tmp_path / "x.csv.resume"
     place.write_text("")
     refused(f"{place}: cannot be written (File exists)", folder, "--counts", "-o", target)
