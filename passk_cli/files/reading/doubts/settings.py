@@ -220,6 +220,9 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     if grounds.harness and not _named(grounds, name):
         return False
+    if ROLES["outcome"].ranks.get(leaf(name)) == 0:
+        # Where another outcome is read, this one is no setting.
+        return False
     kind = survey.kind(name)
     chosen = survey.columns.get(grounds.request.fields.get("attempt", ""))
     counts = kind.name == "number" and leaf(name) in ROLES["attempt"].ranks
