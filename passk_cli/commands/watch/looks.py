@@ -60,7 +60,7 @@ class WatchPlan:
     def sizes(self) -> list[int]:
         """The tasks that each look counts; the last are all.
 
-        >>> Plan(10, 1, 4, 0.95).sizes
+        >>> WatchPlan(10, 1, 4, 0.95).sizes
         [4, 8, 10]
         """
         return [*range(self.every, self.planned, self.every), self.planned]
