@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.roles import LABEL, OF_ATTEMPTS, ROLES, TRUTH
+from passk_cli.files.roles import EQUAL, LABEL, OF_ATTEMPTS, ROLES, TRUTH, parts
 from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
@@ -72,6 +72,8 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             raise ParameterError(
                 Given("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
+        if EQUAL in column and len(parts(column)) > 2:
+            raise ParameterError(Given("--field", text), "one column is compared with one other")
         if role in fields:
             raise ParameterError(
                 Given("--field", role), f"given twice ({fields[role]}, {column})",
@@ -401,6 +403,12 @@ class Request:
     def called(self, name: str) -> str:
         """The name that a model counts as."""
         return self.alias.get(name, name)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Role → the column that is named for it, whatever option names it."""
+        outcome = {} if self.outcome is None else {"outcome": self.outcome}
+        return {**self.fields, **outcome}
 
     @property
     def chosen_names(self) -> set[tuple[str, str]]:

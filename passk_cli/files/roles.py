@@ -281,6 +281,12 @@ def assign(
     for role, column in overrides.items():
         absent = (part for part, _ in addends(role, column, columns) if not find(part, columns))
         for name in (part for whole in absent for part in parts(whole) if not find(part, columns)):
+            if name == COLUMN:
+                raise NoResults(
+                    place, f"{COLUMN} names the columns of outcomes, and there are not several",
+                    name="no-such-column",
+                    settles=[Settle({"--field": {"outcome": Blank("A,B")}}, "names one a model")],
+                )  # fmt: skip
             remedy = meant(name, columns, _there_are(columns))
             raise NoResults(place, f"no column {name!r}", remedy, name="no-such-column")
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
@@ -305,6 +311,10 @@ def assign(
     if attempt_roles:
         _require(place, by_role, attempt_roles, shape, columns)
     of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
+    if by_role.get("model") == COLUMN and of_attempts:
+        role, column = of_attempts[0]
+        problem = f"{column!r} is one {role} beside outcomes of several models"
+        raise DataError(place, problem, "write a row per model and task", name="ambiguous-column")
     for role, column in of_attempts if lists else ():
         (part, _), *others = addends(role, column, columns)
         if role in (*UNITS, TRUTH) and (others or not is_listed(part, columns)):
@@ -408,6 +418,7 @@ def _require(
             continue
         if role != "attempt":
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
+            lists = [column for column in lists if column not in _made_of(columns)]
             entries = [Blank(f"{column}{EACH}.KEY") for column in lists[:1]]
             settles = [_named(role)]
             settles += [Settle({"--field": {role: e}}, "adds entries of a list") for e in entries]
@@ -528,7 +539,7 @@ def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[s
             elif role == "outcome":
                 made[column] = Joined(of, "an attempt", {"list"})
     outcome = fields.get("outcome", "")
-    if fields.get("model") == COLUMN and outcome in made:
+    if fields.get("model") == COLUMN and outcome in made and EQUAL not in outcome:
         of = made[outcome].parts
         kinds = {kind for part in of for kind in columns.get(part, {"text"})}
         made |= {outcome: Joined(of, "a model", kinds), COLUMN: Joined([], "a part", {"text"})}
@@ -744,9 +755,16 @@ def strength(role: str, path: str) -> float:
     return 1.2 if words(last) & kind else 0.0
 
 
+def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
+    """The columns among these that are made of others."""
+    several = {name for name in columns if {*parts(name)} <= columns.keys() - {name}}
+    return several | ({COLUMN} & columns.keys())
+
+
 def _there_are(columns: Mapping[str, set[str]]) -> str:
-    names = [shortened(name, 40) for name in list(columns)[:12]]
-    text = ", ".join(names) + (", …" if len(columns) > 12 else "")
+    own = [name for name in columns if name not in _made_of(columns)]
+    names = [shortened(name, 40) for name in own[:12]]
+    text = ", ".join(names) + (", …" if len(own) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
     hint = f"; write {nested[0]}.KEY for a field inside {nested[0]}" if nested else ""
     return f"the columns are {text}{hint}" if columns else "there are no columns"

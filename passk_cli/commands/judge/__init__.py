@@ -35,8 +35,9 @@ class JudgeOptions:
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",
         parse="passk_cli.files.export:parse_file", file="written",
         detail="Model, task and attempt, with an empty column truth. They are drawn at random among"
-        " attempts without a label, by --seed; each verdict has its share, and not less than ten."
-        " With truth filled in, --truth FILE reads it.")] = None
+        " attempts without a label, by --seed; each verdict, in tasks that mostly pass and in"
+        " others, has its share, and not less than ten, however few are asked for. With truth"
+        " filled in, --truth FILE reads it.")] = None
     number: Annotated[int | None, Option(
         "--number", "N", "How many attempts of each model to list.", low=1,
         detail="Default: as many as --width needs, or else 100.")] = None

@@ -134,7 +134,7 @@ class Looked(RuleTable):
     def answer(self) -> Iterator[Sentence]:
         """The verdict, and after how many tasks; or when the next look is made."""
         if not self.ended:
-            yield (self.on_the_way,)
+            yield ("NOT YET: " + "; ".join(self.state),)
             return
         after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
         if self.ended == GIVEN_UP:
@@ -143,41 +143,44 @@ class Looked(RuleTable):
         yield from ((f"{after}, ", *sentence) for sentence in super().answer())
 
     @property
-    def on_the_way(self) -> str:
-        """The answer while the run goes on."""
-        plan, findings = self.run.plan, "; ".join(self.findings)
+    def state(self) -> list[str]:
+        """How far the run is, what its looks show, and when the next one is made."""
+        plan = self.run.plan
         following = next(size for size in plan.sizes if size > self.tasks)
         name = "next look" if self.looks else "first look"
-        words = f"NOT YET: {self.course.done:,} of {plural(plan.planned, 'task')}"
-        return f"{words}; {findings}{'; ' * bool(findings)}{name} from {following:,} on"
+        return [
+            f"{self.course.done:,} of {plural(plan.planned, 'task')}",
+            *self.findings,
+            f"{name} from {following:,} on",
+        ]
 
     @property
     def findings(self) -> list[str]:
-        """What the looks show while the run goes on."""
+        """The sentences of the looks on what is still open; none before there is a chance."""
         if self.chance is None:
             return []
         return [f"{_percent(self.chance)} chance that the rest decides"]
 
     @property
     def live(self) -> str:
-        """What there is to see while it goes on, in one line."""
+        """The state and the numbers of the last look, in one line."""
         numbers = [
             f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
             for line in self.records
             if None not in ((number := line.fact.estimate).value, number.low, number.high)
         ]
-        first, *rest = self.on_the_way.removeprefix("NOT YET: ").split("; ")
+        first, *rest = self.state
         return " · ".join([first, *numbers[:2], *rest])
 
     def context(self) -> Iterator[str | Hint]:
         """The tasks that were counted, the levels, and whose order it is."""
         plan = self.run.plan
+        size = f"{plural(self.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
+        yield f"look {len(self.looks)} of {len(plan.sizes)}{f': {size}' * bool(self.looks)}"
         if self.looks:
-            yield f"{plural(self.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
             limit, all_looks = plan.limits[len(self.looks) - 1], f"{100 * plan.level:g} %"
             at = f"{_level(level_at(limit))} at this one" if math.isfinite(limit) else "too early"
             yield f"{at}, {all_looks} over all looks"
-        yield f"look {len(self.looks)} of {len(plan.sizes)}"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
         yield order.get(self.run.order.kind, "order of completion")
         if self.ended:
@@ -252,7 +255,7 @@ class Raced(Looked):
         left = sorted(self.run.going_on(self.looks))
         after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
         if not self.ended:
-            yield (self.on_the_way,)
+            yield ("NOT YET: " + "; ".join(self.state),)
         elif self.ended == PASS:
             yield (f"{after}, {left[0]} is best: {plural(len(self.run.models), 'model')} compared",)
         else:

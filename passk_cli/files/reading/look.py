@@ -333,7 +333,7 @@ def _layout(
     """The layout of a table, with those columns that only appear further down and in its path."""
     if source.frame is not None:
         layout = _frame(con, source)
-        return replace(layout, joined=joined(request.fields, layout.kinds))
+        return replace(layout, joined=joined(request.named, layout.kinds))
     key = "" if ledger is None else ledger.key(source, request.format, columns, whole)
     summary = None if ledger is None else ledger.summary(key)
     if summary is not None:
@@ -361,7 +361,7 @@ def _layout(
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds)
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
-    return replace(layout, joined=joined(request.fields, layout.kinds))
+    return replace(layout, joined=joined(request.named, layout.kinds))
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:

@@ -193,9 +193,7 @@ def _of_structure(
     structure: Structure, request: Request, wrong: Collection[str]
 ) -> Iterator[RankedReading]:
     own = structure.columns
-    asked = {**request.fields}
-    if request.outcome is not None:
-        asked["outcome"] = request.outcome
+    asked = request.named
     together = dict(_laid_out(own, asked.get("outcome", "")))
     agreeing = _agreements(own, asked.get("outcome", ""), summed=structure.named)
     structure = replace(structure, columns={**own, **together, **agreeing})
@@ -669,7 +667,7 @@ def proposed(
         small = sum(os.path.getsize(s.path) for s in sources if s.frame is None) <= _TRIED_BYTES
         whole = _completed(error.settles, request, read) if small else error.settles
         return error if whole == error.settles else error.but(type(error), settles=whole)
-    asked = {**request.fields, **({"outcome": request.outcome} if request.outcome else {})}
+    asked = request.named
     absent = {part: role for role, column in asked.items() for part in parts(column)
               if error.problem.startswith(f"no column {part!r}")}  # fmt: skip
     wrong = [*absent.values()]

@@ -447,7 +447,7 @@ class _Sheets:
             facts |= path_columns(source.name, request.template, request.by, there)
             page.constants = {name: {source.path: value} for name, value in facts.items()}
             page.types |= {name: {str} for name in facts}
-            made = joined(request.fields, page.kinds)
+            made = joined(request.named, page.kinds)
             kinds = page.kinds | {name: of.kinds for name, of in made.items()}
             shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
             if shape not in self._roles:
@@ -507,7 +507,7 @@ class _Sheets:
                 longest=sheet.longest,
                 form=sheet.format,
                 constants=sheet.constants,
-                joined=joined(self._request.fields, kinds),
+                joined=joined(self._request.named, kinds),
             )
             try:
                 roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)

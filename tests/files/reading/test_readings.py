@@ -1033,3 +1033,32 @@ def test_a_long_document_is_unpacked_once(write: Any, monkeypatch: pytest.Monkey
     assert "condition" in error.value.settles[0].options["by"]
     assert len(pages) == 2
     run_calls(error.value)
+
+
+@pytest.mark.parametrize("role", ["cost", "answer", "score", "truth"])
+def test_what_a_row_has_once_is_not_of_each_model(role: str) -> None:
+    """A cost beside a column for each model is nobody's in particular."""
+    rows = [{"task": t, "a": t > 3, "b": t > 5, "x": 1.0} for t in range(9)]
+    fields = {"outcome": "a,b", "model": "@column", role: "x"}
+    metric = {"cost": "cost", "answer": "maj@1", "score": "mean"}.get(role, "pass@1")
+    with pytest.raises(DataError, match=f"'x' is one {role} beside outcomes of several models"):
+        passk_cli.estimate(rows, metric, fields=fields)
+
+
+def test_models_in_columns_need_several_of_them(passk: Passk, write: Any) -> None:
+    path = write("m.csv", "task,a,b,gold\nx,u,v,u\ny,u,u,u\nz,v,v,u\n")
+    for outcome in ((), ("--field", "outcome=a==gold")):
+        done = passk("estimate", path, *outcome, "--field", "model=@column")
+        assert (done.code, done.error) == (2, "no-such-column")
+        assert "@column names the columns of outcomes, and there are not several" in done.err
+    done = passk("estimate", path, "--field", "outcome=a==gold,b==gold")
+    assert (done.code, "one column is compared with one other" in done.err) == (2, True)
+
+
+def test_the_option_of_outcomes_joins_columns_as_the_field_does(write: Any) -> None:
+    path = write("m.csv", spread("run1,run2", verdict))
+    assert rate(path, outcome="run1,run2") == rate(path, fields={"outcome": "run1,run2"})
+    with pytest.raises(DataError) as refused:
+        passk_cli.cost(path, fields={"outcome": "run1,run2"})
+    assert "run1,run2" not in str(refused.value)
+    assert [settle.options for settle in refused.value.settles] == [{"fields": {"cost": "COLUMN"}}]
