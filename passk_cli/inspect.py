@@ -35,7 +35,7 @@ _going_on: WeakValueDictionary[str, Stop] = WeakValueDictionary()
 
 
 def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
-    """What `Task(early_stopping=…)` takes: it skips the samples that are left once it is decided.
+    """The argument of `Task(early_stopping=…)`: it skips the samples left once it is decided.
 
     rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
     scorer : whose score counts, where there are several.
@@ -154,7 +154,7 @@ class Stop:
         self.reason = "" if found.report.waiting else self.answer
 
     async def complete_task(self) -> dict[str, Any]:
-        """What was looked at, for the log."""
+        """The looks, for the log."""
         _going_on.pop(self.number, None)
         told = {"answer": self.answer, "looked_at": self.looked, "planned": self.plan.planned}
         return told | ({} if self.shuffled else {"warning": "samples were not shuffled"})

@@ -348,7 +348,8 @@ def _require_passes(request: Request) -> None:
         role = next(iter(others), "score")
         what = "place in the order" if role in ("attempt", "line") else role
         problem = f"a missing attempt could pass or fail, but its {what} is unknown"
-        problem += "; use metrics of passes, as pass@k and pass^k"
+        # Labels correct metrics of passes; there the metric is not what is wrong.
+        problem += "; use metrics of passes, as pass@k and pass^k" * (not request.label_role)
     if problem:
         raise ParameterError(Given("--missing", BOUNDS), problem, name="no-bounds", settles=COUNTED)
 

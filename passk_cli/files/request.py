@@ -376,7 +376,7 @@ class Request:
 
     @property
     def label_role(self) -> str:
-        """What is to be known of attempts where a judge's verdicts are corrected; "" elsewhere."""
+        """The role of attempts that corrects a judge's verdicts; "" where nothing does."""
         if self.truth is not None:
             return LABEL
         return TRUTH if TRUTH in self.fields and self.truth_from is None else ""

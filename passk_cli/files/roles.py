@@ -511,7 +511,7 @@ def columns_of(fields: Mapping[str, str]) -> list[str]:
 
 
 class Joined(NamedTuple):
-    """What the values of a column are made of.
+    """The columns that the values of another one are made of.
 
     parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model",
         or "an answer", which is the same as the other or not.

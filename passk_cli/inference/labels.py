@@ -367,7 +367,7 @@ class Need(NamedTuple):
 
 
 def need(metric: Metric, labels: Labels) -> Need:
-    """What labels like these, and more of them, would give: scattered ones for k = 1, and for
+    """Precision that labels like these, and more of them, give: scattered ones for k = 1, and for
     other metrics k in each task, as in those tasks that have k."""
     per_task = labels.by_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = by_task(metric, labels) if per_task else scattered(metric, labels)

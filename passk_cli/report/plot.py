@@ -79,7 +79,7 @@ class Plot:
 
     @property
     def description(self) -> str:
-        """What it shows, for those who cannot see it: its axes, its models, what was counted."""
+        """The picture in words, for those who cannot see it: axes, models, and what was counted."""
         axes = " over ".join(filter(None, (self.y_title, self.x_title)))
         models = ", ".join(model for model in self._models if model)
         return "; ".join(filter(None, (axes, models, self.subtitle)))

@@ -112,7 +112,7 @@ class Judgement:
 
     @property
     def did(self) -> str:
-        """What a model that shuts the gate did, as text."""
+        """The deed of a model that shuts the gate, as text."""
         return f"left {self.rule} undecided" if self.verdict == UNDECIDED else _text(self.deed)
 
     @property

@@ -939,7 +939,7 @@ def _worst(lines: Sequence[Judgement]) -> list[Judgement]:
 
 
 def _said(group: Sequence[Judgement], lines: Sequence[Judgement], noun: str) -> str:
-    """What the models of one rule that fail did: "12 of 24 models lost more than 0.1 of pass@1".
+    """The deed of the models that fail one rule: "12 of 24 models lost more than 0.1 of pass@1".
 
     lines : every row.  noun : what a row is about.
     """

@@ -47,7 +47,7 @@ _LEAST = 10
 
 @dataclass(frozen=True)
 class Errors:
-    """What labels of one model say of the judge.
+    """The judge's errors about one model, by its labels.
 
     rates : of false passes, and of false failures.  alike : p that both are those of the other
         models of its group, adjusted for all of them; None for one model.
@@ -313,7 +313,7 @@ def to_label(
 
 
 def _columns(counts: Counts, chosen: Sequence[Unlabelled]) -> dict[str, Any]:
-    """What is written: who made which attempt, and an empty column."""
+    """The columns of the file: who made which attempt, and an empty one for the truth."""
     names = ("model", *counts.group_names)
     columns = {name: [row.series[at] for row in chosen] for at, name in enumerate(names)}
     columns |= {"task": [row.task for row in chosen]}

@@ -1,4 +1,4 @@
-"""What to run next: the same budget as new tasks, as more attempts, or as those of one model."""
+"""Designs to run next: the same budget as new tasks, as more attempts, or as those of one model."""
 
 from __future__ import annotations
 

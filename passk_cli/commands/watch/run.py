@@ -31,7 +31,7 @@ _USUAL = 0.95
 
 
 def line_of(line: Judgement) -> str:
-    """What a line is called in a file of looks."""
+    """The name of a line in a file of looks."""
     return f"{line.name}: {line.rule}"
 
 

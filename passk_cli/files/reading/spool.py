@@ -126,7 +126,7 @@ def recognised(
 
 
 def _key(source: Source, request: Request) -> object:
-    """What decides which records a file has, besides columns that stand beside them."""
+    """The facts that decide which records a file has, besides columns that stand beside them."""
     aligned = formats.generic.LINE in request.fields.values()
     return source.path, request.format, request.records, aligned, request.skip_bad
 
