@@ -13,7 +13,7 @@ from tests.conftest import Done, Passk
 
 def commands(stderr: str) -> list[list[str]]:
     """The words of each command that stderr proposes, without `passk` and what shows columns."""
-    lines = re.findall(r"(?m)^  passk (?!.*# shows all columns$)(.*)$", stderr)
+    lines = re.findall(r"(?m)^  (?:\| )?passk (?!.*# shows all columns$)(.*)$", stderr)
     # As a shell reads the line, with what it does behind a #.
     return [shlex.split(line, comments=True) for line in lines]
 

@@ -11,6 +11,8 @@ import json
 import os
 import re
 import shlex
+import subprocess
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -341,6 +343,28 @@ def test_every_remedy_is_accepted_as_it_is_printed(
             "".join(f"{line} -> {kept[line]}\n" for line in (*QUICK, *SLOW) if line in kept)
         )
     assert kept.get(line) == now
+
+
+def test_a_remedy_of_piped_data_stands_behind_what_was_piped(passk: Passk, folder: Path) -> None:
+    """As it is printed, behind `cat FILE`; a shell runs the first."""
+    for words, name in ((["estimate", "new=-", "-k1"], "repeated"), (["estimate", "-"], "prompts")):
+        path = folder / f"{name}.jsonl"
+        text = path.read_bytes()
+        printed = re.findall(r"(?m)^  (.*)$", passk(*words, stdin=text).err)
+        assert printed
+        for line in printed:
+            assert line.startswith("| passk ")
+            done = passk(*shlex.split(line, comments=True)[2:], stdin=text)
+            assert done.code == 0, f"{line}: {done.err}"
+    script = f'passk() {{ "{sys.executable}" -m passk_cli "$@"; }}; cat "{path}" {printed[0]}'
+    subprocess.run(["bash", "-c", f"set -o pipefail; {script}"], check=True, capture_output=True)
+    # So those of messages; a file that is written is none that is read.
+    copies = (folder / "copy.jsonl").read_bytes()
+    said = json.loads(passk("estimate", "-", "-f", "json", stdin=copies).out)["messages"]
+    remedies = [line for message in said for line in message["remedies"]]
+    assert remedies
+    assert all(line.startswith("| passk estimate - ") for line in remedies)
+    assert re.search(r"(?m)^  passk estimate", passk("estimate", path, "-o", "-").err)
 
 
 def _with_remedies() -> Iterator[str]:

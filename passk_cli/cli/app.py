@@ -278,5 +278,5 @@ def _without_files(path: str, options: list[str]) -> ParameterError:
         piped = False
     remedy = "name result files or a folder, or - for standard input"
     if piped:
-        remedy = f"to read standard input: {path} {shlex.join(['-', *options])}"
+        remedy = f"to read the pipe: | {path} {shlex.join(['-', *options])}"
     return ParameterError(f"no files are given; {remedy}", name="no-files")

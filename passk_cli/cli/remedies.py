@@ -46,11 +46,25 @@ def possible(settles: Sequence[Settle], words: Sequence[str]) -> tuple[Settle, .
 
 
 def commands(settles: Sequence[Settle], words: Sequence[str]) -> tuple[str, ...]:
-    """Whole commands, one for each remedy that leaves nothing to the reader."""
+    """Whole commands, one for each remedy that leaves nothing to the reader.
+
+    Of data that came through a pipe each begins with its |, to stand behind the command whose
+    output it reads: alone it would wait for an input that never comes.
+    """
+    start = "| passk" if _piped(words) else "passk"
     return tuple(
-        " ".join(["passk", *map(_quoted, map(without_secrets, completed(words, settle)))])
+        " ".join([start, *map(_quoted, map(without_secrets, completed(words, settle)))])
         for settle in settles
         if settle.complete
+    )
+
+
+def _piped(words: Sequence[str]) -> bool:
+    """Whether a command line reads standard input: -, label=- or --baseline -."""
+    return any(
+        parts[-1].rpartition("=")[2] == "-"
+        for given, _, parts in _parsed(words[1:], _flags(words[0]))
+        if given is None or given.option.file == "read"
     )
 
 

@@ -167,7 +167,7 @@ def test_a_pipe_is_read_where_it_is_named(folder: Path) -> None:
     text = (folder / "results.jsonl").read_text()
     refused = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
-    asked = "error[no-files]: no files are given; to read standard input: passk estimate - -m"
+    asked = "error[no-files]: no files are given; to read the pipe: | passk estimate - -m"
     assert refused.stderr.startswith(asked)
     words = refused.stderr.strip().rpartition("passk ")[2].split()
     command = [sys.executable, "-m", "passk_cli", *words]
