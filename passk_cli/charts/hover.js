@@ -1,4 +1,12 @@
 "use strict";
+// Where the reader has other fonts, a drawing is as wide as their letters make it.
+for (const drawing of document.querySelectorAll(".legend svg, .panels svg")) {
+  const box = drawing.getBBox(), view = drawing.viewBox.baseVal, width = view.width;
+  const end = Math.max(width, box.x + box.width);
+  view.x = Math.min(0, box.x);
+  view.width = end - view.x;
+  drawing.width.baseVal.value *= view.width / width;
+}
 const tip = document.getElementById("tip");
 const show = (event) => {
   const mark = event.target.closest ? event.target.closest("svg [data-say]") : null;

@@ -50,7 +50,7 @@ def html(report: Report, style: Style) -> str:
     text: str = _template().render(
         policy=_POLICY,
         title=printable(page.title),
-        finding="" if page.date else answer(report, style),
+        finding=answer(report, style),
         date=page.date,
         sections=sections(page.sections, style),
         absent=[printable(text) for text in page.absent],

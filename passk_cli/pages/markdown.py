@@ -25,7 +25,7 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
         raise ValueError("this report has no page")
     style = style.typeset
     files: dict[str, bytes] = {}
-    blocks = [f"# {escaped(page.title)}", page.date or escaped(answer(report, style))]
+    blocks = [f"# {escaped(page.title)}", page.date, escaped(answer(report, style))]
     for section in sections(page.sections, style):
         if section.title:
             blocks += [f"# {escaped(section.title)}", escaped(section.finding)]

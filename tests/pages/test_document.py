@@ -277,6 +277,12 @@ def test_contrast_of_all_that_is_read(theme: str) -> None:
 PROBE = """<script>
 window.onerror = (text) => { document.body.dataset.error = text; };
 addEventListener("load", () => {
+  document.body.dataset.beyond = document.body.scrollWidth - document.body.clientWidth;
+  const texts = [...document.querySelectorAll(".panels text, .legend text")];
+  document.body.dataset.cut = texts.filter((text) => {
+    const [own, all] = [text, text.closest("svg")].map((each) => each.getBoundingClientRect());
+    return own.left < all.left - 1 || own.right > all.right + 1;
+  }).length;
   const board = document.querySelector(".board table");
   const [head] = board.querySelectorAll("th.number button");
   const keys = () => [...board.tBodies[0].rows].map(
@@ -307,14 +313,17 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     if browser is None:
         pytest.skip("no Chromium here")
     page = tmp_path / "page.html"
-    page.write_text(text.replace("</head>", PROBE, 1))
+    # Letters of another font, wider than those that charts are made for.
+    page.write_text(text.replace("</head>", PROBE, 1).replace('"Liberation Sans"', '"DejaVu Sans"'))
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
+         "--window-size=768,900",
          f"--user-data-dir={tmp_path / 'profile'}"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
     assert "data-error" not in body
+    assert (body["data-beyond"], body["data-cut"]) == ("0", "0")
     assert body["data-down"] == body["data-up"] == "true"
     assert body["data-rows"] == "1 of 8 tasks"
     assert "of 3" in (body["data-attempts"] or "")

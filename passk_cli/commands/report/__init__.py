@@ -33,7 +33,7 @@ class ReportOptions:
     headline: Annotated[str, Option(
         "--title", "TEXT", "Title of the page, e.g. the benchmark's name.")] = "Evaluation report"
     board: Annotated[bool, Option(
-        "--board", help="Only the leaderboard: title, date, method, numbers to download.")] = False
+        "--board", help="Only the leaderboard: finding, date, numbers to download.")] = False
     link: Annotated[str, Option(
         "--link", "URL", "Address of transcripts, with {model} and {task}.",
         detail="Each task of an .html page leads to it. {attempt} is the number of an attempt"
