@@ -1,21 +1,29 @@
-"""Coverage and width of numbers that labels correct, and the size of their differences."""
+"""Coverage and width of numbers that labels correct, and the size of their differences.
+
+Run: python benchmarks/judge.py coverage 200 | sizes 500 | pair 250 RUN/eval_results.json …
+Writes its tables into benchmarks/judge.md.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import table
+from measure import keep, table
 
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.intervals import METHODS, Sample
-from passk_cli.inference.labels import Corrected, Labels
+from passk_cli.inference.intervals import Sample, intervals
+from passk_cli.inference.labels import FEWEST_OFF, FEWEST_PAIRS, RAREST, Labels
 from passk_cli.metrics.registry import Metric, parse
+
+# So many of the lowest situations are run again, so often.
+LOWEST, AGAIN = 60, 2000
 
 
 @dataclass(frozen=True)
@@ -28,54 +36,159 @@ class Judge:
     alike: float = 0.0
 
     def verdicts(self, rng: np.random.Generator, truth: Any) -> Any:
-        """Of attempts, (tasks × n) of 0 and 1."""
+        """Of attempts, (runs × tasks × n)."""
         rates = []
         for rate in (self.false_pass, self.false_fail):
             if 0 < rate < 1 and self.alike:
                 size = 1 / self.alike - 1
-                rates.append(rng.beta(rate * size, (1 - rate) * size, (len(truth), 1)))
+                rates.append(rng.beta(rate * size, (1 - rate) * size, (*truth.shape[:2], 1)))
             else:
-                rates.append(np.full((len(truth), 1), rate))
-        wrong = rng.random(truth.shape) < np.where(truth == 1, rates[1], rates[0])
-        return np.where(wrong, 1 - truth, truth)
+                rates.append(rate)
+        return truth ^ (rng.random(truth.shape) < np.where(truth, rates[1], rates[0]))
 
 
 @dataclass(frozen=True)
-class Data:
-    """A draw: verdict and truth of each attempt, (tasks × most attempts); n of each task."""
+class Draws:
+    """Many draws of one situation: n of each task, (runs × tasks); verdict, truth and whether there
+    is a label, of each attempt, (runs × tasks × most attempts), false beyond n."""
 
+    n: Any
     verdict: Any
     truth: Any
-    n: Any
+    seen: Any
+    k: int
 
-    def labelled(self, rng: np.random.Generator, labels: int, k: int) -> Labels:
+    @classmethod
+    def labelled(
+        cls, rng: np.random.Generator, verdict: Any, truth: Any, n: Any, labels: int, k: int
+    ) -> Draws:
         """Labels at so many attempts at random, or k in each of labels / k tasks where k is above
-        0."""
-        there = np.arange(self.verdict.shape[1]) < self.n[:, None]
+        0: tasks, and attempts, are in an order that knows nothing of them."""
+        there = np.arange(verdict.shape[2]) < n[:, :, None]
         if k:
-            size = min(k, int(self.n.max()))
-            order = rng.random(there.shape)
-            order[~there] = 2.0
-            first = np.argsort(np.argsort(order, axis=1), axis=1) < size
-            tasks = rng.permutation(len(self.n))[: max(labels // size, 2)]
-            seen = first & there & np.isin(np.arange(len(self.n)), tasks)[:, None]
+            seen = there & (np.arange(verdict.shape[2]) < k)
+            seen[:, max(labels // k, 2) :] = False
         else:
-            seen = np.zeros(there.shape, dtype=bool)
-            places = np.flatnonzero(there)
-            seen.ravel()[rng.choice(places, min(labels, len(places)), replace=False)] = True
-        table = np.zeros((len(self.n), 2, 2), dtype=np.int64)
-        for v in (0, 1):
-            for y in (0, 1):
-                at = seen & (self.verdict == v) & (self.truth == y)
-                table[:, v, y] = at.sum(axis=1)
-        return Labels(self.n, (self.verdict * there).sum(axis=1).astype(np.int64), table)
+            order = np.where(there, rng.random(there.shape), 2.0).reshape(len(n), -1)
+            most = np.sort(order, axis=1)[:, min(labels, order.shape[1]) - 1]
+            seen = (order <= most[:, None]).reshape(there.shape) & there
+        return cls(n, verdict & there, truth & there, seen, k)
+
+    def counts(self) -> tuple[Any, Any, Any]:
+        """Passing verdicts, and labelled attempts by verdict and truth."""
+        by_verdict = [self.seen & (self.verdict == bool(v)) for v in (0, 1)]
+        table = [[(each & (self.truth == bool(y))).sum(2) for y in (0, 1)] for each in by_verdict]
+        return self.verdict.sum(2), np.moveaxis(np.array(table), (0, 1), (2, 3)), self.seen.sum(2)
+
+    def samples(self, metric: Metric) -> list[Sample | None]:
+        """The corrected values of each run, as `Labels` corrects them one by one, which some of
+        them are compared with; None where passk refuses."""
+        c, table, made = self.counts()
+        g = values(metric, self.n, c)
+        if np.array_equal(made, self.n):
+            return [Sample(each) for each in values(metric, self.n, table[..., 1].sum(2))]
+        found = self._by_task(metric, g, table) if self.k else self._scattered(metric, c, table)
+        for run in (0, len(g) - 1):
+            known = Labels(self.n[run], c[run], table[run])
+            got, same = found[run], None if known.refusal(metric) else known.corrected(metric)
+            assert (got is None) == (same is None), (metric, run)
+            if got is not None and same is not None:
+                np.testing.assert_allclose(got.values, same.values, atol=1e-12)
+                np.testing.assert_allclose(got.hidden, same.hidden, atol=1e-12)
+                assert (got.degrees, got.few is None) == (same.degrees, same.few is None)
+        return found
+
+    def _by_task(self, metric: Metric, g: Any, table: Any) -> list[Sample | None]:
+        m, tasks = int((table[0].sum((1, 2)) > 0).sum()), g.shape[1]
+        made, true = table[:, :m].sum((2, 3)), table[:, :m, :, 1].sum(2)
+        u, own = values(metric, made, true), g[:, :m]
+        away = own - own.mean(1, keepdims=True)
+        spread = (away**2).sum(1)
+        slope = (away * (u - u.mean(1, keepdims=True))).sum(1) / np.where(spread > 0, spread, 1)
+        slope = np.where(spread > 0, slope, 0).clip(0, 1)[:, None]
+        left = u - slope * own
+        mean = left.mean(1, keepdims=True)
+        found = slope * g + mean
+        found[:, :m] += (left - mean) * tasks / np.sqrt(m * max(m - 2, 1))
+        off = np.min([np.abs(u - own).sum(1), u.sum(1), (1 - u).sum(1)], axis=0)
+        hidden = unseen(off, m) * (1 / m - slope[:, 0] ** 2 / tasks)
+        rare = np.minimum((u > 1e-12).sum(1), (u < 1 - 1e-12).sum(1)) < FEWEST_OFF
+        return [
+            Sample(each, hidden=more, degrees=m - 1, few=labelled if few else None)
+            for each, more, labelled, few in zip(found, hidden, u, rare, strict=True)
+        ]
+
+    def _scattered(self, metric: Metric, c: Any, table: Any) -> list[Sample | None]:
+        rest, n, k = metric.family == "pass@", self.n, metric.k
+        size = np.stack([n - c, c], axis=2)
+        code = 2 * (2 * c > n)[:, :, None] + np.arange(2)
+        made, true = table.sum(3), table[..., 1]
+        runs = np.arange(len(n))[:, None, None]
+        total, labels, passing = (
+            np.array([np.where(code == s, each, 0).sum((1, 2)) for s in range(4)]).T
+            for each in (size, made, true)
+        )
+        mu = np.where(labels > 0, passing / np.maximum(labels, 1), 0.5)
+        part = np.where(total > 0, labels / np.maximum(total, 1), 1.0)
+        mean, share = mu[runs, code], part[runs, code]
+        divided = np.maximum(share, 1e-300)
+        shown = np.stack([mean, mean - mean / divided, mean + (1 - mean) / divided], axis=3)
+        often = np.concatenate([(size - made)[..., None], table], axis=3)
+        shown = np.where(often > 0, 1 - shown if rest else shown, 0.0)
+        first, second = (often * shown).sum((2, 3)), (often * shown**2).sum((2, 3))
+        slope = np.broadcast_to(1 / n[:, :, None], mean.shape)
+        found = first / n
+        if k == 2:
+            pairs = n * (n - 1)
+            found, level = (first**2 - second) / pairs, 1 - mean if rest else mean
+            slope = 2 * ((size * level).sum(2, keepdims=True) - level) / pairs[:, :, None]
+        hidden = np.zeros(len(n))
+        for s in range(4):
+            weight = (np.where(code == s, size * slope, 0)).sum((1, 2)) / n.shape[1]
+            some = np.maximum(labels[:, s], 1)
+            more = np.where(labels[:, s] > 0, unseen(passing[:, s], some) / some, 0.25)
+            hidden += np.where(total[:, s] > 0, (1 - part[:, s]) * weight**2 * more, 0)
+        found = 1 - found if rest else found
+        of_task = made.sum(2)
+        both = (of_task * (of_task - 1) // 2).sum(1)
+        rare = 1 - found.mean(1) if rest else found.mean(1)
+        refused = (k == 2) & ((both < FEWEST_PAIRS) | (rare < RAREST))
+        every = []
+        for run, each in enumerate(found):
+            full = of_task[run] >= k
+            u = values(metric, of_task[run][full], true[run].sum(1)[full])
+            few = u if u.size and u.min() == u.max() and u.min() in (0, 1) else None
+            sample = Sample(each, hidden=hidden[run], degrees=(of_task[run] > 0).sum() - 1, few=few)
+            every.append(None if refused[run] else sample)
+        return every
 
 
-def draw(rng: np.random.Generator, rates: tuple[float, float], judge: Judge, n: Any) -> Data:
-    """Tasks of Beta rates with n attempts each."""
-    rate = rng.beta(*rates, len(n)) if all(rates) else np.full(len(n), float(rates[0] > 0))
-    truth = (rng.random((len(n), n.max())) < rate[:, None]).astype(int)
-    return Data(judge.verdicts(rng, truth), truth, n)
+def values(metric: Metric, n: Any, c: Any) -> Any:
+    """The metric of counts, looked up."""
+    most = int(n.max()) + 1
+    every = np.full((most, most), np.nan)
+    for size in range(metric.k, most):
+        every[size, : size + 1] = metric.values(np.full(size + 1, size), np.arange(size + 1))
+    return every[n, c]
+
+
+def unseen(errors: Any, labels: Any) -> Any:
+    """The variance of an error that labels may hide."""
+    rate, more = errors / labels, (errors + 0.5) / (labels + 1)
+    return np.maximum(more * (1 - more) - rate * (1 - rate), 0)
+
+
+def draw(
+    rng: np.random.Generator, rate: Any, judge: Judge, n: Any, labels: int, k: int
+) -> Draws:  # fmt: skip
+    """Attempts of tasks with these rates, (runs × tasks)."""
+    truth = rng.random((*n.shape, n.max())) < rate[:, :, None]
+    return Draws.labelled(rng, judge.verdicts(rng, truth), truth, n, labels, k)
+
+
+def rates_of(rng: np.random.Generator, rates: tuple[float, float], size: tuple[int, int]) -> Any:
+    """Of tasks, by a Beta law, or 0 or 1."""
+    return rng.beta(*rates, size) if all(rates) else np.full(size, float(rates[0] > 0))
 
 
 def target(metric: Metric, rates: tuple[float, float]) -> float:
@@ -88,18 +201,29 @@ def target(metric: Metric, rates: tuple[float, float]) -> float:
     return power if metric.family == "pass^" else 1 - power
 
 
-def limits(each: Corrected) -> tuple[float, float]:
-    """Of the mean."""
-    sample = Sample(
-        each.values, hidden=each.hidden, degrees=each.degrees, open_ends=each.open_ends
+def shares(
+    samples: Sequence[Sample | None], judged: Any, value: float
+) -> tuple[float, float, float, float] | None:
+    """How many intervals hold the value, their mean width, how many of the judge's hold it, and how
+    many passk refuses; None where that is most."""
+    found = [each for each in samples if each is not None]
+    if len(found) < len(samples) / 2:
+        return None
+    ends = intervals(found)
+    low, high = np.array([(each.low, each.high) for each in ends], dtype=float).T
+    g = judged[[each is not None for each in samples]]
+    naive = np.abs(g.mean(1) - value) <= 1.96 * g.std(1, ddof=1) / g.shape[1] ** 0.5
+    inside = (low - 1e-12 <= value) & (value <= high + 1e-12)
+    return (
+        float(inside.mean()), float((high - low).mean()), float(naive.mean()),
+        1 - len(found) / len(samples),
     )  # fmt: skip
-    ends: tuple[float, float] = METHODS["logit-t"].limits(sample, 0.025)
-    return ends
 
 
-def attempts(rng: np.random.Generator, tasks: int, n: int) -> Any:
+def attempts(rng: np.random.Generator, runs: int, tasks: int, n: int) -> Any:
     """n of each task; of −n between 2 and n, unequally."""
-    return np.full(tasks, n) if n > 0 else rng.integers(2, -n + 1, tasks)
+    size = (runs, tasks)
+    return np.full(size, n) if n > 0 else rng.integers(2, -n + 1, size)
 
 
 @dataclass(frozen=True)
@@ -133,13 +257,16 @@ JUDGES = {
     "hardly errs": Judge(0.01, 0.01),
 }  # fmt: skip
 RATES = {"Beta(1, 1)": (1, 1), "Beta(4, .7)": (4, 0.7), "Beta(.5, 3)": (0.5, 3),
-         "Beta(.3, .2)": (0.3, 0.2), "all pass": (1, 0), "all fail": (0, 1)}  # fmt: skip
+         "Beta(.3, .2)": (0.3, 0.2), "Beta(.05, 1)": (0.05, 1), "Beta(1, .03)": (1, 0.03),
+         "all pass": (1, 0), "all fail": (0, 1)}  # fmt: skip
 CELLS = [
     Cell(50, 1, 50, 0), Cell(164, 1, 100, 0), Cell(50, 5, 50, 0), Cell(50, 5, 120, 0),
     Cell(164, 10, 100, 0), Cell(164, 10, 200, 0), Cell(200, -6, 150, 0), Cell(500, 4, 200, 0),
     Cell(500, 4, 400, 0), Cell(50, 10, 30, 0), Cell(40, 3, 30, 0), Cell(50, 5, 75, 5),
     Cell(50, 2, 30, 2), Cell(50, 3, 60, 3), Cell(164, 10, 100, 5), Cell(164, 10, 400, 10),
-    Cell(200, -6, 100, 2), Cell(500, 8, 400, 8), Cell(20, 4, 60, 4), Cell(3, 50, 100, 0),
+    Cell(200, -6, 100, 2), Cell(500, 8, 400, 8), Cell(20, 4, 60, 4),
+    Cell(100, 1, 50, 0), Cell(500, 1, 400, 0), Cell(100, 10, 400, 0), Cell(100, 4, 60, 4),
+    Cell(200, 3, 150, 3), Cell(500, 10, 200, 10), Cell(100, 2, 50, 2), Cell(50, 10, 250, 5),
 ]  # fmt: skip
 
 
@@ -147,102 +274,88 @@ def covers(
     rates: tuple[float, float], judge: Judge, cell: Cell, runs: int, seed: int = 0
 ) -> Iterator[tuple[str, float, float, float, float]]:
     """Metric, coverage, width, the judge's own coverage, and the share of runs that are refused."""
-    rng, metrics = np.random.default_rng(seed), cell.metrics
-    got = np.full((4, runs, len(metrics)), np.nan)
-    for run in range(runs):
-        data = draw(rng, rates, judge, attempts(rng, cell.tasks, cell.n))
-        known = data.labelled(rng, cell.labels, cell.k)
-        for at, metric in enumerate(metrics):
-            value = target(metric, rates)
-            those = known.on(np.flatnonzero(known.n >= metric.k))
-            refused = bool(those.refusal(metric))
-            got[3, run, at] = refused
-            if refused:
-                continue
-            low, high = limits(those.corrected(metric))
-            judged = metric.values(those.n, those.c)
-            reach = 1.96 * judged.std(ddof=1) / len(judged) ** 0.5
-            got[:3, run, at] = (
-                low - 1e-12 <= value <= high + 1e-12,
-                high - low,
-                (abs(judged.mean() - value) <= reach),
-            )
-    for at, metric in enumerate(metrics):
-        refused = got[3, :, at].mean()
-        if refused < 0.5:
-            inside, width, naive = (float(np.nanmean(each[:, at])) for each in got[:3])
-            yield metric.name, inside, width, naive, refused
+    rng = np.random.default_rng(seed)
+    size = attempts(rng, runs, cell.tasks, cell.n)
+    rate = rates_of(rng, rates, size.shape)
+    drawn = draw(rng, rate, judge, size, cell.labels, cell.k)
+    for metric in cell.metrics:
+        judged = values(metric, size, drawn.verdict.sum(2))
+        found = shares(drawn.samples(metric), judged, target(metric, rates))
+        if found is not None:
+            yield metric.name, *found
 
 
 def rejects(
-    rates: tuple[float, float], judges: tuple[Judge, Judge], cell: Cell, metric: Metric,
-    runs: int, seed: int = 0,
-) -> tuple[float, float]:  # fmt: skip
-    """Share of runs in which two models with the same rates differ: corrected, and judged."""
+    rates: tuple[float, float], judges: tuple[Judge, Judge], cell: Cell, runs: int, seed: int = 0
+) -> Iterator[tuple[str, float, float]]:
+    """Metric, and the share of runs in which two models with the same rates differ: corrected, and
+    judged."""
     rng = np.random.default_rng(seed)
-    found = np.zeros((runs, 2))
-    for run in range(runs):
-        size = attempts(rng, cell.tasks, cell.n)
-        rate = rng.beta(*rates, cell.tasks)[:, None]
-        sides, plain = [], []
-        for judge in judges:
-            truth = (rng.random((cell.tasks, size.max())) < rate).astype(int)
-            data = Data(judge.verdicts(rng, truth), truth, size)
-            known = data.labelled(rng, cell.labels, cell.k)
-            sides.append(known.corrected(metric))
-            plain.append(metric.values(known.n, known.c))
+    size = attempts(rng, runs, cell.tasks, cell.n)
+    rate = rates_of(rng, rates, size.shape)
+    sides = [draw(rng, rate, judge, size, cell.labels, cell.k) for judge in judges]
+    for metric in cell.metrics:
+        both = [
+            (one, other)
+            for one, other in zip(*(side.samples(metric) for side in sides), strict=True)
+            if one is not None and other is not None
+        ]
+        if len(both) < runs / 2:
+            continue
         law = difference_law(
-            sides[0].values - sides[1].values, 1.0, hidden=sum(each.hidden for each in sides),
-            degrees=min(each.degrees for each in sides),
+            np.array([one.values - other.values for one, other in both]), 1.0,
+            hidden=[one.hidden + other.hidden for one, other in both],
+            degrees=min(each.degrees or cell.tasks - 1 for pair in both for each in pair),
         )  # fmt: skip
-        found[run] = law.p()[0] <= 0.05, difference_law(plain[0] - plain[1], 1.0).p()[0] <= 0.05
-    corrected, judged = found.mean(axis=0).tolist()
-    return corrected, judged
+        plain = [values(metric, size, side.verdict.sum(2)) for side in sides]
+        judged = difference_law(plain[0] - plain[1], 1.0).p() <= 0.05
+        yield metric.name, float((law.p() <= 0.05).mean()), float(judged.mean())
 
 
-def of_coverage(runs: int) -> str:
-    """The situations with the lowest coverage, and all of them by design."""
+def of_coverage(runs: int) -> dict[str, str]:
+    """All situations by design, and those with the lowest coverage, run again."""
     rows: list[tuple[Any, ...]] = []
     for place, cell in enumerate(CELLS):
         for judge, errors in JUDGES.items():
             for name, rates in RATES.items():
-                for metric, inside, width, naive, refused in covers(
-                    rates, errors, cell, runs, seed=place
-                ):
-                    rows.append((inside, cell, judge, name, metric, width, naive, refused))
+                for metric, *found in covers(rates, errors, cell, runs, seed=place):
+                    rows.append((*found, cell, judge, name, metric))
+        print(cell.words, len(rows), f"{time.process_time():.0f} s", flush=True)
     rows.sort(key=lambda row: row[0])
-    again = []
-    for inside, cell, judge, name, metric, *_ in rows[:40]:
-        # By chance some of many are low: the lowest are run once more, ten times as long.
-        drawn = covers(RATES[name], JUDGES[judge], cell, 10 * runs, seed=1000)
-        ((more, width, naive, refused),) = [rest for named, *rest in drawn if named == metric]
-        again.append((more, inside, cell.words, judge, name, metric, width, naive, refused))
-    low = [
-        (*words, f"{more:.3f}", f"{inside:.3f}", f"{width:.2f}", f"{naive:.2f}",
-         f"{100 * refused:.0f}")
-        for more, inside, *words, width, naive, refused in sorted(again, key=lambda row: row[0])
-    ][:12]  # fmt: skip
+    drawn, again = dict[tuple[Any, ...], Any](), []
+    for inside, *_, cell, judge, name, metric in rows[:LOWEST]:
+        # By chance some of many are low.
+        if (cell, judge, name) not in drawn:
+            found = covers(RATES[name], JUDGES[judge], cell, AGAIN, seed=1000)
+            drawn[cell, judge, name] = {named: rest for named, *rest in found}
+        more, width, naive, refused = drawn[cell, judge, name][metric]
+        again.append((
+            cell.words, judge, name, metric, f"{more:.3f}", f"{inside:.3f}", f"{width:.2f}",
+            f"{naive:.2f}", f"{100 * refused:.0f}",
+        ))  # fmt: skip
+    again.sort(key=lambda row: float(row[4]))
     heads = ("data, labels of a model", "judge", "rates", "metric", "covers", "at first", "width",
              "judged covers", "refused %")  # fmt: skip
     designs = []
     for cell in CELLS:
         for metric in cell.metrics:
-            own = [row for row in rows if row[1] == cell and row[4] == metric.name]
+            own = [row[:3] for row in rows if row[4] == cell and row[7] == metric.name]
             if own:
-                inside, width, naive = (np.array([row[at] for row in own]) for at in (0, 5, 6))
+                inside, width, naive = map(np.array, zip(*own, strict=True))
                 designs.append((
                     cell.words, metric.name, len(own), f"{inside.min():.3f}",
                     f"{inside.mean():.3f}", f"{width.mean():.2f}", f"{naive.mean():.2f}",
                 ))  # fmt: skip
     covered = np.array([row[0] for row in rows])
     summary = (
-        f"{len(rows):,} situations of {runs:,} runs; mean {covered.mean():.3f},"
-        f" below .94: {np.count_nonzero(covered < 0.94)}; of the lowest {len(again)}, run again:"
-        f" {min(row[0] for row in again):.3f} to {max(row[0] for row in again):.3f}"
+        f"{len(rows):,} situations of {runs:,} runs: mean {covered.mean():.3f},"
+        f" {np.count_nonzero(covered < 0.94)} below .94, lowest {covered.min():.3f}. The lowest"
+        f" {len(again)} again, {AGAIN:,} runs: {again[0][4]} to {again[-1][4]}."
     )
     wide = ("data, labels of a model", "metric", "situations", "lowest", "mean covers",
             "mean width", "judged covers")  # fmt: skip
-    return "\n\n".join([summary, table(wide, designs), "The lowest:", table(heads, low)])
+    designs_of = f"{summary}\n\n{table(wide, designs)}"
+    return {"coverage": designs_of, "lowest": table(heads, again)}
 
 
 def of_sizes(runs: int) -> str:
@@ -255,16 +368,15 @@ def of_sizes(runs: int) -> str:
     }
     cells = [
         Cell(164, 1, 100, 0), Cell(164, 5, 100, 0), Cell(100, 5, 200, 0), Cell(50, 5, 60, 0),
-        Cell(164, 5, 100, 5), Cell(50, 5, 75, 5), Cell(20, 4, 60, 4), Cell(200, -6, 100, 2),
+        Cell(164, 5, 150, 5), Cell(50, 5, 150, 5), Cell(500, 8, 400, 8), Cell(200, -6, 100, 2),
     ]  # fmt: skip
     for name, judges in kinds.items():
-        for rates in ((1, 1), (0.3, 0.2), (0.5, 3)):
+        for rates in ((1, 1), (0.3, 0.2), (0.5, 3), (0.05, 1), (1, 0.03)):
             for place, cell in enumerate(cells):
-                for metric in (
-                    cell.metrics[:: max(len(cell.metrics) - 1, 1)] if cell.k else [cell.metrics[0]]
-                ):
-                    own, judged = rejects(rates, judges, cell, metric, runs, seed=place)
-                    rows.append((name, str(rates), cell.words, metric.name, own, judged))
+                rows += [
+                    (name, str(rates), cell.words, *found)
+                    for found in rejects(rates, judges, cell, runs, seed=place)
+                ]
     rows.sort(key=lambda row: -row[4])
     own, judged = (np.array([row[at] for row in rows]) for at in (4, 5))
     shown = [(*row[:4], f"{100 * row[4]:.1f}", f"{100 * row[5]:.0f}") for row in rows[:10]]
@@ -287,32 +399,26 @@ def of_pair(files: list[str], runs: int) -> str:
             np.array([[a[key] == "pass" for a in each] for each in records.values()])
             for key in ("base_status", "plus_status")
         )
-        truth, n = (base & plus).astype(int), np.full(len(base), base.shape[1])
-        verdict, rng = base.astype(int), np.random.default_rng(0)
+        truth, n = base & plus, np.full(len(base), base.shape[1])
+        verdict, rng = base, np.random.default_rng(0)
         for labels, k in ((100, 0), (200, 0), (400, 0), (100, 5), (200, 5), (400, 5)):
             cell = Cell(len(n), int(n[0]), labels, k)
-            values = {m: m.values(n, truth.sum(axis=1)).mean() for m in cell.metrics}
-            inside = {m.name: list[tuple[bool, float, bool]]() for m in values}
-            for _ in range(runs):
-                tasks = rng.integers(0, len(n), len(n))
-                known = Data(verdict[tasks], truth[tasks], n).labelled(rng, labels, k)
-                for metric, value in values.items():
-                    if known.refusal(metric):
-                        continue
-                    low, high = limits(known.corrected(metric))
-                    judged = metric.values(known.n, known.c)
-                    reach = 1.96 * judged.std(ddof=1) / len(judged) ** 0.5
-                    inside[metric.name].append(
-                        (low <= value <= high, high - low, abs(judged.mean() - value) <= reach)
-                    )
-            for metric, value in values.items():
-                if len(inside[metric.name]) > runs / 2:
-                    got = np.array(inside[metric.name], dtype=float).mean(axis=0)
-                    judged = metric.values(n, verdict.sum(axis=1)).mean()
+            tasks = rng.integers(0, len(n), (runs, len(n)))
+            # Attempts of a task in a random order.
+            at = np.argsort(rng.random((*tasks.shape, n[0])), axis=2)
+            parts = (np.take_along_axis(each[tasks], at, axis=2) for each in (verdict, truth))
+            drawn = Draws.labelled(rng, *parts, n[tasks], labels, k)
+            for metric in cell.metrics:
+                value, plain = (
+                    metric.values(n, each.sum(axis=1)).mean() for each in (truth, verdict)
+                )
+                judged = values(metric, drawn.n, drawn.verdict.sum(2))
+                found = shares(drawn.samples(metric), judged, value)
+                if found is not None:
+                    inside, width, naive, _ = found
                     rows.append((
-                        Path(file).parent.name, cell.words, metric.name,
-                        f"{value:.3f}", f"{judged:.3f}",
-                        f"{got[0]:.3f}", f"{got[1]:.2f}", f"{got[2]:.2f}",
+                        Path(file).parent.name, cell.words, metric.name, f"{value:.3f}",
+                        f"{plain:.3f}", f"{inside:.3f}", f"{width:.2f}", f"{naive:.2f}",
                     ))  # fmt: skip
     heads = ("run", "data, labels", "metric", "true", "judged", "covers", "width",
              "judged covers")  # fmt: skip
@@ -320,8 +426,10 @@ def of_pair(files: list[str], runs: int) -> str:
 
 
 if __name__ == "__main__":
-    what, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1000
-    if what == "pair":
-        print(of_pair(sys.argv[3:], runs))
-    else:
-        print({"coverage": of_coverage, "sizes": of_sizes}[what](runs))
+    what, runs = sys.argv[1], int(sys.argv[2])
+    tables = {
+        "coverage": lambda: of_coverage(runs), "sizes": lambda: {"sizes": of_sizes(runs)},
+        "pair": lambda: {"pair": of_pair(sys.argv[3:], runs)},
+    }[what]()  # fmt: skip
+    for section, text in tables.items():
+        keep(section, text, "judge.md")

@@ -171,11 +171,13 @@ class Conversion:
 
     file : what is written.  form : "csv", "jsonl" or "parquet".
     columns : of the data, that are in it besides those that always are.
+    labels : whether its outcomes are labels, to be joined to the attempts.
     """
 
     file: str
     form: str
     columns: tuple[str, ...] = ()
+    labels: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -380,6 +382,12 @@ class Request:
         if self.truth is not None:
             return LABEL
         return TRUTH if TRUTH in self.fields and self.truth_from is None else ""
+
+    @property
+    def joins(self) -> bool:
+        """Whether attempts are joined to labels, so that each has to have a name."""
+        of_labels = self.conversion is not None and self.conversion.labels
+        return of_labels or self.truth is not None or self.labelling is not None
 
     def keeping(self, model: str | None) -> Request:
         """The request with a model among those that are kept, where not all are."""

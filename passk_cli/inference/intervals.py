@@ -55,8 +55,8 @@ class Sample:
     floor : of differences: the least variance of the mean that is believed; between : their lowest
         and highest values where outcomes are missing (both as `difference_law` takes them).
     hidden : variance of the mean that values do not show.  degrees : of freedom of its error, where
-        there are fewer than the values have.  open_ends : whether the mean may be `low`, or `high`,
-        whatever the values (all three of values that labels correct).
+        there are fewer than the values have.  few : values whose own limits the interval must hold
+        (all three of values that labels correct).
     resamples, seed : for the methods that need draws.
     """
 
@@ -73,7 +73,7 @@ class Sample:
     between: tuple[Floats, Floats] | None = None
     hidden: float = 0.0
     degrees: int | None = None
-    open_ends: tuple[bool, bool] = (False, False)
+    few: Floats | None = None
     resamples: int = 10_000
     seed: int = 0
 
@@ -337,6 +337,16 @@ def _remark(sample: Sample, population: str, method: str, limits: Limits) -> str
         if sample.within is None or sample.within.any() or sample.mixed or method == "hull":
             return ""
         return "every task passes always or never: a width of 0 is not certainty"
+    if sample.few is not None:
+        off, bound = min(
+            (int(np.count_nonzero(np.abs(sample.few - bound) > ROUNDING)), bound)
+            for bound in (sample.low, sample.high)
+        )
+        some = f"all but {off} of" if off else "all"
+        return (
+            f"{some} {len(sample.few)} labelled tasks have the value {bound:g}: the interval is as"
+            " wide as that of their labels; label more tasks"
+        )
     if not sample.one_value:
         return ""
     words = f"every task has the value {sample.values[0]:g}"
@@ -532,27 +542,36 @@ def _t(sample: Sample, tail: float) -> Limits:
     return sample.mean - reach, sample.mean + reach
 
 
-def _logit_t(sample: Sample, tail: float) -> Limits:
-    """Student's t on the logit scale, between the bounds: the limits of values that labels correct.
+def _corrected(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+    """Limits of values that labels correct: `_logit_t`, and the guarded quantiles of `few`."""
+    limits = [_logit_t(sample, tail) for sample in samples]
+    few = {at: Sample(each.few, each.low, each.high)
+           for at, each in enumerate(samples) if each.few is not None}  # fmt: skip
+    for at, (least, most) in zip(few, _guarded([*few.values()], tail), strict=True):
+        ends = limits[at]
+        if not isinstance(ends, _Undefined):
+            limits[at] = min(ends[0], least), max(ends[1], most)
+    return limits
 
-    They are made at the estimate, or one standard error inside a bound that it is nearer to.
+
+def _logit_t(sample: Sample, tail: float) -> Limits | _Undefined:
+    """Student's t on the logit scale, between the bounds.
+
+    Made at the estimate, or one standard error inside a bound that it is nearer to.
     """
     from scipy.special import stdtrit
 
     if sample.se is None or not sample.degrees:
-        raise _too_few(sample)
+        return _too_few(sample)
     width = sample.high - sample.low
     share, error = (sample.mean - sample.low) / width, sample.se / width
-    if error <= ROUNDING:
-        return sample.mean, sample.mean
-    near = min(error, 0.5)
+    near = min(max(error, ROUNDING), 0.5)
     at = min(max(share, near), 1.0 - near)
     degrees = min(sample.degrees, len(sample.totals[1]) - 1)
     reach = float(stdtrit(degrees, 1 - tail)) * error / (at * (1.0 - at))
     odds = math.log(at / (1.0 - at))
     low, high = (0.5 + 0.5 * math.tanh((odds + way * reach) / 2) for way in (-1, 1))
-    low = 0.0 if sample.open_ends[0] else min(low, max(share, 0.0))
-    high = 1.0 if sample.open_ends[1] else max(high, min(share, 1.0))
+    low, high = min(low, max(share, 0.0)), max(high, min(share, 1.0))
     return sample.low + width * low, sample.low + width * high
 
 
@@ -730,7 +749,8 @@ METHODS: dict[str, Method] = {
     "basic": Method(_basic, "the basic bootstrap", "efron1993", resampled=True, steady=False),
     "bca": Method(_bca, "the BCa bootstrap", "efron1993", resampled=True, steady=False),
     "t": Method(_t, "Student's t", "student1908", steady=False),
-    LOGIT_T: Method(_logit_t, "Student's t on the logit scale", "student1908"),
+    LOGIT_T: Method(
+        _corrected, "Student's t on the logit scale", "student1908", together=True),
     "wilson": Method(_wilson, "Wilson's score", "wilson1927"),
     "clopper-pearson": Method(
         _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.intervals import Sample
+from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
@@ -21,8 +22,10 @@ MOST_SCATTERED = 2
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
 # Labelled tasks that a difference needs: with 20 equal models differ in 7.3 % of runs.
 FEWEST_COMPARED = 30
+# Labelled tasks off a bound: where fewer are, intervals that lean on the judge cover .90.
+FEWEST_OFF = 5
 # Where two attempts of a task both pass, or both fail, less often, pairs say too little of it.
-_RAREST = 0.07
+RAREST = 0.07
 # A judge that passes true attempts hardly more often than false ones tells nothing.
 _HARDLY = 0.1
 
@@ -35,13 +38,13 @@ class Corrected(NamedTuple):
     hidden : what is added to the variance of that mean over tasks: errors that a judge makes so
         rarely that few labels, or none, show them.
     degrees : of freedom, for Student's t.
-    open_ends : whether no label speaks against the lowest possible value, and against the highest.
+    few : the labelled tasks' values by their labels alone, where hardly any is off a bound.
     """
 
     values: Floats
     hidden: float
     degrees: int
-    open_ends: tuple[bool, bool]
+    few: Floats | None = None
 
 
 class Labels(NamedTuple):
@@ -107,15 +110,6 @@ class Labels(NamedTuple):
         return least if least > 1 else 0
 
     @property
-    def errors(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """(judged to pass, all) among labels that say false, and (judged to fail, all) among those
-        that say true."""
-        (fails_false, fails_true), (passes_false, passes_true) = self.table.sum(axis=0).tolist()
-        return (
-            (passes_false, passes_false + fails_false), (fails_true, fails_true + passes_true)
-        )  # fmt: skip
-
-    @property
     def pairs(self) -> int:
         """Pairs of labels of one task."""
         made = self.made
@@ -153,7 +147,7 @@ class Labels(NamedTuple):
             return f"{self.pairs} pairs of labels of one task; {several}"
         rest = metric.family == "pass@"
         rare = scattered(metric, self).values.mean()
-        if (1 - rare if rest else rare) < _RAREST:
+        if (1 - rare if rest else rare) < RAREST:
             both = "fail" if rest else "pass"
             return f"two attempts both {both} too rarely for scattered labels; {several}"
         return ""
@@ -163,30 +157,43 @@ class Labels(NamedTuple):
         return by_task(metric, self) if self.by_task else scattered(metric, self)
 
 
-def strata(labels: Labels) -> tuple[Floats, Floats, list[tuple[Floats, float, int]]]:
+class Strata(NamedTuple):
     """Strata of a judge: the verdict, crossed with whether most verdicts of the task are passes.
 
     A verdict that its task's other attempts contradict errs more often.
-    Returns the mean of the labels of each task's failing and passing attempts, and the labelled
-    share of their strata, (tasks × 2) both; and of each stratum with attempts without a label, how
-    many of its attempts each task has (tasks × 2), its labelled share and its labels: the mean,
-    where there is none, is ½.
+    code : the stratum of each task's failing and passing attempts; size : how many they are, both
+        (tasks × 2).
+    mean, share, made : of the labels in each stratum: their mean, where there is none ½; the share
+        of its attempts that has one; and their number.
     """
-    size = np.stack([labels.n - labels.c, labels.c], axis=1)
-    mean, share = np.zeros(size.shape), np.ones(size.shape)
-    open_ = []
-    for most in (False, True):
-        for verdict in (0, 1):
-            here = np.zeros(size.shape, dtype=bool)
-            here[:, verdict] = (2 * labels.c > labels.n) == most
-            attempts, made = int(size[here].sum()), int(labels.table.sum(axis=2)[here].sum())
-            if not attempts:
-                continue
-            true = int(labels.table[:, :, 1][here].sum())
-            mean[here], share[here] = true / made if made else 0.5, made / attempts
-            if made < attempts:
-                open_.append((np.where(here, size, 0), made / attempts, made))
-    return mean, share, open_
+
+    code: Ints
+    size: Ints
+    mean: Floats
+    share: Floats
+    made: Ints
+
+    @classmethod
+    def of(cls, labels: Labels) -> Strata:
+        """Those of labels at attempts at random."""
+        size = np.stack([labels.n - labels.c, labels.c], axis=1)
+        code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
+        every, made, true = (
+            np.bincount(code.ravel(), each.ravel(), 4)
+            for each in (size, labels.table.sum(axis=2), labels.table[:, :, 1])
+        )
+        mean = np.where(made > 0, true / np.maximum(made, 1), 0.5)
+        share = np.where(every > 0, made / np.maximum(every, 1), 1.0)
+        return cls(code, size, mean, share, made)
+
+    def unlabelled(self, slope: Floats, variance: Floats) -> float:
+        """Σ (1 − π) W² variance / r: that of a mean over tasks, of labels that were not drawn.
+
+        slope : of a task's value in one of its attempts, (tasks × 2).
+        variance : of a label in each stratum; without labels it counts as it is.
+        """
+        weight = np.bincount(self.code.ravel(), (self.size * slope).ravel(), 4) / len(self.size)
+        return float(((1 - self.share) * weight**2 * variance / np.maximum(self.made, 1)).sum())
 
 
 def scattered(metric: Metric, labels: Labels) -> Corrected:
@@ -206,33 +213,26 @@ def scattered(metric: Metric, labels: Labels) -> Corrected:
     >>> scattered(Metric("pass@", 1), everything).values.tolist()
     [0.5, 0.0]
     """
-    mean, share, open_ = strata(labels)
+    strata, n = Strata.of(labels), labels.n[:, None]
     rest = metric.family == "pass@"
-    n, table = labels.n.astype(np.float64), labels.table
-    unknown = np.stack([labels.n - labels.c, labels.c], axis=1) - table.sum(axis=2)
-    divided = np.maximum(share, 1e-300)
-    shown = np.stack([mean, mean - mean / divided, mean + (1 - mean) / divided], axis=2)
-    often = np.concatenate([unknown[:, :, None], table], axis=2)
+    mean, share = strata.mean[strata.code], np.maximum(strata.share[strata.code], 1e-300)
+    shown = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
+    unknown = strata.size - labels.table.sum(axis=2)
+    often = np.concatenate([unknown[:, :, None], labels.table], axis=2)
     shown = np.where(often > 0, 1 - shown if rest else shown, 0.0)
     total, square = (often * shown).sum(axis=(1, 2)), (often * shown**2).sum(axis=(1, 2))
     if metric.k == 1:
-        values, slope = total / n, np.broadcast_to(1 / n[:, None], mean.shape)
+        values, slope = total / labels.n, np.broadcast_to(1 / n, mean.shape)
     else:
-        pairs = n * (n - 1)
-        values = (total**2 - square) / pairs
-        level = 1 - mean if rest else mean
-        size = np.stack([n - labels.c, labels.c.astype(np.float64)], axis=1)
-        slope = 2 * ((size * level).sum(axis=1, keepdims=True) - level) / pairs[:, None]
-    hidden = 0.0
-    for size, part, made in open_:
-        weight = float((size * slope).sum()) / len(n)
-        mu = float(mean[size > 0][0])
-        hidden += (1 - part) * weight**2 * (_unseen(mu * made, made) / made if made else 0.25)
-    # Of two attempts that pass, or fail, two labels of a task tell.
-    true, false = (int(table[:, :, truth].sum(axis=1).max()) for truth in (1, 0))
-    ends = (true < (1 if rest else metric.k), false < (metric.k if rest else 1))
+        pairs, level = n * (n - 1), 1 - mean if rest else mean
+        values = (total**2 - square) / pairs[:, 0]
+        slope = 2 * ((strata.size * level).sum(axis=1, keepdims=True) - level) / pairs
+    rare = np.where(strata.made > 0, _unseen(strata.mean * strata.made, strata.made), 0.25)
     tasks = int(np.count_nonzero(labels.made))
-    return Corrected(1 - values if rest else values, hidden, min(len(n), tasks) - 1, ends)
+    return Corrected(
+        1 - values if rest else values, strata.unlabelled(slope, rare), tasks - 1,
+        _few(_labelled(metric, labels), 1),
+    )  # fmt: skip
 
 
 def by_task(metric: Metric, labels: Labels) -> Corrected:
@@ -241,7 +241,8 @@ def by_task(metric: Metric, labels: Labels) -> Corrected:
     λ g + mean(u − λ g) for the judge's value g of each task and that of its labels u; λ is the
     slope of u in g among the m, between 0 and 1.  The residuals of the m stand T/√(m (m − 2))
     times as large in the values, so that their variance over tasks is that of the estimate.
-    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − 1/T) for p the mean of |u − g|, p′ = (m p + ½)/(m + 1).
+    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1) and p the mean of
+    |u − g|, or of u's distance from 0 or from 1 where that is less.
     Source: Angelopoulos, Duchi & Zrnic 2023.
 
     >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
@@ -250,19 +251,18 @@ def by_task(metric: Metric, labels: Labels) -> Corrected:
     0.375
     """
     judged = metric.values(labels.n, labels.c)
-    full = _with_enough(metric, labels)
+    full = labels.made >= metric.k
     tasks, m = len(judged), int(np.count_nonzero(full))
-    g, u = judged[full], metric.values(labels.made[full], labels.true[full])
+    g, u = judged[full], _labelled(metric, labels)
     spread = float(((g - g.mean()) ** 2).sum())
     slope = float(((g - g.mean()) * (u - u.mean())).sum()) / spread if spread > 0 else 0.0
     slope = min(max(slope, 0.0), 1.0)
     left = u - slope * g
     values = slope * judged + left.mean()
     values[full] += (left - left.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
-    off = float(np.abs(u - g).sum())
-    lowest, highest = metric.bounds or (-math.inf, math.inf)
-    ends = bool(np.all(u <= lowest)), bool(np.all(u >= highest))
-    return Corrected(values, _unseen(off, m) * (1 / m - 1 / tasks), m - 1, ends)
+    off = min(float(each.sum()) for each in (np.abs(u - g), u, 1 - u))
+    hidden = float(_unseen(off, m)) * (1 / m - slope**2 / tasks)
+    return Corrected(values, hidden, m - 1, _few(u, FEWEST_OFF))
 
 
 def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Corrected | None:
@@ -282,19 +282,26 @@ def by_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> Corrected |
     values = (c / n - f) / (s - f)
     p = float(values.mean())
     spread = p**2 * s * (1 - s) / (true + 1) + (1 - p) ** 2 * f * (1 - f) / (false + 1)
-    return Corrected(values, spread / (s - f) ** 2, min(len(n), true, false) - 1, (False, False))
+    return Corrected(values, spread / (s - f) ** 2, min(len(n), true, false) - 1)
 
 
-def _with_enough(metric: Metric, labels: Labels) -> Bools:
-    """The tasks with k labels."""
-    return labels.made >= metric.k
+def _labelled(metric: Metric, labels: Labels) -> Floats:
+    """Of the tasks with k labels, the values that these give alone."""
+    full = labels.made >= metric.k
+    return metric.values(labels.made[full], labels.true[full])
 
 
-def _unseen(errors: float, labels: float) -> float:
+def _few(values: Floats, fewest: int) -> Floats | None:
+    """The values, where fewer than so many are above 0, or below 1."""
+    off = min(np.count_nonzero(values > ROUNDING), np.count_nonzero(values < 1 - ROUNDING))
+    return values if off < fewest else None
+
+
+def _unseen(errors: Floats | float, labels: Ints | int) -> Floats:
     """[p′(1 − p′) − p(1 − p)]₊ for p = x/r and p′ = (x + ½)/(r + 1): the variance of an error
     that so many labels may hide."""
-    rate, more = errors / labels, (errors + 0.5) / (labels + 1)
-    return max(more * (1 - more) - rate * (1 - rate), 0.0)
+    rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
+    return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
 
 def error_rate(labels: Labels, truth: int) -> Sample | None:
@@ -316,7 +323,7 @@ def error_rate(labels: Labels, truth: int) -> Sample | None:
     made, errors = int(size.sum()), int(wrong.sum())
     rate = errors / made
     values = rate + (wrong - rate * size) / size.mean()
-    hidden = _unseen(errors, made) / made
+    hidden = float(_unseen(errors, made)) / made
     return Sample(values, hidden=hidden, degrees=max(len(values) - 1, 1))
 
 
@@ -329,19 +336,18 @@ class Clustering(NamedTuple):
     p: float
 
 
-def clustering(every: Sequence[Labels], resamples: int, seed: int) -> Clustering:
+def clustering(labels: Labels, resamples: int, seed: int) -> Clustering:
     """Whether a judge's errors go together within tasks: errors dealt anew among the labelled
-    attempts of each model and truth.
+    attempts of each truth.
 
     Size at most .05; that it rejects nothing is no proof that errors are independent.
     """
     rng, pairs, drawn = stream(seed, "errors"), 0, np.zeros(resamples)
-    for labels in every:
-        for truth in (0, 1):
-            size, wrong = labels.table[:, :, truth].sum(axis=1), labels.table[:, 1 - truth, truth]
-            pairs += int((wrong * (wrong - 1) // 2).sum())
-            dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
-            drawn += (dealt * (dealt - 1) // 2).sum(axis=1)
+    for truth in (0, 1):
+        size, wrong = labels.table[:, :, truth].sum(axis=1), labels.table[:, 1 - truth, truth]
+        pairs += int((wrong * (wrong - 1) // 2).sum())
+        dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
+        drawn += (dealt * (dealt - 1) // 2).sum(axis=1)
     p = (1 + int(np.count_nonzero(drawn >= pairs))) / (resamples + 1)
     return Clustering(pairs, float(drawn.mean()), p)
 
@@ -374,19 +380,15 @@ def need(metric: Metric, labels: Labels) -> Need:
     tasks = len(values)
     whole = float(values.var(ddof=1)) / tasks + hidden
     if per_task:
-        full = _with_enough(metric, labels)
+        full = labels.made >= metric.k
         made, most = int(np.count_nonzero(full)), tasks
-        judged = metric.values(labels.n, labels.c)
-        left = metric.values(labels.made[full], labels.true[full]) - judged[full]
+        left = _labelled(metric, labels) - metric.values(labels.n, labels.c)[full]
         part = float(left.var(ddof=1)) * (1 / made - 1 / most) + hidden
     else:
         made, most = int(labels.made.sum()), int(labels.n.sum())
-        mean, _, open_ = strata(labels)
-        weights = [(float((size / labels.n[:, None]).mean(axis=0).sum()), share, r,
-                    float(mean[size > 0][0])) for size, share, r in open_]  # fmt: skip
-        part = hidden + sum(
-            (1 - share) * weight**2 * mu * (1 - mu) / r for weight, share, r, mu in weights if r
-        )
+        strata = Strata.of(labels)
+        spread = np.where(strata.made > 0, strata.mean * (1 - strata.mean), 0.0)
+        part = hidden + strata.unlabelled(1 / labels.n[:, None], spread)
     shown = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
     return Need(max(whole - part, shown / 2), part / max(1 / made - 1 / most, 1e-12), made, most,
                 per_task)  # fmt: skip

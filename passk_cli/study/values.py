@@ -55,7 +55,7 @@ class TaskValues:
     attempts : what the metric needs to know of their attempts besides counts.
     labels : of a judge's verdicts, which correct the values; judged : the values without them.
     errors : of the judge about others, which correct instead.
-    hidden, degrees, open_ends : as `Corrected` has them; degrees None where all have a label.
+    hidden, degrees, few : as `Corrected` has them; degrees None where all have a label.
     passing : the same where every attempt without an outcome passes, which here fail; None where
         nothing is missing.
     """
@@ -74,7 +74,7 @@ class TaskValues:
     hidden: float = 0.0
     degrees: int | None = None
     errors: Sequence[tuple[int, int]] = ()
-    open_ends: tuple[bool, bool] = (False, False)
+    few: Floats | None = None
     passing: TaskValues | None = None
 
     @property
@@ -215,7 +215,7 @@ class TaskValues:
             within=self.within if fixed else None, clusters=self.clusters,
             draws=self.attempt_draws(confidence) if repeated else None,
             mixed=int(self.mixed.sum()) if fixed else 0, passes=self.passes if fixed else (),
-            hidden=self.hidden, degrees=self.degrees, open_ends=self.open_ends,
+            hidden=self.hidden, degrees=self.degrees, few=self.few,
             resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
 

@@ -312,6 +312,62 @@ def test_two_scorers_of_a_harness_are_judge_and_truth(write: Write) -> None:
     assert "corrected by 60 labels of 30 tasks" in str(found)
 
 
+def of_pairs(layout: str) -> str:
+    """Results of a harness, whose test cases have a judge's verdict, and half of them a person's,
+    of 40 questions × 3 answers."""
+    cases: list[dict[str, object]] = []
+    for case in range(120):
+        question, verdict = f"question {case % 40}", bool(case % 3)
+        human = [case % 5 != 0] if case % 2 else []
+        if layout == "promptfoo":
+            said = [("llm-rubric", verdict), *(("human", each) for each in human)]
+            cases.append({
+                "testIdx": case, "promptIdx": 0, "vars": {"q": question}, "success": said[-1][1],
+                "score": 1, "failureReason": 0, "provider": {"id": "m"}, "prompt": {"raw": "{{q}}"},
+                "gradingResult": {"componentResults": [
+                    {"pass": each, "score": int(each), "assertion": {"type": name}}
+                    for name, each in said
+                ]},
+            })  # fmt: skip
+        else:
+            metrics = [("Correctness [GEval]", verdict), *(("Human", each) for each in human)]
+            cases.append({
+                "name": f"test_case_{case}", "input": question, "success": verdict,
+                "metricsData": [{"name": name, "success": each} for name, each in metrics],
+            })  # fmt: skip
+    if layout == "promptfoo":
+        return "".join(f"{json.dumps(case)}\n" for case in cases)
+    run = {"testCases": cases, "conversationalTestCases": [], "metricsScores": []}
+    return json.dumps({"testRunData": {**run, "hyperparameters": {"model": "m"}}})
+
+
+@pytest.mark.parametrize(
+    ("layout", "name", "judge", "truth"),
+    [
+        ("promptfoo", "out.jsonl", "llm-rubric", "human"),
+        ("deepeval", "test_run.json", "Correctness [GEval]", "Human"),
+    ],
+)
+def test_a_second_assertion_or_metric_of_a_record_is_its_truth(
+    write: Write, layout: str, name: str, judge: str, truth: str
+) -> None:
+    """Against a table of the same verdicts and labels."""
+    path = write(name, of_pairs(layout))
+    table = [
+        {"model": "m", "task": f"question {case % 40}", "attempt": case, "passed": bool(case % 3),
+         "human": case % 5 != 0 if case % 2 else None}
+        for case in range(120)
+    ]  # fmt: skip
+    plain = write("plain.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    found = passk_cli.estimate(path, outcome=judge, truth=truth)
+    expected = numbers(passk_cli.estimate(plain, fields={"truth": "human"}))
+    got = numbers(found)
+    assert got.keys() == expected.keys()
+    for key, value in expected.items():
+        assert got[key] == pytest.approx(value), key
+    assert "corrected by 60 labels of 20 tasks" in str(found)
+
+
 def test_labels_are_read_with_counts_and_stay_with_them(write: Write) -> None:
     table = rows()
     labels = pd.DataFrame([{**row, "truth": row["human"]} for row in table])

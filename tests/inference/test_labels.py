@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.intervals import Sample, interval
+from passk_cli.inference.intervals import Interval, Sample, interval
 from passk_cli.inference.labels import (
     FEWEST_LABELS,
+    FEWEST_OFF,
     FEWEST_TASKS,
+    Corrected,
     Labels,
     by_task,
     clustering,
@@ -33,6 +35,10 @@ def labels_of(verdict: np.ndarray, truth: np.ndarray, seen: np.ndarray) -> Label
     ])  # fmt: skip
     n = np.full(len(verdict), verdict.shape[1])
     return Labels(n, verdict.sum(axis=1).astype(np.int64), table)
+
+
+def limits_of(got: Corrected) -> Interval:
+    return interval(Sample(got.values, hidden=got.hidden, degrees=got.degrees, few=got.few))
 
 
 def drawn(seed: int, tasks: int, n: int, share: float) -> tuple[np.ndarray, ...]:
@@ -149,13 +155,29 @@ def test_a_limit_is_the_bound_where_no_label_speaks_against_it() -> None:
     verdict = np.random.default_rng(8).random((50, 3)) < 0.1
     seen = np.random.default_rng(9).random((50, 3)) < 0.5
     labels = labels_of(verdict, np.zeros_like(verdict), seen)
-    got = scattered(parse("pass@1"), labels)
-    assert got.open_ends == (True, False)
-    limits = interval(
-        Sample(got.values, hidden=got.hidden, degrees=got.degrees, open_ends=got.open_ends)
-    )
+    limits = limits_of(scattered(parse("pass@1"), labels))
     assert limits.low == 0.0
     assert limits.method == "logit-t"
+
+
+@pytest.mark.parametrize("tasks", [20, 60])
+@pytest.mark.parametrize("off", [0, 1, FEWEST_OFF - 1, FEWEST_OFF])
+def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off: int) -> None:
+    """20 labelled tasks, whose attempts all pass but for a few, and a judge that fails a third."""
+    rng = np.random.default_rng(16)
+    truth = np.ones((tasks, 4), dtype=bool)
+    truth[:off] = False
+    seen = (np.arange(tasks) < 20)[:, None] & (np.arange(4) < 2)
+    labels = labels_of(truth & (rng.random(truth.shape) < 0.67), truth, seen)
+    metric = parse("pass^2")
+    values = by_task(metric, labels)
+    assert (values.few is None) == (off == FEWEST_OFF)
+    got = limits_of(values)
+    if off < FEWEST_OFF:
+        guard = interval(Sample(metric.values(labels.made[:20], labels.true[:20])), "guard")
+        assert got.low <= guard.low
+        assert got.high >= guard.high
+    assert got.low < 0.9
 
 
 def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
@@ -183,11 +205,11 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
 
 def test_errors_that_go_together_are_found_and_others_are_not() -> None:
     verdict, truth, seen = drawn(11, 100, 6, 0.6)
-    by_chance = clustering([labels_of(verdict, truth, seen)], 2000, 0)
+    by_chance = clustering(labels_of(verdict, truth, seen), 2000, 0)
     assert by_chance.p > 0.05
     assert by_chance.pairs == pytest.approx(by_chance.expected, rel=0.5)
     wrong = (np.random.default_rng(12).random((100, 1)) < 0.2) & np.ones(6, dtype=bool)
-    together = clustering([labels_of(truth ^ wrong, truth, seen)], 2000, 0)
+    together = clustering(labels_of(truth ^ wrong, truth, seen), 2000, 0)
     assert together.p == pytest.approx(1 / 2001)
     assert together.pairs > 2 * together.expected
 
@@ -233,7 +255,7 @@ def test_intervals_cover_the_truth_of_a_judge_whose_errors_go_together(k: int) -
             seen = rng.random((80, 4)) < 0.3
         labels = labels_of(truth | wrong, truth, seen)
         got = labels.corrected(metric)
-        limits = interval(Sample(got.values, hidden=got.hidden, degrees=got.degrees))
+        limits = limits_of(got)
         inside += limits.low <= value <= limits.high
         judged = metric.values(labels.n, labels.c)
         naive += abs(judged.mean() - value) < 2 * judged.std() / 80**0.5

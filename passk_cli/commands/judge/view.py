@@ -93,7 +93,7 @@ def errors_of(study: Study) -> list[Errors]:
         Errors(
             series, labels,
             (_rate(study, series, labels, 0), _rate(study, series, labels, 1)),
-            clustering([labels], **draws),
+            clustering(labels, **draws),
         )
         for series, labels in every.items()
     ]  # fmt: skip

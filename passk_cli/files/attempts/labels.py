@@ -55,7 +55,7 @@ def write_labels(
     kept = replace(
         request, fields=own, truth=None, outcome=None, attempts=("line", "score"), by=(), pool=(),
         where="", cluster=None, order=False, missing=KEEP, price={},
-        conversion=Conversion(str(table), "parquet"),
+        conversion=Conversion(str(table), "parquet", labels=True),
     ).of_all_models()  # fmt: skip
     if isinstance(apart, str) and not os.path.exists(apart):
         if comes_once(data):
@@ -123,36 +123,30 @@ def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Said]:
         statement.request.of_all_models(), alias=statement.request.alias, only_tasks=(),
         exclude_tasks=(), where="",
     )  # fmt: skip
-    every = statement.exact.having(request=rows, where=())
+    every = statement.exact.having(request=rows, where=()).rows(query.keep)
     query.con.execute(f"""
 CREATE OR REPLACE TEMP TABLE labels_ AS
-SELECT model, task, attempt, CAST(outcome AS VARCHAR) AS label, false AS alone,
-       row_number() OVER () AS place
-FROM read_parquet({quote_text(str(table))}) WHERE outcome IS NOT NULL""")
-    query.con.execute(f"""
-WITH {every.rows(query.keep)}
-UPDATE labels_ SET alone = (SELECT count(DISTINCT model) FROM labels_) = 1
-  AND (SELECT count(DISTINCT coalesce(names.name, model)) FROM rows LEFT JOIN names USING (file))
-    = 1""")
-    absent = query.con.execute(f"""
-WITH {every.rows(query.keep)},
-there AS (
-  SELECT DISTINCT coalesce(names.name, model) AS model FROM rows LEFT JOIN names USING (file)),
-gone AS (SELECT labels_.* FROM labels_ ANTI JOIN there USING (model) WHERE NOT alone)
-SELECT model, count(*) FROM gone GROUP BY ALL ORDER BY ALL""").fetchall()
-    found = query.con.execute(
-        f"""
-WITH {every.rows(query.keep)},
+WITH {every},
+there AS (SELECT DISTINCT coalesce(names.name, model) FROM rows LEFT JOIN names USING (file)),
+read AS (
+  SELECT model, task, attempt, CAST(outcome AS VARCHAR) AS label, row_number() OVER () AS place
+  FROM read_parquet({quote_text(str(table))}) WHERE outcome IS NOT NULL),
+single AS (
+  SELECT (SELECT count(DISTINCT model) FROM read) = 1 AND (SELECT count(*) FROM there) = 1 AS alone)
+SELECT *, alone OR model IN (FROM there) AS known FROM read, single""")
+    models = query.con.execute(
+        "SELECT model, count(*), bool_or(known) FROM labels_ GROUP BY ALL ORDER BY ALL"
+    ).fetchall()
+    if not models:
+        listed = Settle({"--list": Blank("FILE")}, "writes attempts to label", "judge")
+        raise DataError(place, "no label", name="missing-labels", settles=[listed])
+    found = query.con.execute(f"""
+WITH {every},
 fits AS (SELECT labels_.place, count(rows.task) AS times
   FROM labels_ LEFT JOIN (rows LEFT JOIN names AS named_ USING (file)) ON {OF_LABEL} GROUP BY ALL)
 SELECT model, task, attempt, times, count(*) OVER (PARTITION BY times > 0) AS alike
 FROM fits JOIN labels_ USING (place)
-WHERE times <> 1 AND NOT list_contains(?, model) ORDER BY times, place LIMIT 1""",
-        [[model for model, _ in absent]],
-    ).fetchall()
-    if not query.con.execute("SELECT count(*) FROM labels_").fetchall()[0][0]:
-        listed = Settle({"--list": Blank("FILE")}, "writes attempts to label", "judge")
-        raise DataError(place, "no label", name="missing-labels", settles=[listed])
+WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
     for model, task, attempt, times, alike in found:
         first = f"first {model} at task {task}, attempt {attempt or 'without a number'}"
         if not times:
@@ -163,9 +157,8 @@ WHERE times <> 1 AND NOT list_contains(?, model) ORDER BY times, place LIMIT 1""
             remedy = "number the attempts in both files, or name another column of both that does"
         column = Settle({"--field": {"attempt": Blank("COLUMN")}}, "may be an id or a text")
         raise DataError(place, problem, remedy, name="unmatched-labels", settles=[column])
-    if absent:
-        yield LABELS_OF_OTHERS(models=[str(model) for model, _ in absent], place=place,
-                               labels=sum(times for _, times in absent))  # fmt: skip
+    if absent := {str(model): labels for model, labels, known in models if not known}:
+        yield LABELS_OF_OTHERS(models=[*absent], labels=sum(absent.values()), place=place)
 
 
 def unlabelled(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled, ...]:
@@ -175,12 +168,7 @@ def unlabelled(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled, ...]:
     """
     statement = query.statement
     request, groups = statement.request, statement.groups
-    if not request.label_role:
-        none = ", ".join(f"NULL AS {name}" for name in ("model", "task", "attempt", "label"))
-        query.con.execute(
-            f"CREATE OR REPLACE TEMP TABLE labels_ AS SELECT {none}, false AS alone LIMIT 0"
-        )
-        query.con.register("cells_", cell_columns(counts))
+    query.con.register("cells_", cell_columns(counts))
     of = ", ".join(["name", *groups])
     stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
     values = values_sql(statement.exact, request.label_role or LABEL, query.keep, ", attempt")

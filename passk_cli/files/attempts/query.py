@@ -264,7 +264,9 @@ def values_sql(statement: Statement, role: str, keep: str | None, more: str = ""
     source, value = "rows", VALUES[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
-    if role == LABEL:
+    if role == LABEL and statement.request.truth is None:
+        source = "(SELECT *, NULL AS label FROM rows) AS rows"
+    elif role == LABEL:
         source = f"""(SELECT rows.*, labels_.label FROM rows LEFT JOIN names AS named_ USING (file)
     LEFT JOIN labels_ ON {OF_LABEL}) AS rows"""
     return f"""

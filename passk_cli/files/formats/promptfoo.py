@@ -1,21 +1,23 @@
 """promptfoo's results: `-o out.json`, and `-o out.jsonl`, which holds the same, one result a line.
 
 Source: github.com/promptfoo/promptfoo (MIT), src/types/index.ts (EvaluateResult, and
-ResultFailureReason: 0 none, 1 an assertion, 2 an error).  `--repeat` gives each repeat a testIdx of
-its own, so the task is `vars` and testIdx is the attempt.  Two prompts of one provider are two
-settings.  An error is no failure: the outcome is missing.
+GradingResult; ResultFailureReason: 0 none, 1 an assertion, 2 an error).  `--repeat` gives each
+repeat a testIdx of its own, so the task is `vars` and testIdx is the attempt.  Two prompts of one
+provider are two settings.  An error is no failure: the outcome is missing.  An assertion is an
+outcome by its metric, or else its type; one that a person gives on promptfoo's page is `human`, and
+replaces `success`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at
 
-_ERROR = 2
+_ERROR, _SUCCESS = 2, "success"
 _RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
 
 
@@ -23,22 +25,27 @@ def _table(file: File) -> Contents:
     facts: dict[str, object] = {}
     if file.has("results"):
         facts["run"] = file.document("results", "config").get("evalId")
+    names, tests = {_SUCCESS: None}, dict[str, set[str]]()
+    for _, result in _results(file, Wanted("", skip_bad=True)):
+        tests.setdefault(_vars(result), set()).add(_test(result))
+        names |= dict.fromkeys(name for name, _ in _assertions(result))
 
     def rows(wanted: Wanted) -> Iterator[Row]:
-        tests: dict[str, set[str]] = {}
-        for _, result in _results(file, Wanted("", skip_bad=True)):
-            tests.setdefault(_vars(result), set()).add(_test(result))
         for place, result in _results(file, wanted):
             task = _vars(result)
             if len(tests[task]) > 1:
                 task += f" #{_test(result)}"
             failed = at(result, "failureReason") == _ERROR
-            provider = at(result, "provider")
-            success, output = at(result, "success"), at(result, "response", "output")
+            provider, output = at(result, "provider"), at(result, "response", "output")
+            if wanted.outcome == _SUCCESS:
+                success, score = at(result, "success"), at(result, "score")
+            else:
+                own = [each for name, each in _assertions(result) if name == wanted.outcome]
+                success, score = _all_pass(own), at(own, 0, "score") if len(own) == 1 else None
             yield Row(
                 task,
                 None if failed else success,
-                None if failed else at(result, "score"),
+                None if failed else score,
                 at(result, "testIdx"),
                 "error" if failed else "",
                 model=at(provider, "label") or at(provider, "id") or provider,
@@ -52,7 +59,25 @@ def _table(file: File) -> Contents:
                 record=result,
             )
 
-    return Contents(rows, ("success",), facts)
+    return Contents(rows, tuple(names), facts, verdict=_SUCCESS)
+
+
+def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
+    """(metric, or else type; what came of it) of each assertion of a test."""
+    assertions = at(result, "gradingResult", "componentResults")
+    for each in assertions if isinstance(assertions, list) else []:
+        name = at(each, "assertion", "metric") or at(each, "assertion", "type")
+        if isinstance(name, str):
+            yield name, each
+
+
+def _all_pass(assertions: Sequence[Any]) -> object:
+    """Whether all of them pass; None without any, or where the grader of one erred and none
+    failed."""
+    erred = [at(each, "metadata", "graderError") is True for each in assertions]
+    said = [at(each, "pass") for each, error in zip(assertions, erred, strict=True) if not error]
+    others = [each for each in said if each is not True]
+    return others[0] if others else None if any(erred) else bool(said) or None
 
 
 def _results(file: File, wanted: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -97,7 +122,8 @@ def _test(result: Any) -> str:
 
 PROMPTFOO = Format(
     "promptfoo",
-    "success is true; an error is a missing outcome",
+    "success is true; an error is a missing outcome. Or one assertion, by metric or type, by"
+    " --outcome",
     "github.com/promptfoo/promptfoo: src/types/index.ts",
     lambda file: file.has(*_RESULT) or file.has(*(f"results.results[].{key}" for key in _RESULT)),
     _table,

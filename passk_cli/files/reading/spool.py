@@ -382,7 +382,10 @@ class _Sheets:
         with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
             page = _Sheet(each.format, None, file)
             for number, row in enumerate(cast("Iterator[Row]", table.rows(wanted)), 1):
+                place = f"{source.name}: {row.place or f'attempt {number}'}"
                 columns = self._columns(table.facts, row, in_path, in_folders)
+                if row.attempt is None and self._request.joins:
+                    columns.setdefault("attempt", place)
                 if of_run and row.attempt is not None and "attempt" not in in_path:
                     # Its number or name, apart from those of the model's other runs.
                     own, first = row.attempt, of_run * _RUN
@@ -398,7 +401,6 @@ class _Sheets:
                     amounts.update(dict.fromkeys(spent))
                     columns |= spent if self._spent else {}
                 task_kinds.add("text" if columns.get("suite") else kind_of(row.task))
-                place = f"{source.name}: {row.place or f'attempt {number}'}"
                 model = columns.get("model")
                 if model is None:
                     result.nameless.add(source.path)

@@ -83,3 +83,34 @@ def test_a_result_without_success(tmp_path: Path) -> None:
     path.write_text(LINES.read_text().replace('"success":true', '"success":null', 1))
     with pytest.raises(DataError, match="no outcome"):
         read(path, by=["prompt"], where="reason IS NULL OR reason = 'unscored'")
+
+
+def test_an_assertion_is_an_outcome_by_its_metric_or_type(tmp_path: Path, passk: Passk) -> None:
+    lines = [json.loads(line) for line in LINES.read_text().splitlines()]
+    some = [one for one in lines if one["provider"]["label"] == "large" and one["promptIdx"] == 2]
+    for at, one in enumerate(some):
+        one["gradingResult"]["componentResults"] = [
+            {"pass": True, "score": 1, "assertion": {"type": "contains"}},
+            {"pass": at != 0, "score": 0.4, "assertion": {"type": "contains"}},
+            {"pass": at != 0, "score": float(at != 0),
+             "assertion": {"type": "python", "metric": "Tone"}},
+            {"pass": False, "score": 0, "assertion": {"type": "llm-rubric"},
+             "metadata": {"graderError": True} if at == 1 else {}},
+            {"pass": True, "score": 1},
+        ]  # fmt: skip
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in some))
+    n = len(some)
+    for outcome, total in {
+        "contains": (n, n - 1), "Tone": (n, n - 1), "llm-rubric": (n - 1, 0),
+    }.items():  # fmt: skip
+        found = cells(path, outcome=outcome, missing="drop").values()
+        assert (sum(n for n, _ in found), sum(c for _, c in found)) == total, outcome
+    # A score is that of one assertion.
+    strict = cells(path, outcome="Tone", threshold=0.5)
+    assert sum(c for _, c in strict.values()) == n - 1
+    plain = cells(path)
+    assert plain == cells(path, outcome="success")
+    assert sum(c for _, c in plain.values()) == sum(one["success"] for one in some)
+    done = passk("estimate", path, "--outcome", "python")
+    assert "there are success, contains, Tone, llm-rubric" in done.err
