@@ -152,6 +152,25 @@ def shortened(text: str, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def without_middles(names: Sequence[str], width: int) -> list[str]:
+    """Names in at most so many columns, without their middles, where they stay as different.
+
+    >>> without_middles(["org/model-a-2026", "org/model-b-2026"], 12)
+    ['org/m…a-2026', 'org/m…b-2026']
+    >>> without_middles(["django__django-10000", "django__django-10001"], 14)
+    ['django_…-10000', 'django_…-10001']
+    """
+    for room in range(width, max(map(cells_of, names), default=0)):
+        for tail in sorted(range(1, room - 1), key=lambda tail: abs(2 * tail - room + 1)):
+            cut = [
+                name if cells_of(name) <= room else f"{name[: room - 1 - tail]}…{name[-tail:]}"
+                for name in names
+            ]
+            if len({*cut}) == len({*names}) and max(map(cells_of, cut)) <= room:
+                return cut
+    return [*names]
+
+
 def plural(count: int, noun: str) -> str:
     """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
     return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -8,13 +8,14 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.near import meant, nearest
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
-from passk_cli.report.words import SeriesName
+from passk_cli.report.words import SeriesName, natural
 from passk_cli.settle import Blank, Given, Settle
 
 # More models than this in one picture are told apart by nobody: all but so many are grey.
@@ -81,6 +82,16 @@ class PictureSize:
         unit = _UNITS[self.unit] / self.scale
         return self.width * unit, None if self.height is None else self.height * unit
 
+    def words(self, length: float) -> str:
+        """A length in units of the drawing, in the unit of the size, rounded up.
+
+        >>> PictureSize.parse("8cm").words(HALF_PAGE), PictureSize.parse("400px").words(HALF_PAGE)
+        ('8.3cm', '400px')
+        """
+        digits = {"in": 2, "cm": 1}.get(self.unit, 0)
+        size = length * self.scale / _UNITS[self.unit]
+        return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
+
 
 # The size of a picture that nobody asks for another of.
 ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
@@ -131,7 +142,9 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
         str(row["tail"]) for plot in plots for row in plot.rows if {"series", "tail"} <= row.keys()
     }
     named = [name for plot in plots for name in plot.leading or _models(plot)]
-    hues = hues_of(named if any(plot.leading for plot in plots) else {*named, *tails})
+    every = {*named, *tails}
+    few = len(every) <= MOST_MODELS and not any(plot.leading for plot in plots)
+    hues = hues_of(every if few else named)
     return tuple(_styled(replace(plot, hues=hues), look) for plot in plots)
 
 
@@ -162,10 +175,13 @@ def _panelled(plot: Plot, column: str) -> Plot:
                 )
         return own
 
+    def setting(row: Row) -> list[Any]:
+        name = row.get("series") or row.get("label")
+        return [natural(part) for part in getattr(name, "parts", ())[place : place + 1]]
+
     names = {**plot.names, "panel": "panel"} if plot.kind != "heat" else plot.names
-    return replace(
-        plot, rows=tuple(map(moved, plot.rows)), points=tuple(map(moved, plot.points)), names=names
-    )
+    rows, points = (map(moved, sorted(some, key=setting)) for some in (plot.rows, plot.points))
+    return replace(plot, rows=tuple(rows), points=tuple(points), names=names)
 
 
 def hues_of(names: Iterable[str]) -> dict[str, int]:

@@ -8,7 +8,6 @@ decides.
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,8 +19,8 @@ from typing import Any, ClassVar
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, span, tick_words
-from passk_cli.charts.letters import cut, width_of, wrapped
-from passk_cli.charts.look import ON_SCREEN, PictureSize
+from passk_cli.charts.letters import cut, shortened, width_of, wrapped
+from passk_cli.charts.look import HALF_PAGE, ON_SCREEN, PictureSize
 from passk_cli.charts.theme import FONT, Theme, mixed, rgb
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule, distinct
@@ -31,8 +30,9 @@ from passk_cli.settle import Given
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 # A line of text; room around a drawing; a tick; between panels, and between what stands in a line.
 _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
-# Names beside rows take this share of the width at most, those at the ends of lines a little less.
-_MOST_NAMES, _MOST_ENDS = 0.45, 0.48
+# Names beside rows take this share of the width at most where there is one panel, and where there
+# are more; those at the ends of lines a little more.
+_MOST_NAMES, _MOST_ENDS = (0.45, 0.36), 0.48
 # Height of a row: where they are few, where they are many, of densities.
 _TALL, _LOW, _RIDGE = 14.0, 10.6, 28.0
 _FEW_ROWS, _MOST_RIDGES = 40, 12
@@ -107,11 +107,11 @@ def picture(
     """
     room, height = size.room
     inside = room - 2 * _ROOM
-    wholes = [_whole(plot, look, percent, inside) for plot in plots]
+    wholes = [_whole(plot, look, percent, inside, size) for plot in plots]
     own = sum(each.height for each in wholes) + _GAP * (len(wholes) - 1) + 2 * _ROOM
     if height is not None:
         spare = (height - own) / len(plots)
-        wholes = [_whole(plot, look, percent, inside, spare) for plot in plots]
+        wholes = [_whole(plot, look, percent, inside, size, spare) for plot in plots]
     elements, top = [], _ROOM
     for each in wholes:
         elements.append(_moved(_ROOM, top, each.elements))
@@ -129,9 +129,11 @@ def picture(
     )
 
 
-def _whole(plot: Plot, look: Theme, percent: bool, room: float, spare: float = 0.0) -> Fragment:
+def _whole(
+    plot: Plot, look: Theme, percent: bool, room: float, size: PictureSize, spare: float = 0.0
+) -> Fragment:
     """A plot under its title and its legend.  spare : by how much it is higher than it would be."""
-    drawer = _DRAWERS[plot.kind](plot, look, percent, room, spare=spare)
+    drawer = _DRAWERS[plot.kind](plot, look, percent, room, spare=spare, size=size)
     title = wrapped(plot.title, _TITLE, room, bold=True)
     words = [(line, _TITLE, look.text, "bold") for line in title]
     below = wrapped(plot.subtitle, _SMALL, room, joint=" · ")
@@ -165,6 +167,7 @@ class _Drawer:
 
     room : width of the panels that stand beside each other.  still : without what marks say.
     columns : how many do; 0 for as many as have room.  spare : further height.
+    size : of the whole picture, as it was asked for.
     """
 
     plot: Plot
@@ -174,6 +177,7 @@ class _Drawer:
     still: bool = True
     columns: int = 0
     spare: float = 0.0
+    size: PictureSize = ON_SCREEN
     left: float = field(init=False, default=0.0)
     right: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
@@ -187,23 +191,24 @@ class _Drawer:
             # How many panels have room depends on what stands beside them.
             self.columns, count = 1, len(self.panels)
             self.measure()
-            fitting = int((self.room - self.left) // (self.narrowest + 1.6 * _BETWEEN))
+            least = self.narrowest + self.right + _BETWEEN
+            fitting = int((self.room - self.left + _BETWEEN) // least)
             self.columns = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
         lines = -(-len(self.panels) // self.columns)
         self.measure()
         self.height += self.spare / lines
         if self.height < self.lowest - 1e-9:
-            more = (self.lowest - self.height) * lines / 96
+            more = self.size.words((self.lowest - self.height) * lines)
             raise ParameterError(
                 Given("--chart-size"),
-                f"the chart needs {math.ceil(10 * more) / 10:g}in more height;"
-                " without a height it has what it needs",
+                f"the chart needs {more} more height; without a height it has what it needs",
             )
         gaps = _BETWEEN * (self.columns - 1)
         self.width = (self.room - self.left - gaps) / self.columns - self.right
         if self.width < 30:
             raise ParameterError(
-                Given("--chart-size"), "the chart needs more width; half a page is 3.25in"
+                Given("--chart-size"),
+                f"the chart needs more width; half a page is {self.size.words(HALF_PAGE)}",
             )
         self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
@@ -466,31 +471,29 @@ class _CurveDrawer(_Drawer):
 
 @dataclass
 class _RowDrawer(_Drawer):
-    """Rows with names at their left, in one line or two; headings over those that share one."""
+    """Rows with names at their left; headings over those that share one."""
 
-    narrowest: ClassVar[float] = 42.0
+    narrowest: ClassVar[float] = 36.0
 
     def stack(self, names: Mapping[Any, str], heads: Mapping[Any, str], tall: float) -> None:
-        """Places of rows, from their names; as high as names need, and as the reader wants."""
-        longest = _MOST_NAMES * self.room
-        lines = {row: wrapped(name, _SMALL, longest) for row, name in names.items()}
-        self.names = {
-            row: [*own[:1], *([cut(" ".join(own[1:]), _SMALL, longest)] if own[1:] else [])]
-            for row, own in lines.items()
-        }
+        """Places of rows, from their names; as high as the reader wants."""
+        every = list(dict.fromkeys((*names.values(), *heads.values())))
         indent = 8 * bool(heads)
-        widths = [width_of(line, _SMALL) for own in self.names.values() for line in own]
+        longest = _MOST_NAMES[len(self.panels) > 1] * self.room - indent
+        short = dict(zip(every, shortened(every, _SMALL, longest), strict=True))
+        self.names = {row: short[name] for row, name in names.items()}
+        self.heads = {row: f"{short[head]} −" for row, head in heads.items()}
         # A heading ends before the axis, as the names do.
-        widths += [min(width_of(h, _SMALL, bold=True), longest) - indent for h in heads.values()]
-        self.left = indent + 7 + max(widths, default=0)
-        double = any(len(own) > 1 for own in self.names.values())
+        widths = [indent + width_of(name, _SMALL) for name in self.names.values()]
+        widths += [width_of(head, _SMALL, bold=True) for head in self.heads.values()]
+        self.left = 7 + max(widths, default=0)
         # The first row of each run under one heading.
         starts = [next(run) for _, run in groupby(heads, heads.__getitem__)]
         count = len(names) + len(starts)
         lines_of_panels = -(-len(self.panels) // self.columns)
-        self.height = count * max(tall, 2 * _LOWEST_ROW + 3 if double else 0)
+        self.height = count * tall
         self.step = (self.height + self.spare / lines_of_panels) / count
-        self.lowest = count * _LOWEST_ROW * (1 + double)
+        self.lowest = count * _LOWEST_ROW
         self.places, self.headings, at = {}, [], 0.5
         for row in names:
             if row in starts:
@@ -501,11 +504,7 @@ class _RowDrawer(_Drawer):
 
     def labels(self) -> str:
         """The names of all rows."""
-        words = [
-            (-6.0, self.places[row] + 3.2 + _LOWEST_ROW * (place - (len(own) - 1) / 2), line)
-            for row, own in self.names.items()
-            for place, line in enumerate(own)
-        ]
+        words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
         return _several(words, self.look.text, "end")
 
 
@@ -518,9 +517,8 @@ class _ForestDrawer(_RowDrawer):
         labels = distinct(self.plot.rows, "label")
         headed = self.plot.has("head", "tail")
         names = {label: str(rows[label]["tail"] if headed else label) for label in labels}
-        heads = {label: f"{rows[label]['head']} −" for label in labels} if headed else {}
+        heads = {label: str(rows[label]["head"]) for label in labels} if headed else {}
         self.stack(names, heads, _TALL if len(labels) <= _FEW_ROWS else _LOW)
-        self.heads = heads
         self.right = 10.0
 
     def axis(self, panel: Any) -> Axis:
@@ -537,8 +535,8 @@ class _ForestDrawer(_RowDrawer):
         names = ""
         if first:
             names = self.labels() + "".join(
-                _words(1 - self.left, y + 3.2, cut(self.heads[row], 1.08 * _SMALL, self.left - 6),
-                       self.look.text, size=_SMALL, weight="bold")
+                _words(1 - self.left, y + 3.2, self.heads[row], self.look.text, size=_SMALL,
+                       weight="bold")
                 for y, row in self.headings
             )  # fmt: skip
         rows = "".join(self._row(row, axis) for row in _of(self.plot.rows, panel))
@@ -687,7 +685,7 @@ class _HeatDrawer(_RowDrawer):
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.below(axis), self.across(axis, self.height)
-        texts = {at: cut(name, _SMALL, 90) for at, name in names.items()}
+        texts = dict(zip(names, shortened(list(names.values()), _SMALL, 90), strict=True))
         longest = max(width_of(text, _SMALL) for text in texts.values())
         parts = [
             f'<text transform="translate({_number(axis.place(at + 0.5) + 3)}'

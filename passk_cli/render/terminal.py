@@ -20,7 +20,7 @@ from rich.text import Text
 from passk_cli.render.style import Style, aligned, line, shown
 from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
-from passk_cli.text import cells_of, printable
+from passk_cli.text import cells_of, printable, without_middles
 
 # Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
 # the code that breaks lines, which takes a no-break space for one.
@@ -157,25 +157,6 @@ def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
     """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models"."""
     prose = sum(" " in value.strip() for value, _ in cells)
     return 4 * prose <= len(cells) and not any(error.strip() for _, error in cells)
-
-
-def without_middles(names: Sequence[str], width: int) -> list[str]:
-    """Names in at most so many columns, without their middles, where they stay as different.
-
-    >>> without_middles(["org/model-a-2026", "org/model-b-2026"], 12)
-    ['org/m…a-2026', 'org/m…b-2026']
-    >>> without_middles(["django__django-10000", "django__django-10001"], 14)
-    ['django_…-10000', 'django_…-10001']
-    """
-    for room in range(width, max(map(cells_of, names), default=0)):
-        for tail in sorted(range(1, room - 1), key=lambda tail: abs(2 * tail - room + 1)):
-            cut = [
-                name if cells_of(name) <= room else f"{name[: room - 1 - tail]}…{name[-tail:]}"
-                for name in names
-            ]
-            if len({*cut}) == len({*names}) and max(map(cells_of, cut)) <= room:
-                return cut
-    return [*names]
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:

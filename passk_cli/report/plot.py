@@ -206,6 +206,11 @@ def forest(
     >>> forest([row], label="pair", value="difference", low="low", high="high").rows
     ({'label': 'a − b', 'x': 0.1, 'low': -0.1, 'high': 0.3},)
     """
+    labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
+    if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
+        # The metrics of one model stand under each other, on one axis.
+        subtitle = " · ".join(filter(None, (str(rows[0][label]), subtitle)))
+        colour, label, facet, head, tail = colour or label, facet, "", "", ""
     # Numbers of different kinds have an axis each; differences of one unit share it.
     names = _named(
         label=label, x=value, low=low, high=high, panel=facet, told=told, series=colour, head=head,

@@ -174,6 +174,28 @@ def test_a_size_without_room_is_refused(size: str) -> None:
         drawn([PLOTS["labels"]], LIGHT, False, PictureSize.parse(size))
 
 
+def test_more_room_is_asked_for_in_the_unit_of_the_size() -> None:
+    for size, words in (("8cmx2cm", r"[\d.]+cm more height"), ("20mm", "half a page is 83mm")):
+        with pytest.raises(ParameterError, match=words):
+            drawn([plots(4)["forest"]], LIGHT, False, PictureSize.parse(size))
+
+
+def test_names_stand_once_in_one_line_each_and_stay_different() -> None:
+    names = [f"organisation-{i % 5}/agent-of-the-family-{i:06}" for i in range(25)]
+    points = [{"model": series_name((name,)), "metric": metric, "x": 0.5, "low": 0.4, "high": 0.6}
+              for metric in ("pass@1", "pass@5", "pass^5") for name in names]  # fmt: skip
+    marks = {"value": "x", "low": "low", "high": "high", "label": "model", "facet": "metric"}
+    svg = drawn(prepared([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
+    shown = re.findall(r">([^<]*…[^<]*)</text>", svg)
+    assert len(shown) == len(set(shown)) == 25
+    # Those of one model stand on one axis, under its name.
+    lone = forest(points[::25], rules=(), subtitle="60 tasks", **marks)
+    assert ([row["label"] for row in lone.rows], lone.has("panel")) == (
+        ["pass@1", "pass@5", "pass^5"], False,
+    )  # fmt: skip
+    assert lone.subtitle == f"{names[0]} · 60 tasks"
+
+
 def test_without_a_title_the_axes_still_say_the_metric() -> None:
     svg = drawn(prepared([plots(4)["curves"]], Appearance(title=False)), LIGHT, False)
     assert ">pass@k and pass^k<" in svg
@@ -191,8 +213,8 @@ def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
         prepared([plot], Appearance()),
         prepared([plot], Appearance(panel="temperature")),
     )
-    assert [row["panel"] for row in parts.rows[::2]] == ["temperature 0.2", "temperature 0.8"] * 2
-    assert [str(row["series"]) for row in parts.rows[::2]] == ["a", "a", "b", "b"]
+    panels = [(row["panel"], str(row["series"])) for row in parts.rows[::2]]
+    assert panels == [(f"temperature {t}", name) for t in ("0.2", "0.8") for name in "ab"]
     assert parts.hues == whole.hues
     svg = drawn([whole], LIGHT, False)
     # A model's settings are shades of its colour.

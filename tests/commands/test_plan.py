@@ -346,12 +346,11 @@ def test_what_is_left_out_is_said() -> None:
 
 def test_pictures_say_what_they_rest_on_and_show_nothing_impossible() -> None:
     report = assumed(tasks=(3, 100), attempts=(1,))
-    for plot in report.plots:
-        assert "Beta success rates: mean 0.6, standard deviation 0.3" in plot.subtitle
-        assert [point["x"] for point in plot.points] == [3, 100]
-        assert all(row["y"] is None or row["y"] <= 1 for row in (*plot.rows, *plot.points))
-    assert "guard interval, new tasks" in report.plots[0].subtitle
-    assert "correlation assumed 0.5" in report.plots[1].subtitle
+    (plot,) = report.plots
+    assert "Beta success rates: mean 0.6, standard deviation 0.3" in plot.subtitle
+    assert "correlation assumed 0.5" in plot.subtitle
+    assert [point["x"] for point in plot.points] == [3, 100, 1263]
+    assert all(row["y"] is None or row["y"] <= 1 for row in (*plot.rows, *plot.points))
 
 
 def test_short_tasks() -> None:
@@ -382,21 +381,22 @@ def test_rough_predictions_are_called_so() -> None:
     assert "rough-power" not in said(assumed(tasks=(400,), attempts=(10,)))
 
 
-def test_charts_show_both_questions() -> None:
-    report = assumed("pass@1,pass@10")
-    assert [plot.title for plot in report.plots] == [
-        "Width of the 95 % interval",
-        "Smallest difference detected with power 0.8",
-    ]
-    points = report.plots[0].points
+def test_the_chart_holds_the_design_that_the_answer_names() -> None:
+    report = assumed("pass@10,pass@1")
+    (plot,) = report.plots
+    assert plot.title == "pass@10: smallest difference detected with power 0.8"
+    assert not plot.has("panel")
     (row,) = rows(report, fact="design", metric="pass@10", tasks=50, n_max=20)
-    assert row["width"] in [
-        p["y"] for p in points
-        if (p["x"], p["series"], p.get("panel")) == (50, "20 attempts", "pass@10")
-    ]  # fmt: skip
-    lone = assumed(tasks=(50,), attempts=(1,)).plots[0]
-    assert not lone.has("panel")
-    assert lone.title == "pass@1: Width of the 95 % interval"
+    points = {(point["x"], point["series"]): point["y"] for point in plot.points}
+    assert points[50, "20 attempts"] == row["difference"]
+    across, down = plot.rules
+    assert down.text.removeprefix("5 points: ") in answer(report)
+    # The rules cross on the line of its attempts.
+    needed = rows(report, fact="detect", metric="pass@10")
+    assert down.x in {row["tasks"] for row in needed}
+    attempts = down.text.split(" × ")[1]
+    assert points[down.x, attempts] == pytest.approx(across.y, abs=0.001)
+    assert not assumed("pass@10", tasks=(50,), attempts=(1,)).plots
 
 
 @pytest.mark.parametrize(

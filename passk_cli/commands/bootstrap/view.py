@@ -208,7 +208,7 @@ class Distributions(Section[Distribution]):
             return ()
         first = {d.series: d for d in reversed(self.records)}
         series = sorted(first, key=lambda each: (-first[each].values.mean, each))
-        metrics = list(self.study.metrics)
+        metrics, every = list(self.study.metrics), [metric.k for metric in self.study.metrics]
         rows = [
             {
                 "model": d.values.name, "metric": d.values.metric.name, "draws": d.draws,
@@ -219,6 +219,7 @@ class Distributions(Section[Distribution]):
                 self.records,
                 key=lambda d: (metrics.index(d.values.metric), series.index(d.series)),
             )
+            if self.study.in_brief(d.values.metric.k, every)
         ]  # fmt: skip
         confidence = self.study.confidence
         subtitle = (

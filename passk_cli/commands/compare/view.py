@@ -688,14 +688,15 @@ class AllPairs(Compared):
 
     def plots(self) -> tuple[Plot, ...]:
         """A forest of the differences, a panel per metric."""
-        differing = sorted(self.records, key=lambda pair: pair.winner is None)
+        brief = [pair for pair in self.records if in_brief(self.study, pair.metric)]
+        differing = sorted(brief, key=lambda pair: pair.winner is None)
         names = list(dict.fromkeys(pair.models for pair in differing))
         if not self.baseline and len({model for pair in names for model, *_ in pair}) > _MOST_DRAWN:
             leaders: dict[tuple[str, ...], Series] = {}
             for pair in self.records:
                 leaders.setdefault(pair.series[1:], pair.series)
             names = [pair for pair in names if leaders[pair[0][1:]] in pair]
-        chosen = [pair for pair in self.records if pair.models in names]
+        chosen = [pair for pair in brief if pair.models in names]
         # A difference that is a range has a point at each end.
         points = [
             (pair.fact, value)
@@ -723,7 +724,7 @@ class AllPairs(Compared):
         first, *others = self.details()
         # Pairs of one model stand under its name.
         heads = {} if self.baseline else {"head": "head", "tail": "tail"}
-        part = f"{len(chosen)} of {len(self.records):,} differences"
+        part = f"{len(chosen)} of {len(brief):,} differences"
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
             told="told", colour="model", unit="unit", **heads,
@@ -733,7 +734,7 @@ class AllPairs(Compared):
             subtitle=" · ".join(
                 filter(None, [
                     f"○ {first}", f"dashed: ±{margin:g}" if margin else "", *others,
-                    part if len(chosen) < len(self.records) else "",
+                    part if len(chosen) < len(brief) else "",
                 ])
             ),
             x_title="difference",

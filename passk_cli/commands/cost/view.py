@@ -59,6 +59,8 @@ _LEAST = {
 }  # fmt: skip
 _SHOWN = {UNDECIDED: "tied"}
 _UNITS = {"$": "US dollars", "s": "seconds"}
+# Models that a picture names.
+_MOST_NAMED = 7
 _OWN_TASKS = (
     "Each row of the table is of all tasks that the model has. Pairs and the frontier are of tasks"
     " that all models have or, where they have no two, pairs of those that both have. Cheaper tasks"
@@ -268,8 +270,10 @@ class Spent(Section[Outlay]):
             x_title=f"{noun} of an attempt ({_UNITS[unit]})" if unit in _UNITS else noun,
             y_title="pass@1",
         )  # fmt: skip
-        leading = dict.fromkeys(model for *_, model in frontier)
-        return (replace(chart, scattered=True, leading=tuple(leading)),)
+        # Of a long frontier not all can be told apart: those from one end to the other.
+        places = np.linspace(0, len(frontier) - 1, min(len(frontier), _MOST_NAMED)).round()
+        leading = tuple(frontier[int(place)][-1] for place in places)
+        return (replace(chart, scattered=True, leading=leading),)
 
     def context(self) -> Iterator[str | Hint]:
         # Dollars and seconds have their sign in every cell.

@@ -116,7 +116,12 @@ class Estimates(Numbers):
 
     def plots(self) -> tuple[Plot, ...]:
         """A dot with its interval per model, a panel per metric; each unit apart."""
-        facts = [fact for fact in self.facts() if fact.estimate.value is not None]
+        every = [fact.k for fact in self.facts()]
+        facts = [
+            fact
+            for fact in self.facts()
+            if fact.estimate.value is not None and self.study.in_brief(fact.k, every)
+        ]
         subtitle = " · ".join((self.study.sizes(self.facts()), self.study.confidence.words()))
         pictures = []
         for unit, title in UNITS.items():

@@ -26,7 +26,7 @@ from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Sentence, Table
-from passk_cli.report.plot import Plot, curves
+from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import amount_text, first_few, listed, plural, series_name, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
@@ -203,11 +203,8 @@ class Choices(Section[Choice]):
         designs, outlook, name = self.designs, self.outlook, self.outlook.metric.name
         aims, n = designs.aims, designs.reference
         begin: Sentence = ()
-        own = next(
-            (f for f in reversed(designs.designs) if f.name == name and f.size.n_min == n), None
-        )
+        own = self._own
         if designs.asked.budget is not None:
-            own = next((f for f in designs.splits if f.name == name and name in goals(f)), None)
             spend = aims.words(aims.amount)
             if own is None:
                 least = plural(outlook.metric.k, "attempt")
@@ -240,6 +237,15 @@ class Choices(Section[Choice]):
         beyond = most is not None and needed.size.tasks > most
         more = ", more tasks than there are" if beyond else ""
         yield ("To detect ", wanted, f"{of}: {_words(needed)} per model{more}.")
+
+    @property
+    def _own(self) -> Fact | None:
+        """The best split of the budget, or the largest design asked for; None where none is."""
+        designs, name = self.designs, self.outlook.metric.name
+        if designs.asked.budget is not None:
+            return next((f for f in designs.splits if f.name == name and name in goals(f)), None)
+        own = [f for f in designs.designs if f.name == name and f.size.n_min == designs.reference]
+        return own[-1] if own else None
 
     def _price(self) -> Sentence:
         """Cost of an attempt, and that it was measured; nothing where the budget is attempts."""
@@ -332,43 +338,40 @@ class Choices(Section[Choice]):
             yield NEW_TASKS_FIRST()
 
     def plots(self) -> tuple[Plot, ...]:
-        """Width and smallest difference against tasks, a line per number of attempts.
+        """The smallest difference that is detected against tasks, a line per number of attempts;
+        the design that detects the difference asked for is where two lines cross.
 
         The designs asked for are marked.
         """
-        outlooks, aims = self.designs.outlooks, self.designs.aims
-        low, high = min(aims.tasks), max(aims.tasks)
+        designs, outlook, aims = self.designs, self.outlook, self.designs.aims
+        own = self._own
+        n = designs.reference if own is None else own.size.n_min or designs.reference
+        needed = designs.needed(outlook, n)
+        marked = {*aims.tasks, *([own.size.tasks] if own else []), needed.size.tasks} - {None}
+        low, high = min(marked), max(marked)
         if low == high:
             low, high = max(low // 4, 2), 4 * high
         between = np.geomspace(low, high, _CURVE_POINTS).round().astype(int).tolist()
-        sizes = sorted({*between, *aims.tasks})
-        # Only where there is a standard error.
         rows = [
-            {
-                "tasks": tasks, "width": width, "attempts": plural(n, "attempt"),
-                "difference": self.designs.smallest_difference(outlook, tasks, n)[0],
-                "metric": outlook.metric.name,
-            }
-            for outlook in self.designs.outlooks
-            for n in aims.attempts
-            for tasks, width in zip(sizes, outlook.widths(n, sizes, aims.level), strict=True)
-            if width is not None
+            {"tasks": tasks, "attempts": plural(each, "attempt"),
+             "difference": designs.smallest_difference(outlook, tasks, each)[0]}
+            for each in sorted({*aims.attempts, n})
+            for tasks in sorted({*between, *marked})
         ]  # fmt: skip
-        lone = f"{outlooks[0].metric.name}: " if len(outlooks) == 1 else ""
-        return tuple(
+        wanted = f"{100 * aims.detect:.3g} points: {_words(needed)}"
+        rules = [Rule(y=aims.detect)]
+        rules += [Rule(x=needed.size.tasks, text=wanted)] if needed.size.tasks else []
+        if all(row["difference"] is None for row in rows):
+            return ()
+        return (
             curves(
-                rows, x="tasks", y=y, colour="attempts", facet="" if lone else "metric",
-                x_title="tasks", log_x=True, y_title=y, y_domain=None, title=lone + title,
-                marked=aims.tasks,
-                subtitle=f"{_start(self.designs)} · {qualifier}",
-            )
-            for y, title, qualifier in (
-                ("width", f"Width of the {100 * aims.level:g} % interval",
-                 "guard interval, new tasks"),
-                ("difference", f"Smallest difference detected with power {aims.power:g}",
-                 f"two-sided test at {100 * (1 - aims.level):.3g} %"
-                 f" · correlation {self.designs.correlations}"),
-            )
+                rows, x="tasks", y="difference", colour="attempts", x_title="tasks", log_x=True,
+                y_title="difference", y_domain=None, shares=True, marked=marked, rules=rules,
+                title=f"{outlook.metric.name}: smallest difference detected with power"
+                f" {aims.power:g}",
+                subtitle=f"{_start(designs)} · two-sided test at {100 * (1 - aims.level):.3g} %"
+                f" · correlation {designs.correlations}",
+            ),
         )  # fmt: skip
 
 
