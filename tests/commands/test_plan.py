@@ -761,7 +761,7 @@ def test_budgets_that_are_refused(data: Any, given: dict[str, Any], message: str
 def test_a_pipe_with_costs_is_asked_for_the_unit(passk: Passk) -> None:
     piped = (SAMPLES / "costs.csv").read_bytes()
     done = passk("plan", "-", "-k", "1", "--budget", "20", stdin=piped)
-    assert "a pipe is read once\n  passk plan - -k 1 --budget 20usd  # is dollars\n" in done.err
+    assert "a pipe is read once\n  | passk plan - -k 1 --budget 20usd  # is dollars\n" in done.err
 
 
 def test_what_to_run_next_by_the_variance_of_what_is_there() -> None:
