@@ -160,13 +160,15 @@ def _fields(_: str) -> str:
 
 
 def _messages(_: str) -> str:
-    """Every message and error: its words, and what they mean."""
+    """Every message and error: its name, which opens its words and what they mean."""
     lines: list[str] = []
     for severity, title in (("warning", "Warnings"), ("note", "Notes"), ("error", "Errors")):
         lines += ["", f"## {title}"]
         for name, message in messages().items():
             if message.severity == severity:
-                lines += ["", f"### {name}", "", f"`{message.pattern}`", "", message.meaning]
+                lines += ["", "<details markdown>", f"<summary>{name}</summary>", ""]
+                lines += [f"### {name}", "", f"`{message.pattern}`", "", message.meaning]
+                lines += ["", "</details>"]
     return "\n".join(lines)
 
 
