@@ -207,26 +207,18 @@ class Output:
                 Given("--stacked"), "no output is LaTeX", name="contradicting-options",
                 settles=[Settle({"--format": "latex"})],
             )  # fmt: skip
-        files = [target for target in self._targets if target is not None]
-        if len(self._targets) - len(files) > 1:
+        if len(self._targets) - len(self._files) > 1:
             raise ParameterError(
                 Given("-o", "-"), "given twice; stdout takes one result", name="bad-output"
             )
-        targets = [*files, *others, *charting.files]
-        places = [os.path.realpath(target) for target in targets]
-        for place, target in zip(places, targets, strict=True):
-            folder = os.path.dirname(target) or "."
-            if not os.path.isdir(folder):
-                problem = f"{folder}: no such folder for the output; make it first"
-            elif os.path.isdir(target):
-                problem = f"{target}: this is a folder; name a file in it"
-            elif os.path.exists(target) and place in read_paths(inputs):
-                problem = f"{target} is read as well; choose another name for the output"
-            elif places.count(place) > 1:
-                problem = f"{target} is named for two outputs"
-            else:
-                continue
-            raise ParameterError(problem, name="bad-output")
+        if targets := [*self._files, *others, *charting.files]:
+            _require_places(targets, inputs)
+        if self._files:
+            self._require_formats(declaration)
+
+    def _require_formats(self, declaration: Command) -> None:
+        """Refuse files whose suffix says no format, and a format beside suffixes that say one."""
+        files = self._files
         fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
                    *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
@@ -249,6 +241,11 @@ class Output:
     def _targets(self) -> list[str | None]:
         """The files to write; None for stdout."""
         return [None if target == "-" else target for target in self.output] or [None]
+
+    @property
+    def _files(self) -> list[str]:
+        """The files to write."""
+        return [target for target in self._targets if target is not None]
 
     def _format(self, target: str | None, *, paged: bool = False) -> str:
         """The format of one output: as asked, or of several as the suffix says."""
@@ -276,10 +273,8 @@ class Output:
             return report
         kept = tuple(said for said in report.messages if said.name not in self.ignore)
         self.require_none(kept)
-        signature = {**report.signature}
-        if self.ignore:
-            signature["ignore"] = ",".join(self.ignore)
-        return replace(report, messages=kept, signature=signature)
+        ignored = {"ignore": ",".join(self.ignore)} if self.ignore else {}
+        return replace(report, messages=kept, sign=lambda: {**report.signature, **ignored})
 
     def write(self, report: Report, charting: Charting) -> None:
         """The report to stdout or whole into the file, its charts, then messages to stderr.
@@ -396,6 +391,24 @@ class Output:
                 print(loaded(FAILURES["github"])(problem), end="", file=sys.stderr)
             if self._summary:
                 _append(self._summary, loaded(FAILURES["markdown"])(problem))
+
+
+def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse outputs in no folder, and those that are read as well or named twice."""
+    places = [os.path.realpath(target) for target in targets]
+    for place, target in zip(places, targets, strict=True):
+        folder = os.path.dirname(target) or "."
+        if not os.path.isdir(folder):
+            problem = f"{folder}: no such folder for the output; make it first"
+        elif os.path.isdir(target):
+            problem = f"{target}: this is a folder; name a file in it"
+        elif os.path.exists(target) and place in read_paths(inputs):
+            problem = f"{target} is read as well; choose another name for the output"
+        elif places.count(place) > 1:
+            problem = f"{target} is named for two outputs"
+        else:
+            continue
+        raise ParameterError(problem, name="bad-output")
 
 
 def edge_sections(declaration: Command) -> Iterator[tuple[str, list[Declared]]]:

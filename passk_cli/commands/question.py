@@ -127,7 +127,10 @@ class Question:
         columns = (column for section in cls.sections for column in section.columns)
         every = {c.name: c.meaning or common.get(c.name, "") for c in columns if c.name}
         # Rows of sections without facts are their records.
-        facts = not cls.sections or any(each.facts is not Section.facts for each in cls.sections)
+        facts = not cls.sections or any(
+            (each.facts, each.facts_of) != (Section.facts, Section.facts_of)
+            for each in cls.sections
+        )
         return {**common, **every} if facts else every
 
     @classmethod
@@ -169,9 +172,9 @@ class Question:
         if is_corrected(counts):
             confidence = confidence.corrected()
         hint = options.metrics.hint(counts)
-        asked = bool(options.metrics.k or options.metrics.metrics)
+        named = bool(options.metrics.k or options.metrics.metrics)
         short = options.metrics.short_tasks
-        return Study(counts, metrics, confidence, options.rules, short, hint, asked)
+        return Study(counts, metrics, confidence, options.rules, short, hint, named)
 
     def report(self, study: Study) -> Report:
         """The answer."""
@@ -217,12 +220,12 @@ def _answerable(question: Question, report: Report) -> Report:
     return replace(report, messages=messages)
 
 
-def require_met(asked: Collection[tuple[str, str]], every: Sequence[Counts]) -> None:
+def require_met(names: Collection[tuple[str, str]], every: Sequence[Counts]) -> None:
     """ParameterError for a model or a task that an option names and no data has.
 
-    asked : options and names, as `Request.chosen_names`.  every : the data that was read.
+    names : options and names, as `Request.chosen_names`.  every : the data that was read.
     """
-    for each in sorted(asked):
+    for each in sorted(names):
         near = [counts.facts.named.get(each, "there are none") for counts in every]
         if all(near):
             raise not_named(*each, near[0])
@@ -266,14 +269,15 @@ def answer(
             question.refuse_ranges()
         if TRUTH in counts.attempts or counts.facts.errors:
             refuse_labels(question)
-        asked.update(request.chosen_names)
+        names.update(request.chosen_names)
         every.append(counts)
-        require_few_groups(counts, question.most_groups)
+        if counts.group_names:
+            require_few_groups(counts, question.most_groups)
         return counts
 
-    asked, every = set[tuple[str, str]](), list[Counts]()
+    names, every = set[tuple[str, str]](), list[Counts]()
     report = question.answered(options, counts_of)
-    require_met(asked, every)
+    require_met(names, every)
     report = judged(_answerable(question, report))
     if options.request.by:
         # A group of the name of a column is refused whatever is shown.

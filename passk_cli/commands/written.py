@@ -24,6 +24,7 @@ class OfModel(NamedTuple):
 class Written(Section[OfModel]):
     """The tasks and attempts that were written of each model."""
 
+    apart = True
     columns = (
         MODEL,
         GROUPS,

@@ -425,9 +425,10 @@ class Report:
     rows : makes the same facts tidy, when they are asked for: a row per fact, full precision, for
         programs.
     context : parts of one line under the tables: what was counted, and how certain it is.
-    details : what else that line says with --full.
+    explain : makes what else that line says with --full, part by part.
     messages : what a reader must know beside the answer.
-    signature : name → value, enough to reproduce the numbers; options by their names.
+    sign : makes the signature: name → value, enough to reproduce the numbers; options by their
+        names.
     checks : the rules of a gate; empty for other reports.
     draw : makes the pictures of the same facts, in reading order, when they are asked for.
     exports : file → its columns (name → array), which were asked for beside the report.
@@ -444,9 +445,9 @@ class Report:
     tables: tuple[Table, ...] = ()
     rows: Callable[[], Table] = lambda: Table((), ())
     context: tuple[str | Hint, ...] = ()
-    details: str = ""
+    explain: Callable[[], Iterable[str]] = tuple
     messages: tuple[Said, ...] = ()
-    signature: Mapping[str, object] = field(default_factory=dict)
+    sign: Callable[[], Mapping[str, object]] = dict
     checks: tuple[Check, ...] = ()
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -458,6 +459,16 @@ class Report:
     lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
+
+    @property
+    def details(self) -> str:
+        """What the line under the tables says with --full alone."""
+        return " · ".join(filter(None, self.explain()))
+
+    @cached_property
+    def signature(self) -> Mapping[str, object]:
+        """Name → value of all that the numbers depend on, made when it is first asked for."""
+        return self.sign()
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:

@@ -86,7 +86,7 @@ class Comparison:
     ends : where outcomes are missing that may pass or fail, two comparisons without any: those of
         the first fail and those of the second pass, and the reverse.  No fill-in of them gives a
         smaller difference than the one, or a larger one than the other.
-    across : of an end, the other one.
+    opposite : of an end, the other one.
     floor : the least variance of the mean difference; None before `with_floors`.
     law : that p is of, and its row there; None where the test has none.
     ratio : of a ratio of means: the first one's, divided by the second one's, with its limits.
@@ -115,7 +115,7 @@ class Comparison:
     family: str = ALL
     verdict: str = ""
     ends: tuple[Comparison, ...] = ()
-    across: Comparison | None = None
+    opposite: Comparison | None = None
     floor: float | None = None
     law: tuple[DifferenceLaw, int] | None = None
     ratio: RatioInterval | None = None
@@ -156,9 +156,9 @@ class Comparison:
     @property
     def between(self) -> tuple[Floats, Floats] | None:
         """Of an end: the lowest and highest difference at each task; None elsewhere."""
-        if self.across is None:
+        if self.opposite is None:
             return None
-        return np.minimum(self.d, self.across.d), np.maximum(self.d, self.across.d)
+        return np.minimum(self.d, self.opposite.d), np.maximum(self.d, self.opposite.d)
 
     @_Lazy
     def estimates(self) -> tuple[Cell, Cell]:
@@ -413,17 +413,17 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
     for at, pair in enumerate(comparisons):
         plain = pair.first.labels is None and pair.second.labels is None
         if pair.floor is None and not pair.first.metric.kind.needs and plain and not pair.binary:
-            key = pair.first.metric, len(pair.tasks), pair.across is not None
+            key = pair.first.metric, len(pair.tasks), pair.opposite is not None
             alike.setdefault(key, []).append(at)
-    for (metric, tasks, across), places in alike.items():
+    for (metric, tasks, between), places in alike.items():
         size = max(1, _FLOORS_TOGETHER // tasks)
         for first in range(0, len(places), size):
             part = [comparisons[at] for at in places[first : first + size]]
 
             n, c = _both([each.n for each in part]), _both([each.c for each in part])
             largest = None
-            if across:
-                others = _both([each.across.c for each in part if each.across])
+            if between:
+                others = _both([each.opposite.c for each in part if each.opposite])
                 c, largest = np.minimum(c, others), np.maximum(c, others)
             floors = attempt_floor(metric, n, c, largest).tolist()
             for at, floor in zip(places[first : first + size], floors, strict=True):
@@ -473,7 +473,7 @@ def match(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comp
     if first.passing is not None or second.passing is not None:
         (low, high), (other_low, other_high) = first.ends, second.ends
         one, other = match(low, other_high), match(high, other_low)
-        ends = one.having(across=other), other.having(across=one)
+        ends = one.having(opposite=other), other.having(opposite=one)
     at: tuple[Places, Places] = (_EVERY, _EVERY)
     values = first.values, second.values
     if not same:

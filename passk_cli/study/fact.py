@@ -81,7 +81,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
     )
 
 
-def across(first: Fact, second: Fact) -> Fact:
+def range_between(first: Fact, second: Fact) -> Fact:
     """One number at both ends of what missing outcomes may be: a range, with the hull of limits.
 
     p : the larger one where both differences have one sign; else 1, for a difference of 0 may lie
@@ -151,6 +151,7 @@ FIELDS = tuple(
     Column(name, name=name, meaning=meaning, shown=DATA, cell=cell)
     for name, meaning, cell in _FIELDS
 )
+SHARED = frozenset(field.name for field in FIELDS)
 
 
 def tidy(facts: Sequence[Fact], group_names: Sequence[str], population: str) -> Table:

@@ -1,7 +1,7 @@
 """Methods in words, as a paper has them: what was computed, by the objects that computed it.
 
-Each name of a test, adjustment or law has its words and its references here, estimators and
-intervals where they are registered; `references.bib` has the references.
+Each name of an adjustment or law has its words and its references here, estimators, intervals and
+tests where they are registered; `references.bib` has the references.
 """
 
 from __future__ import annotations
@@ -21,20 +21,8 @@ from passk_cli.inference.ratio import FIELLER
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import plural, span
-from passk_cli.study.rules import (
-    BH,
-    BONFERRONI,
-    GUARDED_T,
-    HOLM,
-    MAX_T,
-    MID_P,
-    PRIMARY,
-    SIGN_FLIP,
-    SUISSA_SHUSTER,
-    UNADJUSTED,
-    WITHIN,
-    T,
-)
+from passk_cli.study import rules
+from passk_cli.study.rules import BH, BONFERRONI, HOLM, MAX_T, PRIMARY, UNADJUSTED
 from passk_cli.text import listed
 from passk_cli.version import __version__
 
@@ -43,14 +31,8 @@ if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
     from passk_cli.study.fact import Fact
 
-TESTS: dict[str, tuple[str, str]] = {
-    GUARDED_T: ("a paired t test with a guard for few tasks", "student1908"),
-    SUISSA_SHUSTER: ("the exact unconditional test of Suissa and Shuster", "suissa1991"),
-    SIGN_FLIP: ("a sign-flip test", "phipson2010"),
-    MID_P: ("the mid-p sign-flip test", "mcnemar1947"),
-    T: ("a paired t test", "student1908"),
-    WITHIN: ("permutation of attempts within tasks", "phipson2010"),
-    FIELLER: ("Fieller's test of equal ratios of means", "fieller1954"),
+TESTS = {name: (test.words, test.cites) for name, test in rules.TESTS.items()} | {
+    FIELLER: ("Fieller's test of equal ratios of means", "fieller1954")
 }
 ADJUSTMENTS: dict[str, tuple[str, str]] = {
     MAX_T: ("the single-step max-T method, intervals included", "westfall1993"),

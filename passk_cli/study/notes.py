@@ -247,7 +247,9 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
             yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
-    yield from _stopping_notes(counts)
+    made = counts.n if counts.numbering is None else counts.numbering.made
+    if any(each.min() < each.max() for each in (counts.n, made)):
+        yield from _stopping_notes(counts)
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Said]:

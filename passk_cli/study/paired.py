@@ -17,11 +17,20 @@ from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import refuse_many_steps
+from passk_cli.option import loaded
 from passk_cli.report.words import span
 from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison, difference_samples
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import GUARDED_T, MID_P, SIGN_FLIP, SUISSA_SHUSTER, WITHIN, T
+from passk_cli.study.rules import (
+    GUARDED_T,
+    MID_P,
+    SIGN_FLIP,
+    SUISSA_SHUSTER,
+    TESTS,
+    WITHIN,
+    T,
+)
 
 MCNEMAR = "mcnemar"
 _VALID = Settle({"--test": None}, "is the test that is valid here")
@@ -56,60 +65,54 @@ def run_tests(
         together.setdefault(key, []).append(i)
     answers: dict[int, Answer] = {}
     for (name, *_), places in together.items():
-        group = [comparisons[i] for i in places]
-        if name == WITHIN:
-            results = [_within(comparison, confidence) for comparison in group]
-        else:
-            results = _new_tasks(group, confidence, name)
+        results = loaded(TESTS[name].place)([comparisons[i] for i in places], confidence)
         answers |= dict(zip(places, results, strict=True))
     return [answers[i] for i in range(len(comparisons))]
 
 
 def _choose(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
     """The test asked for if it is valid here; the one that is valid when none was asked for."""
-    corrected = comparison.hidden[1] is not None
-    if corrected and test not in (None, GUARDED_T):
-        raise ParameterError(
-            Given("--test", test),
-            "it knows nothing of what labels leave open",
-            name="invalid-method",
-            settles=[_VALID],
-        )
+    if test is not None:
+        _require_valid(comparison, confidence, test)
+        return test
     if confidence.population == THESE_TASKS:
-        if test in (None, WITHIN):
-            return WITHIN
-        raise ParameterError(
-            Given("--test", test),
-            "it asks about new tasks; for these tasks attempts are permuted within tasks",
-            name="invalid-method", settles=[_VALID],
-        )  # fmt: skip
-    if test == WITHIN:
-        raise ParameterError(
-            Given("--test", WITHIN), "it says nothing of new tasks", name="invalid-method",
-            settles=[Settle({"--population": THESE_TASKS}, "asks about these tasks"), _VALID],
-        )  # fmt: skip
-    if test == SUISSA_SHUSTER and not comparison.binary:
-        raise ParameterError(
-            Given("--test", test), comparison.why_not_binary, name="invalid-method",
-            settles=[_VALID],
-        )  # fmt: skip
-    if comparison.binary:
-        return test or SUISSA_SHUSTER
-    if test not in (SIGN_FLIP, MID_P) or not comparison.attempts_differ:
-        return test or GUARDED_T
-    first, second = comparison.n
-    differ = int((first != second).sum())
-    raise ParameterError(
-        Given("--test", test), f"attempts differ at {differ} of {len(first)} shared tasks"
-        f" ({comparison.first.name} n={span(int(first.min()), int(first.max()))},"
-        f" {comparison.second.name} n={span(int(second.min()), int(second.max()))}), so the values"
-        " of equal models have different laws", name="invalid-method", settles=[_VALID],
-    )  # fmt: skip
+        return WITHIN
+    return SUISSA_SHUSTER if comparison.binary else GUARDED_T
+
+
+def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
+    """ParameterError for a test that is not valid for a comparison, with the reason."""
+    settles: tuple[Settle, ...] = (_VALID,)
+    problem = ""
+    fixed = confidence.population == THESE_TASKS
+    if comparison.hidden[1] is not None and test != GUARDED_T:
+        problem = "it knows nothing of what labels leave open"
+    elif fixed and test != WITHIN:
+        problem = "it asks about new tasks; for these tasks attempts are permuted within tasks"
+    elif test == WITHIN and not fixed:
+        problem = "it says nothing of new tasks"
+        settles = (Settle({"--population": THESE_TASKS}, "asks about these tasks"), _VALID)
+    elif test == SUISSA_SHUSTER:
+        problem = comparison.why_not_binary
+    elif test in (SIGN_FLIP, MID_P) and not comparison.binary and comparison.attempts_differ:
+        first, second = comparison.n
+        problem = (
+            f"attempts differ at {int((first != second).sum())} of {len(first)} shared tasks"
+            f" ({comparison.first.name} n={span(int(first.min()), int(first.max()))},"
+            f" {comparison.second.name} n={span(int(second.min()), int(second.max()))}), so the"
+            " values of equal models have different laws"
+        )
+    if problem:
+        raise ParameterError(Given("--test", test), problem, name="invalid-method", settles=settles)
+
+
+def within_tasks(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
+    """Attempts permuted between the two models within each task: of passes, or of what else the
+    metric looks at."""
+    return [_within(comparison, confidence) for comparison in group]
 
 
 def _within(comparison: Comparison, confidence: Confidence) -> Answer:
-    """Attempts permuted between the two models within each task: of passes, or of what else the
-    metric looks at."""
     from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 
     most = max(int(n.max()) for n in comparison.n)
@@ -131,31 +134,47 @@ def _within(comparison: Comparison, confidence: Confidence) -> Answer:
     return Answer(WITHIN, permutation.p, permutation.smallest)
 
 
-def _new_tasks(group: Sequence[Comparison], confidence: Confidence, test: str) -> list[Answer]:
-    """Tests on the differences of all tasks; the group has the same tasks and bounds."""
-    codes = group[0].clusters
-    if test == GUARDED_T:
-        # The test whose law the interval of the difference has.
-        least, tests = least_p(cluster_totals(group[0].d[:, None], codes)[1]), dict[int, Answer]()
-        for places, law in difference_laws(difference_samples(group, confidence)):
-            for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
-                tests[at] = Answer(test, p, least, (law, row))
-        return [tests[at] for at in range(len(group))]
-    differences = [comparison.d for comparison in group]
-    if test == SUISSA_SHUSTER:
-        tasks = len(differences[0])
-        p = suissa_shuster(
-            tasks, *([np.count_nonzero(d * sign > 0) for d in differences] for sign in (1, -1))
-        )
-        return _answers(test, p, np.minimum(p, 2.0 ** (1 - tasks)))
-    totals = cluster_totals(np.stack(differences, axis=1), codes)[0]
-    if test == T:
-        return _answers(test, paired_t(totals), np.zeros(len(group)))
-    flips = sign_flip(totals, **confidence.draws, mid=test == MID_P)
-    answers = _answers(test, flips.p, flips.smallest)
-    if test == SIGN_FLIP and codes is None:
-        answers = [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
-    return answers
+def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
+    """The test whose law the interval of the difference has."""
+    codes, tests = group[0].clusters, dict[int, Answer]()
+    least = least_p(cluster_totals(group[0].d[:, None], codes)[1])
+    for places, law in difference_laws(difference_samples(group, confidence)):
+        for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
+            tests[at] = Answer(GUARDED_T, p, least, (law, row))
+    return [tests[at] for at in range(len(group))]
+
+
+def by_suissa_shuster(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
+    """The exact test of values that are 0 or 1."""
+    tasks = len(group[0].tasks)
+    signs = ([np.count_nonzero(c.d * sign > 0) for c in group] for sign in (1, -1))
+    p = suissa_shuster(tasks, *signs)
+    return _answers(SUISSA_SHUSTER, p, np.minimum(p, 2.0 ** (1 - tasks)))
+
+
+def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
+    """Student's test."""
+    return _answers(T, paired_t(_totals(group)), np.zeros(len(group)))
+
+
+def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
+    """Flips of signs, ties counted by half."""
+    flips = sign_flip(_totals(group), **confidence.draws, mid=True)
+    return _answers(MID_P, flips.p, flips.smallest)
+
+
+def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
+    """Flips of signs; McNemar's test where both models have one attempt at each task."""
+    flips = sign_flip(_totals(group), **confidence.draws, mid=False)
+    answers = _answers(SIGN_FLIP, flips.p, flips.smallest)
+    if group[0].clusters is not None:
+        return answers
+    return [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
+
+
+def _totals(group: Sequence[Comparison]) -> NDArray[np.float64]:
+    """The differences of comparisons over the same tasks or clusters, a column each."""
+    return cluster_totals(np.stack([c.d for c in group], axis=1), group[0].clusters)[0]
 
 
 def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differences:
@@ -170,7 +189,7 @@ def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differe
             models.append(values)
         sides.append(places[key])
     if len(models) >= len(group):
-        return cluster_totals(np.stack([c.d for c in group], axis=1), codes)[0]
+        return _totals(group)
     totals = cluster_totals(np.stack(models, axis=1), codes)[0]
     return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 

@@ -113,7 +113,8 @@ def test_pairs(
     Errors: as of `compare_pairs`; ParameterError for max-T of tests for these tasks.
     """
     every = [[match(first, second, rules.unpaired) for first, second in pairs] for pairs in groups]
-    refuse_beside_ratios([c for comparisons in every for c in comparisons], rules)
+    if any(c.first.metric.kind.ratio for comparisons in every for c in comparisons):
+        refuse_beside_ratios([c for comparisons in every for c in comparisons], rules)
     estimable = [
         with_floors([c for c in comparisons if not c.reason], confidence) for comparisons in every
     ]

@@ -4,15 +4,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.errors import ParameterError
 from passk_cli.option import Option
 from passk_cli.settle import Given, Settle
 
-TESTS = (GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN) = (
+
+class PairedTest(NamedTuple):
+    """A test of differences that are paired by task.
+
+    place : of what gives its answers, (comparisons over the same tasks, confidence) → one each.
+    words, cites : as a paper says it, and keys of study/references.bib.
+    """
+
+    place: str
+    words: str
+    cites: str
+
+
+GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN = (
     "guarded-t", "suissa-shuster", "sign-flip", "mid-p", "t", "within-tasks"
 )  # fmt: skip
+# A new test is one function and one line here.
+TESTS = {
+    GUARDED_T: PairedTest("passk_cli.study.paired:by_guarded_t",
+                          "a paired t test with a guard for few tasks", "student1908"),
+    SUISSA_SHUSTER: PairedTest("passk_cli.study.paired:by_suissa_shuster",
+                               "the exact unconditional test of Suissa and Shuster", "suissa1991"),
+    SIGN_FLIP: PairedTest("passk_cli.study.paired:by_sign_flip", "a sign-flip test", "phipson2010"),
+    MID_P: PairedTest("passk_cli.study.paired:by_mid_p", "the mid-p sign-flip test", "mcnemar1947"),
+    T: PairedTest("passk_cli.study.paired:by_t", "a paired t test", "student1908"),
+    WITHIN: PairedTest("passk_cli.study.paired:within_tasks",
+                       "permutation of attempts within tasks", "phipson2010"),
+}  # fmt: skip
 ADJUSTMENTS = (MAX_T, HOLM, BH, UNADJUSTED) = ("max-t", "holm", "bh", "none")
 # In place of max-T where pairs share no signs.
 BONFERRONI = "bonferroni"
@@ -50,7 +75,7 @@ class Rules:
     title: ClassVar[str] = "Comparison"
     # fmt: off
     test: Annotated[str | None, Option(
-        "--test", help="Test", choices=TESTS,
+        "--test", help="Test", choices=tuple(TESTS),
         detail="Paired by task. Default: suissa-shuster where values are 0 or 1 (n = 1, k = n),"
         " within-tasks for --population these-tasks, else guarded-t; each agrees with the"
         " interval of the difference. sign-flip and mid-p test whether the models are"

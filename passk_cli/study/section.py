@@ -32,7 +32,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.words import plural, span
-from passk_cli.study.fact import Fact, tidy
+from passk_cli.study.fact import SHARED, Fact, tidy
 from passk_cli.study.signature import signature
 from passk_cli.version import __version__
 
@@ -52,20 +52,34 @@ class Section(Generic[Record]):
     """Records of one kind, how they are shown, and what is said of them.
 
     title : above its table; "" for none.  shown : ALWAYS, or FULL (with --full).
-    columns : how a record is shown, in this order.  first : rows without --full; 0 for all.
+    columns : how a record is shown, in this order; those with a name are fields of csv and json.
+    apart : whether its records are the rows of csv and json, without the fields that numbers share.
+    first : rows without --full; 0 for all.
     """
 
     title: ClassVar[str] = ""
     shown: ClassVar[str] = ALWAYS
     columns: ClassVar[tuple[Column, ...]] = ()
+    apart: ClassVar[bool] = False
 
     study: Study
     records: Sequence[Record]
     first: int = field(default=0, kw_only=True)
 
-    def facts(self) -> Iterable[Fact]:
-        """The records as tidy rows."""
+    def facts_of(self, record: Record) -> Iterable[Fact]:
+        """The numbers of a record, a row of csv and json each."""
         return ()
+
+    def facts(self) -> Sequence[Fact]:
+        """All rows of csv and json: those of each record, with its fields that columns name."""
+        named = [c for c in self.columns if c.name and c.name not in SHARED and not c.across]
+        fields = [(column.name, column.cell) for column in named if column.cell]
+        facts = []
+        for record in self.records:
+            for fact in self.facts_of(record):
+                own = {name: cell(record) for name, cell in fields if name not in fact.more}
+                facts.append(replace(fact, more={**fact.more, **own}) if own else fact)
+        return facts
 
     def answer(self) -> Iterable[Sentence]:
         """The answer, of the first section that has one."""
@@ -212,9 +226,8 @@ class Numbers(Section[SeriesRow]):
                where=lambda section: section.differ),
     )  # fmt: skip
 
-    def facts(self) -> list[Fact]:
-        """All numbers, row by row."""
-        return [fact for row in self.records for fact in row.numbers.values()]
+    def facts_of(self, record: SeriesRow) -> Iterable[Fact]:
+        return record.numbers.values()
 
     @property
     def numbers(self) -> list[Number]:
@@ -271,12 +284,18 @@ def view(
     decided : what else the numbers depend on, for the signature; None leaves an entry out.  It
         comes after the entries of the confidence, unless it holds them itself.
     """
-
-    entries = {} if "interval" in decided else study.confidence.signature()
-    entries |= {**decided, **study.decided}
-    entries.setdefault("short_tasks", None if study.short_tasks == "empty" else study.short_tasks)
     own = (part for section in sections for part in section.context())
     parts = (*context, *own, *_of_choices(study.counts), VERSION)
+
+    def rows() -> Table:
+        if apart := [section for section in sections if section.apart]:
+            return apart[0].data()
+        return tidy(facts(), study.counts.group_names, study.confidence.population)
+
+    def entries() -> dict[str, object]:
+        short = None if study.short_tasks == "empty" else study.short_tasks
+        usual = {} if "interval" in decided else study.confidence.signature()
+        return {**usual, **decided, **study.decided, "short_tasks": short}
 
     @cache
     def facts() -> list[Fact]:
@@ -297,19 +316,19 @@ def view(
     def methods() -> Methods:
         from passk_cli.study.methods import methods_of
 
-        return methods_of(study.counts, study.confidence, facts(), entries)
+        return methods_of(study.counts, study.confidence, facts(), entries())
 
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
-        rows=lambda: tidy(facts(), study.counts.group_names, study.confidence.population),
+        rows=rows,
         context=tuple(filter(None, parts)),
-        details=" · ".join(part for section in sections for part in section.details() if part),
+        explain=lambda: (part for section in sections for part in section.details()),
         messages=tuple(
             dict.fromkeys(
                 (*messages, *(said for section in sections for said in section.messages()))
             )
         ),
-        signature=signature(study.metrics, entries, study.counts),
+        sign=lambda: signature(study.metrics, entries(), study.counts),
         draw=plots,
         answer=tuple(sentence for section in sections for sentence in section.answer()),
         methods=methods,

@@ -18,7 +18,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import sized
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.fact import Fact, Size, across, ratio_estimate
+from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
 from passk_cli.study.history import Past
 from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
@@ -32,7 +32,7 @@ class Study:
 
     metrics : the ones asked for.  rules : how pairs are judged.
     short_tasks : what becomes of a metric that some tasks have too few attempts for, "empty" or
-    "drop".  hint : a word on metrics that are not there.  asked : whether metrics were named.
+    "drop".  hint : a word on metrics that are not there.  named : whether metrics were named.
     baseline : counts that these are compared with, where they were read apart.
     past : the runs that the baseline is pooled from, where it is a history.
     reading : what was done to the data besides what the counts know of.  decided : the same as
@@ -45,7 +45,7 @@ class Study:
     rules: Rules = field(default_factory=Rules)
     short_tasks: str = "empty"
     hint: str = ""
-    asked: bool = True
+    named: bool = True
     baseline: Counts | None = None
     past: Past | None = None
     reading: tuple[Said, ...] = ()
@@ -68,7 +68,7 @@ class Study:
     def in_brief(self, k: int | None, others: Iterable[int | None]) -> bool:
         """Whether a number at this k stands beside those at others without --full: of numbers that
         nobody asked for, those at the least and at the most attempts say enough."""
-        return self.asked or (k or 1) in (1, max((other or 1 for other in others), default=1))
+        return self.named or (k or 1) in (1, max((other or 1 for other in others), default=1))
 
     @property
     def best_first(self) -> list[int]:
@@ -114,7 +114,7 @@ class Study:
             points = iter(self.facts(others, confidence))
             return [
                 next(points) if each.passing is None
-                else replace(across(next(ends), next(ends)), values=each)
+                else replace(range_between(next(ends), next(ends)), values=each)
                 for each in values
             ]  # fmt: skip
         facts = [
@@ -192,6 +192,10 @@ class Study:
         """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return sized(tasks, (*fewest, *most))
+
+    def basis(self, facts: Iterable[Fact]) -> tuple[str, str]:
+        """`sizes` of the numbers, and their intervals, as the line below a table has them."""
+        return self.sizes(facts), self.confidence.words()
 
 
 def _with_limits(

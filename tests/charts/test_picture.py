@@ -25,7 +25,7 @@ MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<svg", ".pdf": b"%PDF-", ".html": b"<
 
 
 def report(*plots: Plot, **more: Any) -> Report:
-    return Report(draw=lambda: plots, signature={"passk": "0"}, **more)
+    return Report(draw=lambda: plots, sign=lambda: {"passk": "0"}, **more)
 
 
 @pytest.mark.parametrize("suffix", MAGIC)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,14 +65,6 @@ class Distribution:
         """Shares of the variance from tasks and from attempts; None where unknown."""
         within = self.values.share_within
         return (None if within is None else 1 - within), within
-
-    @property
-    def facts(self) -> Iterator[Fact]:
-        """Its tidy rows, one per method."""
-        tasks, attempts = self.shares
-        more = {"bias": self.bias, "leads": self.leads, "share_tasks": tasks,
-                "share_attempts": attempts}  # fmt: skip
-        return (replace(fact, se=self.se, more=more) for fact in self.estimates)
 
 
 def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:

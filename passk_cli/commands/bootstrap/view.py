@@ -29,7 +29,7 @@ from passk_cli.report.words import numbers_of_models, plural, series_name
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.extremes import range_of
 from passk_cli.study.fact import Fact
-from passk_cli.study.section import GROUPS, MODEL, Section, view
+from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 
 WITHOUT_BOUNDS = Message(
@@ -53,6 +53,8 @@ UNEQUAL_ATTEMPTS = Message(
     meaning="A model with fewer attempts has coarser values, and would come first in more or fewer"
     " resamples than its success rates give it.")  # fmt: skip
 
+_BIAS = "Mean of the resamples minus the estimate."
+
 
 @dataclass(frozen=True)
 class Distributions(Section[Distribution]):
@@ -71,9 +73,9 @@ class Distributions(Section[Distribution]):
         MODEL, GROUPS,
         Column("estimate", "share", meaning="Mean over tasks.",
                cell=lambda d: Estimate(d.values.mean, unit=d.values.metric.unit)),
-        Column("bias", "fine", name="bias", shown=FULL, cell=lambda d, unit: d.bias,
-               across=lambda section: section.units("fine"), units=lambda section, unit: unit,
-               meaning="Mean of the resamples minus the estimate."),
+        data_field("bias", _BIAS, lambda d: d.bias),
+        Column("bias", "fine", shown=FULL, cell=lambda d, unit: d.bias, meaning=_BIAS,
+               across=lambda section: section.units("fine"), units=lambda section, unit: unit),
         Column("se", "fine", shown=FULL, cell=lambda d, unit: d.se,
                across=lambda section: section.units("fine"), units=lambda section, unit: unit,
                meaning="Standard deviation of the resamples."),
@@ -108,11 +110,10 @@ class Distributions(Section[Distribution]):
         unit = (self.metric or self.study.metrics[0]).unit
         return (share if unit == "share" else unit,)
 
-    def facts(self) -> list[Fact]:
-        return [fact for d in self.records for fact in d.facts]
+    def facts_of(self, record: Distribution) -> Iterator[Fact]:
+        return (replace(fact, se=record.se) for fact in record.estimates)
 
     def tables(self) -> Iterator[Table]:
-        """A table per metric that some model has a value of, the best model first."""
         metrics = dict.fromkeys(d.values.metric for d in self.records)
         for at, metric in enumerate(m for m in self.study.metrics if m in metrics):
             models = [d for d in self.records if d.values.metric == metric]
@@ -203,7 +204,6 @@ class Distributions(Section[Distribution]):
             yield UNEQUAL_ATTEMPTS()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The densities of the draws, a panel per metric, with estimate and first interval."""
         if not self.records:
             return ()
         first = {d.series: d for d in reversed(self.records)}

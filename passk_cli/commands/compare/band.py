@@ -77,12 +77,10 @@ class Bands(Section[Band]):
 
     comparisons: Sequence[Comparison]
 
-    def facts(self) -> Iterator[Fact]:
-        """A row per k."""
-        return (row for band in self.records for row in band.rows)
+    def facts_of(self, record: Band) -> Iterator[Fact]:
+        return record.rows
 
     def tables(self) -> Iterator[Table]:
-        """A sentence of every pair and curve."""
         yield replace(self.table(self.records, self.title), first=_MOST_LISTED)
 
     def answer(self) -> Iterator[Sentence]:
@@ -103,7 +101,6 @@ class Bands(Section[Band]):
             yield (f"All differences are tied at every k ({len(self.records):,} curves).",)
 
     def context(self) -> Iterator[str]:
-        """The level of the band."""
         yield f"band: {100 * self.study.confidence.level:g} % simultaneous"
 
     def details(self) -> list[str]:
@@ -130,7 +127,6 @@ class Bands(Section[Band]):
         ]
 
     def messages(self) -> Iterator[Said]:
-        """Metrics and k's without a band."""
         drawn = {band.comparison.first.metric.family for band in self.records}
         families = dict.fromkeys(c.first.metric for c in self.comparisons if not c.reason)
         for counted, reason in ((True, _ONE_OF_TWO), (False, "it is no curve over k")):

@@ -126,7 +126,6 @@ class Crossings(Section[Crossing]):
                f" k = {first.k:.0f}{limits}{more}.",)  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        """Why some have no interval."""
         if any(math.isnan(cross.low) for cross in self.records):
             yield "–: attempts differ"
 

@@ -65,7 +65,6 @@ class Sensitivity(Section[Kept]):
     group: str
 
     def tables(self) -> Iterator[Table]:
-        """A row per pair and metric."""
         title = f"Verdicts without each {self.group}, and with half of the attempts"
         yield self.table(self.records, title)
 

@@ -37,7 +37,6 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
-    DATA,
     FULL,
     Cell,
     Column,
@@ -253,12 +252,10 @@ class Ranking(Ranked[Standing]):
         return len({standing.first.values.tasks.tobytes() for standing in self.records}) > 1
 
     def tables(self) -> Iterator[Table]:
-        """One line per model."""
         for table in super().tables():
             yield replace(table, shown=FULL if self.alone else ALWAYS)
 
     def context(self) -> Iterator[str]:
-        """The signs of a tie."""
         if not self.alone:
             yield f"~ or same letter: tied at {_level(self)}"
 
@@ -397,11 +394,9 @@ class Baseline(Ranked[Line]):
     baseline: str
 
     def tables(self) -> Iterator[Table]:
-        """A line per model, the baseline's first."""
         yield self.table(self.records, f"Difference to {self.baseline}")
 
     def context(self) -> Iterator[str]:
-        """The sign of a tie."""
         yield f"~ tied at {_level(self)}"
 
     def answer(self) -> Iterator[Sentence]:
@@ -477,40 +472,35 @@ def _side(place: int) -> Column:
     )  # fmt: skip
 
 
-def _field(name: str, meaning: str, value: Callable[[Pair], Cell]) -> Column:
-    """A field of a pair's tidy row."""
-    return Column("", meaning=meaning, name=name, shown=DATA, cell=value, where=lambda _: False)
-
-
 _FIELDS = (
-    _field("estimate_model", "Estimate of the model on the tasks that both have.",
-           lambda pair: pair.comparison.estimates[0]),
-    _field("estimate_against", "Estimate of the other model on the tasks that both have.",
-           lambda pair: pair.comparison.estimates[1]),
-    _field("p_equivalence", _P_EQUIVALENCE.meaning, lambda pair: pair.equivalence),
-    _field("family", "Tests adjusted together: primary, secondary or all.",
-           lambda pair: pair.comparison.family if pair.comparison.test else None),
-    _field("only_model", "Tasks that the other model lacks, left out.",
-           lambda pair: pair.comparison.only_first),
-    _field("only_against", "Tasks that the model lacks, left out.",
-           lambda pair: pair.comparison.only_second),
-    _field("letters", "Models that share a letter do not differ significantly.",
-           lambda pair: getattr(pair.ranks[0], "letters", None)),
-    _field("letters_against", "Letters of the other model.",
-           lambda pair: getattr(pair.ranks[1], "letters", None)),
-    _field("leads", "Share of the resamples of the tasks in which the model comes first, ties"
-           " split; empty where attempts differ between models, which alone can put one first, or"
-           " no task is shared by all.", lambda pair: getattr(pair.ranks[0], "leads", None)),
-    _field("leads_against", "Share of the resamples in which the other model comes first.",
-           lambda pair: getattr(pair.ranks[1], "leads", None)),
-    _field("rank_low", "Best place that the tests leave open.",
-           lambda pair: getattr(pair.ranks[0], "low", None)),
-    _field("rank_high", "Worst place that the tests leave open.",
-           lambda pair: getattr(pair.ranks[0], "high", None)),
-    _field("crosses_at", "First k at which the other model overtakes (--crossings).",
-           lambda pair: pair.crosses("k")),
-    _field("crosses_low", "Lower limit of that k.", lambda pair: pair.crosses("low")),
-    _field("crosses_high", "Upper limit of that k.", lambda pair: pair.crosses("high")),
+    data_field("estimate_model", "Estimate of the model on the tasks that both have.",
+               lambda pair: pair.comparison.estimates[0]),
+    data_field("estimate_against", "Estimate of the other model on the tasks that both have.",
+               lambda pair: pair.comparison.estimates[1]),
+    data_field("p_equivalence", _P_EQUIVALENCE.meaning, lambda pair: pair.equivalence),
+    data_field("family", "Tests adjusted together: primary, secondary or all.",
+               lambda pair: pair.comparison.family if pair.comparison.test else None),
+    data_field("only_model", "Tasks that the other model lacks, left out.",
+               lambda pair: pair.comparison.only_first),
+    data_field("only_against", "Tasks that the model lacks, left out.",
+               lambda pair: pair.comparison.only_second),
+    data_field("letters", "Models that share a letter do not differ significantly.",
+               lambda pair: getattr(pair.ranks[0], "letters", None)),
+    data_field("letters_against", "Letters of the other model.",
+               lambda pair: getattr(pair.ranks[1], "letters", None)),
+    data_field("leads", "Share of the resamples of the tasks in which the model comes first, ties"
+               " split; empty where attempts differ between models, which alone can put one first,"
+               " or no task is shared by all.", lambda pair: getattr(pair.ranks[0], "leads", None)),
+    data_field("leads_against", "Share of the resamples in which the other model comes first.",
+               lambda pair: getattr(pair.ranks[1], "leads", None)),
+    data_field("rank_low", "Best place that the tests leave open.",
+               lambda pair: getattr(pair.ranks[0], "low", None)),
+    data_field("rank_high", "Worst place that the tests leave open.",
+               lambda pair: getattr(pair.ranks[0], "high", None)),
+    data_field("crosses_at", "First k at which the other model overtakes (--crossings).",
+               lambda pair: pair.crosses("k")),
+    data_field("crosses_low", "Lower limit of that k.", lambda pair: pair.crosses("low")),
+    data_field("crosses_high", "Upper limit of that k.", lambda pair: pair.crosses("high")),
 )  # fmt: skip
 
 
@@ -523,18 +513,15 @@ class Compared(Section[Pair]):
         """Above the estimates of both."""
         return "estimate", "of other"
 
-    def facts(self) -> Iterator[Fact]:
-        """A row per pair and metric, and one for the ratio of two ratios."""
-        for pair in self.records:
-            more = {c.name: c.cell(pair) for c in _FIELDS if c.cell is not None}
-            fact = replace(pair.fact, more={**pair.fact.more, **more})
-            if isinstance(pair.metric, Change):
-                verdict = _OF_CHANGES.get(fact.verdict, fact.verdict)
-                fact = replace(fact, k=None, verdict=verdict)
-            yield fact
-            if ratio := pair.comparison.ratio:
-                estimate = ratio_estimate(ratio, "ratio")
-                yield replace(fact, name=f"{fact.name}-ratio", k=None, estimate=estimate)
+    def facts_of(self, record: Pair) -> Iterator[Fact]:
+        fact = record.fact
+        if isinstance(record.metric, Change):
+            verdict = _OF_CHANGES.get(fact.verdict, fact.verdict)
+            fact = replace(fact, k=None, verdict=verdict)
+        yield fact
+        if ratio := record.comparison.ratio:
+            estimate = ratio_estimate(ratio, "ratio")
+            yield replace(fact, name=f"{fact.name}-ratio", k=None, estimate=estimate)
 
     def messages(self) -> Iterator[Said]:
         """Pairs without a difference, and intervals of another method or none."""
@@ -632,7 +619,6 @@ class AllPairs(Compared):
             yield (f"The order of {several:,} pairs reverses, significantly, at {names}.",)
 
     def context(self) -> Iterator[str | Hint]:
-        """The data of the tests, and how they are adjusted."""
         confidence, margin = self.study.confidence, self.study.rules.margin
         if self.alone:
             yield f"~ tied at {_level(self)}"
@@ -649,7 +635,6 @@ class AllPairs(Compared):
             yield Hint("pairs")
 
     def details(self) -> list[str]:
-        """The level, the tests, the intervals."""
         tied = f"tied: not significant at the {_level(self)} level, {self.adjustment.words}"
         return [tied, self.adjustment.test_words, self.study.confidence.words()]
 
@@ -687,7 +672,6 @@ class AllPairs(Compared):
             yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
-        """A forest of the differences, a panel per metric."""
         brief = [pair for pair in self.records if in_brief(self.study, pair.metric)]
         differing = sorted(brief, key=lambda pair: pair.winner is None)
         names = list(dict.fromkeys(pair.models for pair in differing))
@@ -746,7 +730,10 @@ class AllPairs(Compared):
 class Changes(Compared):
     """How both models of each pair change, and by how much their changes differ."""
 
-    columns = (MODEL, AGAINST, GROUPS, _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE, _SHARED)
+    columns = (
+        MODEL, AGAINST, GROUPS, _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE, _SHARED,
+        *_FIELDS,
+    )  # fmt: skip
 
     change: Change
 
@@ -760,7 +747,6 @@ class Changes(Compared):
         return f"from {self.change.start.name} to {self.change.end.name}"
 
     def tables(self) -> Iterator[Table]:
-        """A row per pair."""
         yield replace(self.table(self.records, f"Change {self._where}"), first=_FIRST)
 
     def answer(self) -> Iterator[Sentence]:
@@ -841,7 +827,7 @@ class Compare(Question, CompareOptions):
         """The data and what is asked of it; the intervals are those of differences."""
         confidence = options.confidence.required().for_differences()
         options = replace(options, confidence=confidence)
-        runs = Runs.apart(options.files, self.baseline)
+        runs = Runs(None) if self.baseline is None else Runs.apart(options.files, self.baseline)
         if runs.baseline is None:
             study = super().study(
                 options, lambda request, source=None: read(request.keeping(self.baseline), source)
@@ -931,11 +917,9 @@ class UnlistedPairs(AllPairs):
     """The answer about all pairs, without a row for each."""
 
     def tables(self) -> Iterator[Table]:
-        """None."""
         return iter(())
 
-    def facts(self) -> Iterator[Fact]:
-        """None."""
+    def facts_of(self, record: Pair) -> Iterator[Fact]:
         return iter(())
 
 

@@ -36,7 +36,6 @@ class Converted(Written):
     """The table that `passk convert` prints of what it wrote."""
 
     def context(self) -> Iterator[str]:
-        """Why passes are missing."""
         if self.study.counts.facts.not_understood:
             yield "–: scores"
 
@@ -106,10 +105,9 @@ class Convert(Question, ConvertOptions):
                 ) from None
 
     def report(self, study: Study) -> Report:
-        """How many attempts there are of whom."""
         counts = study.counts
-        written = Converted(study, of_models(counts))
-        report = view(study, [written], messages=study.messages(()), interval=None)
+        written = [Converted(study, of_models(counts))]
+        report = view(study, written, messages=study.messages(()), interval=None)
         names = len({model for model, *_ in counts.series})
         whom = f"{plural(names, 'model')} at {plural(len(counts.tasks), 'task')}"
         attempts = plural(int(counts.n.sum()), "attempt")
@@ -119,7 +117,7 @@ class Convert(Question, ConvertOptions):
         elif counts.facts.missing and counts.facts.missing_policy == KEEP:
             empty = f"{counts.facts.missing:,} without an outcome"
             answer = f"Written: {attempts} of {whom}; {empty}."
-        return replace(report, rows=written.data, answer=((answer,),))
+        return replace(report, answer=((answer,),))
 
 
 def _require_outside(source: Any, output: Path) -> None:

@@ -24,7 +24,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
 from passk_cli.settle import Given
-from passk_cli.study.fact import Fact, across, ratio_estimate
+from passk_cli.study.fact import Fact, range_between, ratio_estimate
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.study import Study
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
@@ -119,7 +119,7 @@ def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rat
         nothing = Estimate(None, reason=per_success.estimate.reason)
         number = replace(per_success, name=name, estimate=nothing, method=study.confidence.method)
         if priced:
-            number = across(*(
+            number = range_between(*(
                 study.mean(series, name, values, tasks, n, fixed="no interval for these tasks")
                 for values in (low, high)
             ))  # fmt: skip

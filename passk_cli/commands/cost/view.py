@@ -156,13 +156,11 @@ class Spent(Section[Outlay]):
             for place, name in enumerate(names)
         ]
 
-    def facts(self) -> Iterator[Fact]:
-        for outlay in self.records:
-            yield outlay.rate
-            yield outlay.cost
-            yield outlay.per_success
-            yield from outlay.within
-        yield from self.frontiers.values()
+    def facts_of(self, record: Outlay) -> tuple[Fact, ...]:
+        return record.rate, record.cost, record.per_success, *record.within
+
+    def facts(self) -> list[Fact]:
+        return [*super().facts(), *self.frontiers.values()]
 
     def answer(self) -> Iterator[Sentence]:
         groups = self.study.counts.group_names
@@ -264,8 +262,7 @@ class Spent(Section[Outlay]):
             subtitle=" · ".join((
                 *(["line: the frontier"] if len(frontier) > 1 else []),
                 *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
-                self.study.sizes(o.rate for o in shown),
-                self.study.confidence.words(),
+                *self.study.basis(outlay.rate for outlay in shown),
             )), shares=True, log_x=True,
             x_title=f"{noun} of an attempt ({_UNITS[unit]})" if unit in _UNITS else noun,
             y_title="pass@1",
@@ -279,8 +276,7 @@ class Spent(Section[Outlay]):
         # Dollars and seconds have their sign in every cell.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
-        yield self.study.sizes([outlay.rate for outlay in self.records])
-        yield self.study.confidence.words()
+        yield from self.study.basis(outlay.rate for outlay in self.records)
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ran out before the budget"
         elif self.chosen and self.numbers:
@@ -292,7 +288,6 @@ class Spent(Section[Outlay]):
         yield "p: Student's t, adjusted over all pairs of a group"
 
     def messages(self) -> Iterator[Said]:
-        """Tasks that not all models have."""
         groups: dict[Series, list[Outlay]] = {}
         for outlay in self.records:
             groups.setdefault(outlay.series[1:], []).append(outlay)
@@ -371,15 +366,14 @@ class CostPairs(Section[Rivalry]):
                " that budget.", cell=lambda pair: pair.crossing),
     )  # fmt: skip
 
-    def facts(self) -> Iterator[Fact]:
-        for pair in self.records:
-            yield pair.difference
-            yield pair.ratio
-            if pair.crossing.value is not None:
-                yield replace(
-                    pair.difference, name="crossing-budget", estimate=pair.crossing, p=None,
-                    p_adjusted=None, verdict="", method=GUARDED_T,
-                )  # fmt: skip
+    def facts_of(self, record: Rivalry) -> Iterator[Fact]:
+        yield record.difference
+        yield record.ratio
+        if record.crossing.value is not None:
+            yield replace(
+                record.difference, name="crossing-budget", estimate=record.crossing, p=None,
+                p_adjusted=None, verdict="", method=GUARDED_T,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -399,9 +393,8 @@ class Cascades(Section[CascadeOutlay]):
 
     amount: str = "cost"
 
-    def facts(self) -> Iterator[Fact]:
-        for each in self.records:
-            yield from (each.rate, each.cost, each.per_success)
+    def facts_of(self, record: CascadeOutlay) -> tuple[Fact, ...]:
+        return record.rate, record.cost, record.per_success
 
 
 class CostQuestion(Question, CostOptions):
@@ -434,11 +427,9 @@ class CostQuestion(Question, CostOptions):
             raise error.but(DataError, remedy=f"it has {listed(there)}", settles=amounts) from None
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """pass@1."""
         return (Metric("pass@", 1),)
 
     def report(self, study: Study) -> Report:
-        """The table, every number, cascades and pairs."""
         budgets = self.at or usual_budgets(_scales(study.counts, self.of))
         study = replace(study, decided={
             "of": self.of, "at": ",".join(f"{budget:.12g}" for budget in budgets),

@@ -29,7 +29,7 @@ from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.model import Cell, Estimate
 from passk_cli.settle import Given, Settle
-from passk_cli.study.fact import Fact, Size, across
+from passk_cli.study.fact import Fact, Size, range_between
 from passk_cli.study.metrics import predicted
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues, require_monotone
@@ -82,14 +82,16 @@ class Curves:
     moments: Sequence[Fact] = ()
     shown: Sequence[int] = ()
 
-    def across(self, other: Curves) -> Curves:
+    def ranges_to(self, other: Curves) -> Curves:
         """Ranges from these curves to others of the same series at the same k's, without gains."""
         points = {
-            name: [across(*both) for both in zip(ends, other.points[name], strict=True)]
+            name: [range_between(*both) for both in zip(ends, other.points[name], strict=True)]
             for name, ends in self.points.items()
         }
-        never, always = across(self.never, other.never), across(self.always, other.always)
-        return replace(self, points=points, climbs=(), never=never, always=always)
+        return replace(
+            self, points=points, climbs=(), never=range_between(self.never, other.never),
+            always=range_between(self.always, other.always),
+        )  # fmt: skip
 
     @property
     def exact(self) -> bool:
@@ -271,7 +273,7 @@ class Measurement:
                 for model in models
             ]
             both = zip(failing, passing, strict=True)
-            return [low.across(high) for low, high in both], drawn, []
+            return [low.ranges_to(high) for low, high in both], drawn, []
         stretches = [self._stretches(s) for s in order]
         if self.together:
             stretches = [[band] for band in self._banded([alone for [alone] in stretches])]

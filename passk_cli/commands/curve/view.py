@@ -100,7 +100,7 @@ MISSING_MOMENT = Message(
     " differ by more than that noise.")  # fmt: skip
 
 
-class Place(NamedTuple):
+class CurveColumn(NamedTuple):
     """A column of numbers: a curve at a k, or its change up to it from `start`."""
 
     name: str
@@ -161,7 +161,8 @@ class AcrossK(Section[Curves]):
         GROUPS,
         Column("{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.places,
                cell=lambda model, place: place.value(model),
-               units=lambda section, place: section.unit(place.name), example=Place("pass@k", 10)),
+               units=lambda section, place: section.unit(place.name),
+               example=CurveColumn("pass@k", 10)),
         Column("passed every attempt", "share", shown=FULL,
                meaning="Share of tasks that passed every attempt: more attempts gain nothing"
                " there.", cell=lambda model: model.always.estimate),
@@ -189,21 +190,20 @@ class AcrossK(Section[Curves]):
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[CurveColumn]:
         """The main curve over k, its gain, and the other curves at the last k."""
         main, *others = self.records[0].measured
-        over_k = [Place(main, k) for k in self.ks]
-        return [*over_k, *self.gain, *(Place(name, self.ks[-1]) for name in others)]
+        over_k = [CurveColumn(main, k) for k in self.ks]
+        return [*over_k, *self.gain, *(CurveColumn(name, self.ks[-1]) for name in others)]
 
     @property
-    def gain(self) -> list[Place]:
+    def gain(self) -> list[CurveColumn]:
         """The gain from the first to the last k; none of one k, or of ranges."""
         first, last = self.ks[0], self.ks[-1]
-        gain = Place(self.records[0].main, last, first)
+        gain = CurveColumn(self.records[0].main, last, first)
         return [] if first == last or self.study.bounded else [gain]
 
     def facts(self) -> list[Fact]:
-        """All numbers: curves, then gains, then success rates."""
         every = self.records
         return [
             *(point for model in every for points in model.points.values() for point in points),
@@ -221,7 +221,7 @@ class AcrossK(Section[Curves]):
             yield _of_one(self.records[0], groups)
             return
         if not self.gain:
-            last = Place(self.records[0].main, self.ks[-1])
+            last = CurveColumn(self.records[0].main, self.ks[-1])
             yield range_of([last.fact(model) for model in self.records], groups)
             return
         [gain] = self.gain
@@ -243,7 +243,6 @@ class AcrossK(Section[Curves]):
         )  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
-        """Tasks and attempts, how certain numbers are, and where intervals are."""
         if self.records[0].exact:
             sizes = sorted(model.never.size.tasks or 0 for model in self.records)
             families = "1 family" if len(self.records) == 1 else f"{len(self.records)} families"
@@ -262,7 +261,6 @@ class AcrossK(Section[Curves]):
             yield Hint("intervals")
 
     def details(self) -> Iterator[str]:
-        """Whether intervals hold at each k or together."""
         if not self.records[0].exact and self.study.confidence.method != "none":
             together = "simultaneous: for both curves of a model at all k"
             yield together if self.levels else "pointwise intervals"
@@ -300,7 +298,6 @@ class AcrossK(Section[Curves]):
             yield MISSING_MOMENT(moment=shape, models=names, reason=reason)
 
     def plots(self) -> tuple[Plot, ...]:
-        """pass@k solid and pass^k dashed; then other curves, and Δ_k, where there are."""
         every = self.drawn or self.records
         names = every[0].measured
         main, others = ([n for n in names if (n in CURVES) == of] for of in (True, False))
@@ -354,7 +351,6 @@ class EveryK(Numbers):
     columns = (MODEL, GROUPS, K, *Numbers.columns[2:])
 
     def facts(self) -> list[Fact]:
-        """None besides those of the overview."""
         return []
 
     @property
@@ -614,7 +610,7 @@ class Curve(Question, CurveOptions):
         }  # fmt: skip
         facts = [fact for section in sections for fact in section.facts()]
         return replace(view(study, sections), rows=lambda: tidy(facts, (), ""),
-                       signature=signature, methods=None)  # fmt: skip
+                       sign=lambda: signature, methods=None)  # fmt: skip
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""

@@ -59,7 +59,6 @@ class Facts(Section[Fact]):
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """How much there is, which k it supports, and which option is asked for first."""
         counts = self.study.counts
         models = len({model for model, *_ in counts.series})
         least, most = int(counts.n.min()), int(counts.n.max())
@@ -79,7 +78,6 @@ class EachFile(Facts):
     shown = FULL
 
     def answer(self) -> Iterator[Sentence]:
-        """None beside that of all files."""
         yield from ()
 
 
@@ -114,6 +112,7 @@ class EachModel(Section[Extent]):
     """Tasks, attempts and the largest k of each model."""
 
     title = "Models"
+    apart = True
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
         GROUPS,
@@ -155,7 +154,6 @@ class EachModel(Section[Extent]):
         return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
 
     def context(self) -> Iterator[str | Hint]:
-        """Where the table is, and why a rate is missing."""
         if not self.differ:
             yield Hint("each model")
         elif self.study.counts.facts.not_understood:
@@ -188,7 +186,6 @@ class Describe(Question, DescribeOptions):
             low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
             rate = None if counts.facts.not_understood else ranged(low, high)
             sizes.append(Extent(series, n, rate))
-        models = EachModel(study, sizes, first=_MODELS)
         inputs = counts.facts.inputs
         columns = bool(counts.facts.columns)
         short = list(_alike(inputs, columns=columns))
@@ -199,13 +196,13 @@ class Describe(Question, DescribeOptions):
                 Facts(study, [*short, *_counted(counts)]),
                 Columns(study, list(counts.facts.columns), first=_COLUMNS),
                 EachFile(study, every if set(every) - set(short) else []),
-                models,
+                EachModel(study, sizes, first=_MODELS),
             ],
             messages=[said for said in study.messages(()) if said.severity == WARNING],
             interval=None,
         )
         rows = [vars(column) for column in counts.facts.columns]
-        return replace(report, rows=models.data, lists={"columns": rows})
+        return replace(report, lists={"columns": rows})
 
 
 def _end(size: Extent, at: int) -> Cell:

@@ -119,8 +119,7 @@ class Solutions(Numbers):
         )  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        yield self.study.sizes(row.numbers[name] for row in self.records for name in self.top)
-        yield self.study.confidence.words()
+        yield from self.study.basis(row.numbers[name] for row in self.records for name in self.top)
         yield f"compared {self.compared}"
 
     def messages(self) -> Iterator[Said]:
@@ -140,7 +139,6 @@ class Solutions(Numbers):
             yield GROWING_DUPLICATES()
 
     def plots(self) -> tuple[Plot, ...]:
-        """distinct@k and distinct-correct@k over k."""
         top, points = supported_k(self.study.counts), np.arange(1, _CURVE_POINTS + 1)
         if top > _CURVE_POINTS:
             points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
@@ -222,7 +220,6 @@ class Diversity(Question, DiversityOptions):
         return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).of(counts)
 
     def report(self, study: Study) -> Report:
-        """Different solutions, different correct ones, and the gain that comes with them."""
         study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})
         near = "" if self.similarity is None else f", similarity {self.similarity:g}"
         rows = [variety(study, place) for place in study.best_first]

@@ -12,6 +12,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.design import Piloted
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
+from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, forest
@@ -88,9 +89,7 @@ class Estimates(Numbers):
             )  # fmt: skip
 
     def context(self) -> Iterator[str]:
-        """Tasks and attempts behind the numbers, and their intervals."""
-        yield self.study.sizes(self.facts())
-        yield self.study.confidence.words()
+        yield from self.study.basis(self.facts())
         empty = {
             fact.estimate.reason
             for fact in self.facts()
@@ -100,11 +99,9 @@ class Estimates(Numbers):
             yield "–: fewer than k attempts"
 
     def details(self) -> Iterator[str]:
-        """The k that would need more attempts."""
         yield self.study.hint
 
     def messages(self) -> Iterator[Said]:
-        """Where further attempts are worth more than further tasks."""
         confidence = self.study.confidence
         if confidence.population == THESE_TASKS or confidence.method == "none":
             return
@@ -122,7 +119,7 @@ class Estimates(Numbers):
             for fact in self.facts()
             if fact.estimate.value is not None and self.study.in_brief(fact.k, every)
         ]
-        subtitle = " · ".join((self.study.sizes(self.facts()), self.study.confidence.words()))
+        subtitle = " · ".join(self.study.basis(self.facts()))
         pictures = []
         for unit, title in UNITS.items():
             rows = [
@@ -165,25 +162,29 @@ def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]
     sort : the column; "-" before it reverses the order.
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
-    names = ("model", *study.counts.group_names)
-    series = sorted(study.counts.series)
+    if not name:
+        return ranked(_merits(facts, study.metrics[0], back))
+    names, series = ("model", *study.counts.group_names), sorted(study.counts.series)
     if name in names:
         place = names.index(name)
         return sorted(series, key=lambda each: each[place], reverse=back)
-    metrics = {metric.name.lower(): metric.name for metric in study.metrics}
-    column = metrics.get(name.lower()) if name else study.metrics[0].name
     if name == "tasks":
         sizes = {fact.series: float(fact.size.tasks or 0) for fact in facts}
         return sorted(series, key=lambda each: sizes[each] * (1 if back else -1))
-    if column is None:
-        question = meant(name, (*names, *metrics.values(), "tasks"))
+    metric = next((m for m in study.metrics if m.name.lower() == name.lower()), None)
+    if metric is None:
+        question = meant(name, (*names, *(m.name for m in study.metrics), "tasks"))
         raise ParameterError(
             Given("--sort", sort), f"no such column; {question}", name="no-such-column"
         )
-    value = {fact.series: fact.estimate.value for fact in facts if fact.name == column}
-    sign = next((m.sign for m in study.metrics if m.name == column), 1) * (1 if back else -1)
-    numbers = {each: math.inf if v is None else v * sign for each, v in value.items()}
-    return sorted(series, key=numbers.__getitem__) if name else ranked(numbers)
+    return sorted(series, key=_merits(facts, metric, back).__getitem__)
+
+
+def _merits(facts: Sequence[Fact], metric: Metric, back: bool) -> dict[Series, float]:
+    """The value of each series, negated where more is better; back : the reverse."""
+    sign = metric.sign * (1 if back else -1)
+    values = {fact.series: fact.estimate.value for fact in facts if fact.name == metric.name}
+    return {series: math.inf if v is None else sign * v for series, v in values.items()}
 
 
 class Estimation(Question, EstimateOptions):
@@ -193,7 +194,6 @@ class Estimation(Question, EstimateOptions):
     uncorrected = ""
 
     def report(self, study: Study) -> Report:
-        """A row per model, a column per metric."""
         facts = study.facts()
         place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])

@@ -191,12 +191,10 @@ class Predictions(Section[Prediction]):
         """The models without a prediction."""
         return [r for r in self.every if isinstance(r, Refusal) and r.family == self.family]
 
-    def facts(self) -> Iterator[Fact]:
-        """All numbers, of each fit alone too."""
-        return (fact for each in self.every if each.family == self.family for fact in each.facts)
+    def facts(self) -> list[Fact]:
+        return [fact for each in self.every if each.family == self.family for fact in each.facts]
 
     def tables(self) -> Iterator[Table]:
-        """The predictions; models without one last."""
         table = self.table(self.records)
         blank = (None,) * (len(table.columns) - 1 - len(self.study.counts.group_names))
         refused = [(*series, *blank) for series in sorted(each.series for each in self.refused)]
@@ -229,7 +227,6 @@ class Predictions(Section[Prediction]):
         yield (curve, self.aim.target, f"{whom}: ", *number, basis, ".")
 
     def context(self) -> Iterator[str | Hint]:
-        """Tasks and attempts, and how certain the numbers are."""
         if self.family != self.aim.curves[0].removesuffix("k"):
             return
         confidence = self.study.confidence

@@ -77,7 +77,6 @@ class Kinds(Section[tuple[str, str]]):
     )
 
     def context(self) -> Iterator[str | Hint]:
-        """Where the rest is."""
         yield Hint("an example and the command", Given("passk formats", "NAME"))
         yield Hint("what passes in each")
 
@@ -131,7 +130,6 @@ class OneFormat(Section[KnownFormat]):
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """Whether files of it are read, and by which command."""
         (each,) = self.records
         if each.kind == _REFUSED:
             yield (f"{each.name} is recognised and {each.rule}.",)
@@ -139,7 +137,6 @@ class OneFormat(Section[KnownFormat]):
             yield (f"{each.name} is read: {each.example.use}",)
 
     def tables(self) -> Iterator[Table]:
-        """A line per fact, and the lines of the example under its path."""
         (each,) = self.records
         example = each.example
         facts = {
@@ -184,6 +181,6 @@ class Formats(Question, FormatsOptions):
             (*kinds.tables(), *each_format.tables()),
             each_format.data,
             (*kinds.context(), VERSION),
-            " · ".join(each_format.details()),
+            each_format.details,
             answer=tuple(each_format.answer()),
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from passk_cli.inference.alarms import Odds, false_alarm
 from passk_cli.report.model import Cell, Check, Estimate, Sentence
 from passk_cli.report.words import series_name
-from passk_cli.study.fact import Fact, across
+from passk_cli.study.fact import Fact, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.study.sides import Counted, Coverage
 
@@ -210,7 +210,7 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
         verdict = UNDECIDED
         reason = cases = f"worst case: {worst.verdict}, best case: {best.verdict}"
     line = replace(
-        worst, fact=across(worst.fact, best.fact), verdict=verdict, reason=reason,
+        worst, fact=range_between(worst.fact, best.fact), verdict=verdict, reason=reason,
         details=(*own, *shared), shut=bool(reason) and FAIL in verdicts,
     )  # fmt: skip
     if not reason and all(isinstance(piece, str) for piece in worst.finding):

@@ -286,9 +286,9 @@ class RuleTable(Section[Judgement]):
             return "suite"
         return "group" if self.study.counts.group_names else "model"
 
-    def facts(self) -> Iterator[Fact]:
-        """A tidy row per rule and candidate."""
-        yield from (line.row for line in self.records)
+    def facts_of(self, record: Judgement) -> Iterator[Fact]:
+        """A row of csv and json per rule and candidate."""
+        yield record.row
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -658,12 +658,10 @@ class Rehearsal(RuleTable):
         """The judgements of the rules."""
         return [line for line in self.records[:-1] if line.verdict != NOT_JUDGED]
 
-    def facts(self) -> Iterator[Fact]:
-        """A tidy row per rule and candidate, and one of the whole gate."""
-        for line in self.records:
-            row = line.row
+    def facts_of(self, record: Judgement) -> Iterator[Fact]:
+        """A row of csv and json per rule and candidate, and one of the whole gate."""
+        for row in super().facts_of(record):
             more = {name: cell for name, cell in row.more.items() if name != "fails"}
-            more |= {c.name: c.cell(line) for c in self.columns if c.name and c.cell}
             yield replace(row, more=more)
 
     @property
@@ -1173,7 +1171,7 @@ class Gate(Question, GateOptions):
             # Each suite is read by options of its own, which the file says.
             entries = {name: value for name, value in report.signature.items()
                        if name not in ("missing", "duplicates", "by")}  # fmt: skip
-            report = replace(report, signature=entries)
+            report = replace(report, sign=lambda: entries)
         changes = () if self.rehearse else section.changes()
         return replace(report, checks=section.checks, changes=changes, rehearsal=self.rehearse)
 

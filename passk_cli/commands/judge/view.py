@@ -209,9 +209,8 @@ class JudgeErrors(Section[Errors]):
         """Whether some task has several labels of one model."""
         return any(row.labels.pairs for row in self.records)
 
-    def facts(self) -> Iterator[Fact]:
-        for row in self.records:
-            yield from row.facts
+    def facts_of(self, record: Errors) -> Iterator[Fact]:
+        return record.facts
 
     def answer(self) -> Iterator[Sentence]:
         known = [row for row in self.records if row.rates[0].estimate.value is not None]
@@ -246,24 +245,20 @@ class Corrections(Section[Correction]):
                meaning="Its value by the judge's verdicts."),
         Column("corrected", "share", cell=lambda row: row.fact.estimate,
                meaning="Its value with the judge's errors taken out."),
+        data_field("judged", "The same by the judge's verdicts, uncorrected.",
+                   lambda row: row.judged.estimate.value),
         Column("times as wide", "amount", cell=lambda row: row.wider, name="times_as_wide",
                meaning="Width of the corrected interval divided by that of the judged one."),
         Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
                meaning="Labels of a model in all for an interval of that width: at scattered"
                " attempts, or so many in each of some tasks."),
-        data_field("judged", "The same by the judge's verdicts, uncorrected."),
-        data_field("labels_needed", "Labels of a model in all for --width."),
+        data_field("labels_needed", "Labels of a model in all for --width.", lambda r: _labels(r)),
     )  # fmt: skip
 
     width: float | None = None
 
-    def facts(self) -> Iterator[Fact]:
-        for row in self.records:
-            more: dict[str, Cell] = {
-                "judged": row.judged.estimate.value, "times_as_wide": row.wider,
-                "labels_needed": _labels(row),
-            }  # fmt: skip
-            yield replace(row.fact, more=more)
+    def facts_of(self, record: Correction) -> tuple[Fact]:
+        return (replace(record.fact, more={}),)
 
 
 def _labels(row: Correction) -> int | None:

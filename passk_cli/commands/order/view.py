@@ -176,28 +176,26 @@ class Verdicts(Section[Evidence]):
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
-    def facts(self) -> Iterator[Fact]:
-        for model in self.records:
-            yield from _tests(model)
-            for pair in model.agreeing:
-                yield Fact(
-                    model.series, "differences of a pair / expected", pair.attempts[0],
-                    Estimate(pair.differ / pair.expected),
-                    size=model.order.size._replace(tasks=pair.tasks), p=pair.p,
-                    p_adjusted=pair.adjusted, more={"k_to": pair.attempts[1]},
-                )  # fmt: skip
-            yield from model.rates
-            for beside in model.beside:
-                yield from beside
-            size, shares = model.order.size, model.order.survival.tolist()
-            numbers: list[tuple[str, int | None, float | None]]
-            numbers = [(f"attempts to solve {s:g}", None, attempts_needed(model.order.survival, s))
-                       for s in SHARES]  # fmt: skip
-            numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
-            numbers.append(("never solved", None, model.never / len(model.order.n)))
-            for name, k, value in numbers:
-                reason = f"more than {len(shares) - 1}" if value is None else ""
-                yield Fact(model.series, name, k, Estimate(value, reason=reason), size=size)
+    def facts_of(self, record: Evidence) -> Iterator[Fact]:
+        yield from _tests(record)
+        size, shares = record.order.size, record.order.survival.tolist()
+        for pair in record.agreeing:
+            yield Fact(
+                record.series, "differences of a pair / expected", pair.attempts[0],
+                Estimate(pair.differ / pair.expected), size=size._replace(tasks=pair.tasks),
+                p=pair.p, p_adjusted=pair.adjusted, more={"k_to": pair.attempts[1]},
+            )  # fmt: skip
+        yield from record.rates
+        for beside in record.beside:
+            yield from beside
+        numbers: list[tuple[str, int | None, float | None]]
+        numbers = [(f"attempts to solve {s:g}", None, attempts_needed(record.order.survival, s))
+                   for s in SHARES]  # fmt: skip
+        numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
+        numbers.append(("never solved", None, record.never / len(record.order.n)))
+        for name, k, value in numbers:
+            reason = f"more than {len(shares) - 1}" if value is None else ""
+            yield Fact(record.series, name, k, Estimate(value, reason=reason), size=size)
 
     def answer(self) -> Iterator[Sentence]:
         dependent, untested, rest = (

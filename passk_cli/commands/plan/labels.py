@@ -94,8 +94,8 @@ class LabelSplits(Section[Fact]):
         Column("remark", meaning="What distinguishes the design.", cell=lambda fact: fact.flaw),
     )  # fmt: skip
 
-    def facts(self) -> Iterator[Fact]:
-        yield from self.records
+    def facts_of(self, record: Fact) -> tuple[Fact]:
+        return (record,)
 
     def answer(self) -> Iterator[Sentence]:
         best = self.records[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from passk_cli.commands.plan.outlook import Outlook
 from passk_cli.inference.design import Piloted
-from passk_cli.report.model import Cell, Column, Estimate, Sentence
+from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.report.words import listed, plural
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.section import Section, data_field
@@ -92,6 +92,7 @@ class Next(Section[Step]):
     costs: bool = False
 
     columns = (
+        data_field("fact", "Kind of row: next.", lambda step: "next"),
         Column("next", name="next", meaning="What the budget is spent on: new tasks, with as many"
                " attempts as the others; or attempts at the tasks that there are.",
                cell=lambda step: step.way),
@@ -103,23 +104,17 @@ class Next(Section[Step]):
                where=lambda section: section.costs),
         Column("standard error", "share", meaning="Standard error afterwards, of the mean over new"
                " tasks or, of two models, of their difference.", cell=lambda step: step.error),
-        data_field("fact", "Kind of row: next."),
     )  # fmt: skip
 
-    def facts(self) -> Iterator[Fact]:
-        """A tidy row per way."""
+    def facts_of(self, record: Step) -> Iterator[Fact]:
         outlook, pair = self.outlook, self.outlook.pair or ("", "")
-        for step in self.records:
-            more: dict[str, Cell] = {"fact": "next", "next": step.way}
-            more |= {"attempts_in_all": step.more, "cost": step.cost}
-            series = (pair[0],) if pair[0] else outlook.series
-            yield Fact(
-                series, outlook.metric.name, outlook.metric.k, Estimate(None), se=step.error,
-                size=Size(step.tasks, min(step.n), max(step.n)), against=pair[1], more=more,
-            )  # fmt: skip
+        yield Fact(
+            (pair[0],) if pair[0] else outlook.series, outlook.metric.name, outlook.metric.k,
+            Estimate(None), se=record.error, against=pair[1],
+            size=Size(record.tasks, min(record.n), max(record.n)),
+        )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """The best way to go on, and what it does to the standard error."""
         now, *ways = self.records
         outlook = self.outlook
         of = f" of {outlook.metric.name}"

@@ -258,7 +258,6 @@ class Choices(Section[Choice]):
         return (" at ", (aims.unit_cost, Column("", "$")), f" an attempt{whose} (measured)")
 
     def context(self) -> Iterator[str | Hint]:
-        """Correlation and level that the numbers assume."""
         aims, outlook = self.designs.aims, self.outlook
         if outlook.pilot is None:
             yield f"{_rates(aims)}, correlation {outlook.correlation:g}"
@@ -275,7 +274,6 @@ class Choices(Section[Choice]):
             yield Hint("all metrics")
 
     def details(self) -> Iterator[str]:
-        """The pilot, and how well it knows what is planned."""
         yield _start(self.designs)
         if (pilot := self.outlook.pilot) is not None:
             if pilot.rates is not None:
@@ -298,7 +296,6 @@ class Choices(Section[Choice]):
         yield self.study.hint
 
     def messages(self) -> Iterator[Said]:
-        """Limits of the pilot, and of approximations."""
         designs, outlooks, aims = self.designs, self.designs.outlooks, self.designs.aims
         first, pilot = self.outlook, self.outlook.pilot
         pilots = [(o.metric.name, o.pilot) for o in outlooks if o.pilot is not None]
@@ -532,7 +529,7 @@ class Plan(Question, PlanOptions):
         nothing = Study(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
         designs = Designs(outlooks, self)
         entries = {"mean": rates.mean, "spread": rates.spread, **_decisions(designs)}
-        return replace(_report(nothing, designs), signature=signature(metrics, entries))
+        return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The pilot, with its costs where the budget is dollars, or has no unit and there are some;

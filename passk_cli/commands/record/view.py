@@ -97,7 +97,6 @@ class Record(Question, RecordOptions):
         return replace(options.request, attempts=self.columns, missing_cost=KEEP)
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """None: nothing is computed."""
         return ()
 
     def study(self, options: SharedOptions, read: Read) -> Study:
@@ -161,7 +160,6 @@ class Record(Question, RecordOptions):
                     yield from copies_between(counts, place, history, setup.places(history), name)
 
     def report(self, study: Study) -> Report:
-        """Which run was added of whom; it is written when no message stands against it."""
         import numpy as np
 
         counts = study.counts
@@ -185,7 +183,7 @@ class Record(Question, RecordOptions):
         place = to.rstrip("/") + "/" if is_folder(to) else to
         added = Added(study, of_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
-        return replace(report, rows=added.data, commit=lambda: append(to, columns))
+        return replace(report, commit=lambda: append(to, columns))
 
 
 def _lists(counts: Counts) -> dict[str, Any]:

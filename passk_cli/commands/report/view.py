@@ -74,7 +74,7 @@ class OnePage(Question, ReportOptions):
         if self.board:
             require_no_copies(study.counts, options.request.models)
         inputs = study.counts.facts.inputs
-        if not (study.asked or options.once) and inputs and all(_COST in i.offered for i in inputs):
+        if not (study.named or options.once) and inputs and all(_COST in i.offered for i in inputs):
             # Where files say what attempts cost, a leaderboard without it hides half of the choice.
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -166,10 +166,10 @@ class FlippedTasks(Section[Fact]):
                meaning="The p-value by Benjamini and Hochberg over the tasks of all pairs."),
         Column("verdict", cell=lambda fact: fact.verdict,
                meaning="improved or regressed where the adjusted p-value is at most 1 − level."),
-        Column("attempts", "strip", shown=FULL, name="attempts",
+        Column("attempts", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts"]),
                where=lambda section: section.in_order, meaning="The attempts in their order."),
-        Column("attempts against", "strip", shown=FULL, name="attempts_against",
+        Column("attempts against", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts_against"]),
                where=lambda section: section.in_order,
                meaning="The attempts in their order of what it is compared with."),
@@ -200,10 +200,10 @@ class FlippedTasks(Section[Fact]):
         """The tasks that are shown, as they are read."""
         return sorted(filter(changed, self.records), key=_rank)
 
-    def facts(self) -> Iterable[Fact]:
+    def facts_of(self, record: Fact) -> Iterator[Fact]:
         names = ("task", "passes", "passes_against", "flip")
-        for fact in filter(changed, self.records):
-            yield replace(fact, level=None, more={name: fact.more[name] for name in names})
+        if changed(record):
+            yield replace(record, level=None, more={name: record.more[name] for name in names})
 
     def tables(self) -> Iterator[Table]:
         if changes := self.changes:
@@ -247,6 +247,8 @@ class ComparedTasks(FlippedTasks):
         data_field("n", "Attempts at the task."),
         data_field("n_against", "Attempts at it of what it is compared with."),
         data_field("flip_by_chance", "Probability that the task flips with no change."),
+        data_field("attempts", "The attempts in their order."),
+        data_field("attempts_against", "The attempts in their order of what it is compared with."),
     )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -155,7 +155,6 @@ class PassesOfTasks(Section[ByPasses]):
         yield Hint("each task")
 
     def plots(self) -> tuple[Plot, ...]:
-        """A histogram: tasks by their passes."""
         name = series_name(self.study.counts.series[0])
         rows = [{"passed": row.label, "tasks": len(row.names), "model": name}
                 for row in reversed(self.records)]  # fmt: skip
@@ -298,8 +297,8 @@ class TaskList(Section[Fact]):
         """Whether the order of attempts is known."""
         return bool(strips_of(self.study.counts).any())
 
-    def facts(self) -> Sequence[Fact]:
-        return self.records
+    def facts_of(self, record: Fact) -> tuple[Fact]:
+        return (record,)
 
     def answer(self) -> Iterator[Sentence]:
         if self.rate is None:
@@ -378,6 +377,7 @@ class MatrixOfModels(Section[MatrixRow]):
     part : the first and the last of the models that have a column; None for all.
     """
 
+    apart = True
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
         Column("task", name="task", cell=lambda row: row.task, meaning="The task's name."),
@@ -441,8 +441,7 @@ def matrix_report(study: Study, rows: int) -> Report:
             own = {model: rate for model, rate in by_model if not math.isnan(rate)}
             records.append(MatrixRow(group.groups, task, mean, own))
     matrix = MatrixOfModels(study, records, first=rows)
-    report = view(study, [matrix], messages=study.messages(()), interval=None)
-    return replace(report, rows=matrix.data)
+    return view(study, [matrix], messages=study.messages(()), interval=None)
 
 
 def heat_maps(study: Study) -> tuple[Plot, ...]:
@@ -486,6 +485,7 @@ def heat_maps(study: Study) -> tuple[Plot, ...]:
 class SuspectTasks(Section[SuspectTask]):
     """Tasks by the smallest p, those that weaker models pass more often first."""
 
+    apart = True
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
         Column("task", name="task", cell=lambda task: task.task, meaning="The task's name."),
@@ -573,12 +573,10 @@ def suspects_report(study: Study, rows: int) -> Report:
             f" their results at all others; there {'is' if most == 1 else 'are'} {most}",
             name="nothing-to-compare",
         )
-    tasks = SuspectTasks(study, records, first=rows)
-    report = view(
-        study, [tasks], messages=study.messages(()),
+    return view(
+        study, [SuspectTasks(study, records, first=rows)], messages=study.messages(()),
         interval=None, correlation="spearman", level=level, adjust="bh",
     )  # fmt: skip
-    return replace(report, rows=tasks.data)
 
 
 class EachTask(Question, TasksOptions):
@@ -626,7 +624,6 @@ class EachTask(Question, TasksOptions):
         return replace(study, baseline=other, reading=runs.notes, decided={"against": label})
 
     def report(self, study: Study) -> Report:
-        """The view that was asked for."""
         first = self.rows or _ROWS
         if self.against is not None:
             return flips_report(study, first)

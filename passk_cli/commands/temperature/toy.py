@@ -82,7 +82,6 @@ class BestByK(Section[Sequence[Point]]):
         return [ks[round(i * last / max(shown - 1, 1))] for i in range(shown)]
 
     def answer(self) -> Iterator[Sentence]:
-        """T* at the smallest and the largest k where it is; of several sets, the range."""
         there = [p for points in self.records for p in points if p.temperature is not None]
         if not there:
             yield ("No T*: every task passes at the best temperatures.",)
@@ -213,8 +212,8 @@ def _report(
         rows=lambda: Table(
             tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows]
         ),
-        context=(_CONTEXT, VERSION), details="exact sums", messages=tuple(messages),
-        signature={"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
+        context=(_CONTEXT, VERSION), explain=lambda: ("exact sums",), messages=tuple(messages),
+        sign=lambda: {"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
         draw=plots, answer=answer,
     )  # fmt: skip
 

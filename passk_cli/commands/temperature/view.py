@@ -239,7 +239,7 @@ class BestTemperatures(Section[BestTemperature]):
             rows, x="temperature", y="estimate", low="low", high="high", colour="model",
             dash="metric", facet="panel" if several else "",
             marked={row["temperature"] for row in rows}, title=f"{names} by temperature",
-            subtitle=f"{self.study.sizes(facts)} · {self.study.confidence.words()}",
+            subtitle=" · ".join(self.study.basis(facts)),
             x_title="temperature", y_title=names,
             y_domain=(0.0, 1.0) if all(m.unit == "share" for m in metrics) else None,
         )  # fmt: skip
@@ -293,12 +293,13 @@ class Margins(Section[Verdict]):
     )  # fmt: skip
     compared: Sequence[Comparison]
 
-    def facts(self) -> Iterator[Fact]:
-        """All comparisons, of temperatures and of models."""
+    def facts(self) -> list[Fact]:
+        facts = []
         for c in self.compared:
             same = model_of(c.first.series) == model_of(c.second.series)
             kind, other = "temperatures" if same else "models", heat(c.second)
-            yield c.fact(self.study.confidence, fact=kind, temperature_against=other)
+            facts.append(c.fact(self.study.confidence, fact=kind, temperature_against=other))
+        return facts
 
 
 @dataclass(frozen=True)
@@ -324,8 +325,8 @@ class PowerLaws(Section[Law]):
                cell=lambda law: law.exponent.estimate.reason),
     )  # fmt: skip
 
-    def facts(self) -> list[Fact]:
-        return [law.exponent for law in self.records]
+    def facts_of(self, record: Law) -> tuple[Fact]:
+        return (record.exponent,)
 
 
 class Superiority(NamedTuple):

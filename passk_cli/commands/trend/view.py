@@ -276,24 +276,21 @@ class Courses(Section[Course]):
         data_field("runs", "Runs that the number rests on."),
     )  # fmt: skip
 
-    def facts(self) -> Iterator[Fact]:
-        for course in self.records:
-            yield from course.facts
-            blank = replace(course.facts[-1], name="", k=None, se=None, level=None, values=None,
-                            method="none", flaw="")  # fmt: skip
-            of_all = {"run": None, "at": None, "revision": None}
-            for change in course.changes:
-                run = course.setup.runs[change.first]
-                yield replace(blank, name="change" if change.size.share else "change-ratio",
-                              estimate=change.size, more={**blank.more, "run": run.run,
-                              "at": run.at, "revision": run.revision})  # fmt: skip
-            if not _is_of_passes(self):
-                continue
-            runs = len(course.stretch.runs)
+    def facts_of(self, record: Course) -> Iterator[Fact]:
+        yield from record.facts
+        blank = replace(record.facts[-1], name="", k=None, se=None, level=None, values=None,
+                        method="none", flaw="")  # fmt: skip
+        for change in record.changes:
+            run = record.setup.runs[change.first]
+            own = {"run": run.run, "at": run.at, "revision": run.revision}
+            yield replace(blank, name="change" if change.size.share else "change-ratio",
+                          estimate=change.size, more={**blank.more, **own})  # fmt: skip
+        if _is_of_passes(self):
+            of_all = {"run": None, "at": None, "revision": None, "runs": len(record.stretch.runs)}
             yield replace(
-                blank, name="run effect", estimate=course.deviation, p=course.p,
+                blank, name="run effect", estimate=record.deviation, p=record.p,
                 level=self.study.confidence.level, method="q-profile",
-                more={**blank.more, **of_all, "runs": runs},
+                more={**blank.more, **of_all},
             )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
@@ -515,7 +512,6 @@ class Trend(Question, TrendOptions):
         return Study(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
     def report(self, study: Study) -> Report:
-        """The course of every setup, and its runs."""
         (metric,) = study.metrics
         every = setups(study.counts)
         if metric.kind.quantity:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 from passk_cli.activity import doing
 from passk_cli.commands.gate import GateOptions
+from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL
@@ -119,17 +120,17 @@ class Looked(RuleTable):
         """How far the run is."""
         return self.run.course(self.looks)
 
-    def facts(self) -> Iterator[Fact]:
-        """A tidy row per rule and model."""
+    def facts_of(self, record: Judgement) -> Iterator[Fact]:
+        """A row of csv and json per rule and model."""
         plan = self.run.plan
         limits = dict(zip(plan.sizes, plan.limits, strict=True))
-        for line in self.records:
-            limit = limits.get(line.fact.size.tasks or 0, math.inf)
+        limit = limits.get(record.fact.size.tasks or 0, math.inf)
+        for row in super().facts_of(record):
             more = {
-                **line.row.more, "planned": plan.planned, "looks": len(self.looks),
+                **row.more, "planned": plan.planned, "looks": len(self.looks),
                 "boundary": None if math.isinf(limit) else limit, "chance": self.chance,
             }  # fmt: skip
-            yield replace(line.row, more=more)
+            yield replace(row, more=more)
 
     def answer(self) -> Iterator[Sentence]:
         """The verdict, and after how many tasks; or when the next look is made."""
@@ -235,9 +236,9 @@ class Raced(Looked):
     )  # fmt: skip
     checks = ()
 
-    def facts(self) -> Iterator[Fact]:
-        """A tidy row per model, with its verdict."""
-        for fact in super().facts():
+    def facts_of(self, record: Judgement) -> Iterator[Fact]:
+        """A row of csv and json per model, with its verdict."""
+        for fact in super().facts_of(record):
             yield replace(fact, verdict="stop" if fact.verdict == FAIL else "goes on")
 
     @property
