@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 import passk_cli
 from passk_cli.commands.gate.rehearsal import Stage, stage
 from passk_cli.commands.gate.rules import GateRule, MaxDrop, Relative
+from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
 from passk_cli.files.request import Request
@@ -37,7 +38,6 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.history import KEYS, Past, moved, past_of
 from passk_cli.study.rules import ALL, Rules
-from passk_cli.study.sides import Sides
 from passk_cli.study.study import Study
 
 Ints = NDArray[np.int64]

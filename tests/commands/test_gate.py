@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from passk_cli.commands.gate.sides import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.sides import Sides
 from tests.conftest import SAMPLES, Passk, long
 
 Run = Callable[..., Path]

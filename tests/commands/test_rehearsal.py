@@ -16,6 +16,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.gate.rehearsal import stage
 from passk_cli.commands.gate.rules import GateRule
+from passk_cli.commands.gate.sides import Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.gate.view import Gate
 from passk_cli.inference.alarms import Odds, false_alarm
@@ -23,7 +24,6 @@ from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
-from passk_cli.study.sides import Sides
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Passk, long
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from passk_cli.commands.gate.sides import Counted, Coverage
 from passk_cli.inference.alarms import Odds, false_alarm
 from passk_cli.report.model import Cell, Check, Estimate, Sentence
 from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
-from passk_cli.study.sides import Counted, Coverage
 
 # A drop that a rehearsal detects is one that fails with this power.
 POWER = 0.8

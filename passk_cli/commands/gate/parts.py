@@ -10,12 +10,12 @@ from typing import NamedTuple
 from passk_cli.commands.gate.judgement import Judgement, at_both_ends
 from passk_cli.commands.gate.rulebook import Quarantined, Rulebook, SuiteEntry
 from passk_cli.commands.gate.rules import GateRule
+from passk_cli.commands.gate.sides import OF, Counted
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, NOT_JUDGED
-from passk_cli.study.sides import OF, Counted
 
 
 class Held(NamedTuple):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.sides import Counted
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import parse_tasks
 from passk_cli.near import did_you_mean, nearest
@@ -30,7 +31,6 @@ from passk_cli.study.rules import (
     SUISSA_SHUSTER,
     UNDECIDED,
 )
-from passk_cli.study.sides import Counted
 from passk_cli.text import cut
 
 if TYPE_CHECKING:

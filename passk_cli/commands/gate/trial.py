@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from passk_cli.commands.gate.judgement import Judgement
+from passk_cli.commands.gate.sides import ITSELF, Coverage, Made, Sides
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
 from passk_cli.metrics.registry import Metric
@@ -16,7 +17,6 @@ from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.copies import Copy, copies_between
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.sides import ITSELF, Coverage, Made, Sides
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 

@@ -25,6 +25,7 @@ from passk_cli.commands.gate.rules import (
     EveryTask,
     GateRule,
 )
+from passk_cli.commands.gate.sides import ITSELF, OF, Counted, Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
@@ -78,7 +79,6 @@ from passk_cli.study.rules import (
     UNDECIDED,
 )
 from passk_cli.study.section import VERSION, Section, data_field, view
-from passk_cli.study.sides import ITSELF, OF, Counted, Sides
 from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
 

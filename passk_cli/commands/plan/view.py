@@ -344,7 +344,8 @@ class Choices(Section[Choice]):
         own = self._own
         n = designs.reference if own is None else own.size.n_min or designs.reference
         needed = designs.needed(outlook, n)
-        marked = {*aims.tasks, *([own.size.tasks] if own else []), needed.size.tasks} - {None}
+        sizes = (*aims.tasks, own.size.tasks if own else None, needed.size.tasks)
+        marked = {tasks for tasks in sizes if tasks is not None}
         low, high = min(marked), max(marked)
         if low == high:
             low, high = max(low // 4, 2), 4 * high
