@@ -433,8 +433,9 @@ def _sentences() -> Iterator[tuple[str, str]]:
     """What a reader is to do, of every error that the package raises, and where it stands."""
     kinds = re.compile("(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSpark|NotFetched")
     for path in PACKAGE.rglob("*.py"):
+        file = path.relative_to(PACKAGE)
         for node in ast.walk(ast.parse(path.read_text())):
-            place = f"{path.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
+            place = f"{file}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
                 for argument in node.args[:2]:
                     yield from ((place, text.partition(";")[2]) for text in _texts(argument))
@@ -446,7 +447,7 @@ def _sentences() -> Iterator[tuple[str, str]]:
                 both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
                 pairs = zip(target.elts, value.elts, strict=True) if both else [(target, value)]
                 for name, words in pairs:
-                    if ast.unparse(name) == "remedy":
+                    if isinstance(name, ast.Name) and name.id == "remedy":
                         yield from ((place, text) for text in _texts(words))
 
 

@@ -30,7 +30,7 @@ def table(folder: Path, seeds: int = 4, more: str = "seed_no") -> Path:
 
 
 # A number of the attempt that has a usual name repeats in each model.
-@pytest.mark.parametrize("number", ["seed_no", "seed"])
+@pytest.mark.parametrize("number", ["seed", *long("seed_no")])
 def test_a_column_that_splits_repeats_evenly_is_named(
     passk: Passk, tmp_path: Path, number: str
 ) -> None:
@@ -116,7 +116,7 @@ def boards(folder: Path, column: str, number: str = "{}") -> Path:
 
 
 # Numbers with holes may repeat, and so are looked at one by one.
-@pytest.mark.parametrize("number", ["{}", "1{}7"])
+@pytest.mark.parametrize("number", ["{}", *long("1{}7")])
 @pytest.mark.parametrize("policy", ["error", *long("first", "last", "keep")])
 def test_no_policy_for_repeats_pools_models(
     passk: Passk, tmp_path: Path, policy: str, number: str

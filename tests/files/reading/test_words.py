@@ -96,7 +96,7 @@ def test_loose_names_are_names_of_tasks() -> None:
 
 @pytest.mark.parametrize("size", [0, 80_000])
 @pytest.mark.parametrize("head", ["metadata", *long("config", "run")])
-@pytest.mark.parametrize("key", ["model", "model_name", "llm", "agentModel"])
+@pytest.mark.parametrize("key", ["agentModel", *long("model", "model_name", "llm")])
 def test_the_model_of_a_documents_head(tmp_path: Path, head: str, key: str, size: int) -> None:
     document: dict[str, Any] = {
         head: {"date": "2026-01-01", key: "opus", "tools": {"model": "other"}},

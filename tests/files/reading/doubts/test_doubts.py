@@ -102,11 +102,11 @@ def test_every_call_that_settles_it_does(name: str) -> None:
         assert len(run_calls(error.value, rows=case.rows)) == len(error.value.settles)
 
 
-@pytest.mark.parametrize("seed", [1, *long(*range(2, 8))])
-def test_honest_files_are_not_accused(seed: int) -> None:
-    names = [name for name, _ in honest(seed)]
-    assert len(names) >= 60
-    accused = [(name, doubt) for name, rows in honest(seed) if (doubt := found(rows)[0])]
+@pytest.mark.parametrize(("seed", "step"), [(1, 4), *long(*((seed, 1) for seed in range(1, 8)))])
+def test_honest_files_are_not_accused(seed: int, step: int) -> None:
+    files = [*honest(seed)]
+    assert len(files) >= 60
+    accused = [(name, doubt) for name, rows in files[::step] if (doubt := found(rows)[0])]
     assert accused == []
 
 
