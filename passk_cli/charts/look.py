@@ -30,7 +30,7 @@ _MOST_PIXELS = 10_000
 _ON_SCREEN = 1.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PictureSize:
     """The size of a whole picture.
 
@@ -97,7 +97,7 @@ class PictureSize:
 ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Appearance:
     """The reader's choices.
 

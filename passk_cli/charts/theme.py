@@ -8,7 +8,7 @@ from dataclasses import dataclass
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Theme:
     """Colours of paper, text, grid, what is drawn without a series, and the series in turn."""
 

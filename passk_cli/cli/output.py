@@ -88,9 +88,11 @@ class Charting:
     @property
     def size(self) -> PictureSize | None:
         """The size of the whole picture; None where none was asked for."""
+        if not self.chart_size:
+            return None
         from passk_cli.charts.look import PictureSize
 
-        return PictureSize.parse(self.chart_size) if self.chart_size else None
+        return PictureSize.parse(self.chart_size)
 
     def check(self) -> None:
         """Refuse choices about no chart, files that are no pictures, and a size that is none."""

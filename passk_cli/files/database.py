@@ -144,7 +144,7 @@ def hold_the_right(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Texts:
     """A text per row, or none.
 
@@ -218,8 +218,8 @@ def coded(
         f" FROM ({distinct})"
     )
     by_column = con.execute("SELECT place, text FROM texts_ ORDER BY place, code").fetchnumpy()
-    starts = np.searchsorted(np.ma.getdata(by_column["place"]), np.arange(len(texts) + 1))
-    words = np.ma.getdata(by_column["text"]).tolist()
+    starts = np.searchsorted(np.asarray(by_column["place"]), np.arange(len(texts) + 1))
+    words = np.asarray(by_column["text"]).tolist()
     names = {c: tuple(words[starts[i] : starts[i + 1]]) for i, c in enumerate(texts)}
     columns = [name for name, *_ in con.execute("SELECT * FROM answer_ LIMIT 0").description]
     numbers = [column for column in columns if column not in texts]
@@ -252,14 +252,24 @@ def coded(
         # Setting a limit gives the memory of what has been dropped back to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
         con.execute(f"SET memory_limit = '{limit}'")
-    codes = [np.ma.getdata(varying[key]) for key in reversed(keys) if key in varying]
+    codes = [np.asarray(varying[key]) for key in reversed(keys) if key in varying]
     order = np.lexsort([np.where(each < 0, rows, each) for each in codes]) if codes else slice(None)
     del codes
     for name in varying:
         # In place: no more than one of them is there twice.
-        varying[name] = np.ma.getdata(varying[name])[order]
+        varying[name] = np.asarray(varying[name])[order]
     cells |= varying
     return cells | {column: Texts(cells[column], names[column]) for column in texts}
+
+
+def absent(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a column of an answer has no value.
+
+    DuckDB imports numpy.ma where there are such, which takes as long as to read a small file.
+    """
+    import numpy as np
+
+    return np.broadcast_to(getattr(values, "mask", False), values.shape)
 
 
 def parquet_keys(path: str) -> list[str]:

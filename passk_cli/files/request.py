@@ -180,7 +180,7 @@ class Conversion:
     labels: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Request:
     """A request to read attempts.
 

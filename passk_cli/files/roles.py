@@ -16,7 +16,7 @@ from passk_cli.settle import Blank, Settle
 from passk_cli.text import shortened
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Role:
     """A part that a column plays, and the names it usually has.
 

@@ -23,7 +23,7 @@ _SURE = 0.05
 _MISSED = 2.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DifferenceLaw:
     """Student's t law of mean differences, one per row, with a spread for each direction.
 

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -126,6 +125,8 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: float, sizes: Floats
         # Threads take longer to begin than one block takes.
         q[order] = solve(order)
         return q[index.ravel()]
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(_THREADS) as pool:
         for block, part in zip(blocks, pool.map(solve, blocks), strict=True):
             q[block] = part
@@ -208,9 +209,10 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     paths = _falling(_Paths(c, e, alpha, sigma, np.clip(skew / 3.0, -1.0, 1.0)))
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
     tails, ends = np.empty(len(d)), _ends(paths)
-    for end in np.unique(ends):
+    # np.unique of numbers would import numpy.ma, which takes as long as to read a small file.
+    for end in sorted({*ends.tolist()}):
         rows = np.flatnonzero(ends == end)
-        tails[rows] = np.clip(_integrals(paths.of(rows), height[rows], float(end)), 0.0, 1.0)
+        tails[rows] = np.clip(_integrals(paths.of(rows), height[rows], end), 0.0, 1.0)
     return tails
 
 
@@ -333,7 +335,7 @@ def _saddles(d: Floats, alpha: Floats) -> Floats:
     return c
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class BootstrapLaw:
     """The law of the mean of T draws with replacement from T values.
 

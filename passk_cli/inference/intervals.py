@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,15 @@ from passk_cli.inference.amounts import amount_reach
 from passk_cli.inference.difference import DifferenceLaw, difference_law
 from passk_cli.inference.discordance import tango, tango_equivalence
 from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantiles, distinct_of_rows
-from passk_cli.inference.hull import Passes
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import crossing
 from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.single import rate_limits
 from passk_cli.inference.weights import bootstrap_means, cluster_totals
 from passk_cli.near import meant
+
+if TYPE_CHECKING:
+    from passk_cli.inference.hull import Passes
 
 # The narrowest method that holds everywhere on the grids of benchmarks/coverage.md; differences
 # have a law that their test shares (benchmarks/difference.md).
@@ -32,6 +35,8 @@ DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 TANGO = "tango"
 # The method of values that labels correct.
 LOGIT_T = "logit-t"
+# The method of ratios of means, and of the test that two of them are equal (`ratio`).
+FIELLER = "fieller"
 # Values of samples whose intervals are computed together.
 _VALUES_TOGETHER = 1 << 21
 # Differences whose laws are: they stay near the processor.
@@ -40,7 +45,7 @@ _LAWS_TOGETHER = 1 << 17
 _SMALLEST, _LARGEST = 1e-8, 0.499
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sample:
     """Data of an interval: the values of one metric over tasks.
 
@@ -612,13 +617,9 @@ def _wilson(sample: Sample, tail: float) -> Limits:
 def _clopper_pearson(sample: Sample, tail: float) -> Limits:
     """The exact binomial interval.  Source: Clopper & Pearson 1934."""
     _require_one_attempt(sample)
-    from scipy.special import betaincinv
-
-    count = len(sample.values)
     passes = round(float(sample.values.sum()))
-    low = 0.0 if passes == 0 else float(betaincinv(passes, count - passes + 1, tail))
-    high = 1.0 if passes == count else float(betaincinv(passes + 1, count - passes, 1 - tail))
-    return low, high
+    low, high = rate_limits([len(sample.values)], [passes], 1 - 2 * tail)
+    return float(low[0]), float(high[0])
 
 
 def _tango(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
@@ -699,7 +700,7 @@ def _require_one_attempt(sample: Sample) -> None:
         raise _Undefined("needs k = 1, one attempt per task and no clusters")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Method:
     """One interval method: its limits and the question it answers.
 

@@ -18,8 +18,6 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
 
-# The method of the limits, and of the test that two ratios are equal.
-FIELLER = "fieller"
 # The level of the limits of success rates whose reach a comparison counts with.
 _USUAL = 0.95
 # Fewer tasks than these that carry the costs are worth a warning.

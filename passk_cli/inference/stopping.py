@@ -34,7 +34,7 @@ UNKNOWN = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stopping:
     """How sampling seems to have stopped, and what it leaves to estimate.
 
@@ -127,7 +127,7 @@ def stopped(n: Ints, c: Ints, made: Ints | None = None, last: Ints | None = None
     return evidence is not None and evidence.chance < LEVEL
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Retries:
     """How the last attempts at some tasks went, beside those before them.
 

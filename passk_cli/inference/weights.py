@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -60,6 +59,8 @@ def _draw(
             KINDS[kind](stream(seed, purpose, block), weights)
             here = places[block]
             use(here, weights[: here.stop - here.start])
+
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers)))

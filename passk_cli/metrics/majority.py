@@ -80,7 +80,7 @@ def _nodes_needed(answers: int, k: int, v: int = 1) -> int:
     return (min(answers, k // v) - 1) // 2 + 1
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Block:
     """Cells of one table.  votes : (cells × answers), decreasing.  logs : log-factorials."""
 

@@ -25,7 +25,7 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.settle import Given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kind:
     """A family of metrics, one at each k.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Numbering:
     """Numbers of the attempts of every cell, besides how many there are.
 
@@ -38,7 +38,7 @@ class Numbering:
     last: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counts:
     """n attempts and c passes of every (series, task) cell; a sum, so shards add up.
 

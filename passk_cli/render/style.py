@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.message import NOTE, Said
 from passk_cli.report.model import (
@@ -27,10 +27,12 @@ from passk_cli.report.model import (
     Table,
     signature_line,
 )
-from passk_cli.report.plot import Plot
 from passk_cli.report.words import p_text
 from passk_cli.settle import FULL_OPTION, Given
 from passk_cli.text import cells_of, printable
+
+if TYPE_CHECKING:
+    from passk_cli.report.plot import Plot
 
 # The minus sign of print; attempts that passed and failed, as they are printed beside it.
 # Rows of a ranking on a screen.
@@ -40,7 +42,7 @@ _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Style:
     """The reader's choices.
 

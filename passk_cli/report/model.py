@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import WARNING, Said
-from passk_cli.report.plot import Plot
 from passk_cli.settle import FULL_OPTION, Given
 from passk_cli.text import plural, printable, strict_json
+
+if TYPE_CHECKING:
+    from passk_cli.report.plot import Plot
 
 # Units of what attempts use: US dollars, tokens, seconds, turns or steps; and a ratio of two such.
 QUANTITIES = ("$", "tokens", "s", "turns", "ratio")
@@ -193,7 +195,7 @@ class Table:
         return replace(self, rows=LazyRows.of(self.rows).cut(range(len(self.columns)), rows))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LazyRows(Sequence[tuple[Cell, ...]]):
     """Rows of a table whose cells are computed once they are looked at.
 
@@ -228,7 +230,7 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
         return isinstance(other, Sequence) and self._computed == tuple(other)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Check:
     """One rule of a gate about one model: what speaks for it, and a verdict.
 
@@ -272,7 +274,7 @@ class BoardRow(NamedTuple):
     others: tuple[Cell, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Board:
     """A leaderboard: models by their first metric, the best first.
 
@@ -300,7 +302,7 @@ class Board:
         return Table((*heads, *self.metrics[1:], *self.others), tuple(rows))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TaskGrid:
     """The result of every model at every task.
 
@@ -320,7 +322,7 @@ class TaskGrid:
     first: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ChangedTasks:
     """The tasks of a run that changed against its baseline, in words.
 
@@ -338,7 +340,7 @@ class ChangedTasks:
         return self.summary, *self.significant, *self.others
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Panel:
     """A part of a page: what one command found, and how to read it.
 
@@ -358,7 +360,7 @@ class Panel:
     grid: TaskGrid | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chapter:
     """The panels about one group of tasks, such as a benchmark; title "" where there is one."""
 
@@ -367,7 +369,7 @@ class Chapter:
     answer: tuple[Sentence, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Document:
     """Panels to be read as one document.
 
@@ -390,7 +392,7 @@ class Reference(NamedTuple):
     bibtex: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Methods:
     """How numbers were computed, as a paper says it.
 
@@ -417,7 +419,7 @@ class Methods:
         return "\n".join(reference.bibtex for reference in self.references.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """The answer of a command.
 

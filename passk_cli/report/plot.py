@@ -28,7 +28,7 @@ class Rule:
     dashed: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plot:
     """A picture of a result as data.
 

@@ -118,8 +118,7 @@ class Confidence:
         Metrics without known bounds get BCa instead of guards; metrics of more than counts get the
         jackknife instead of the hull; ratios of means have limits of their own.
         """
-        from passk_cli.inference.intervals import METHODS
-        from passk_cli.inference.ratio import FIELLER
+        from passk_cli.inference.intervals import FIELLER, METHODS
 
         method = METHODS.get(self.method)
         if method is None:

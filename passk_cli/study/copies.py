@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Ints
+from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import DataError
-from passk_cli.inference.flips import chances, number_law
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.settle import Settle
@@ -78,10 +77,17 @@ def copy_of(
     if changed >= _CHANGED * n.sum():
         return None
     if moved or not (models or n.max() == 1) or not _many_ways(n, c, pairs):
-        by_chance = number_law(chances(n, n, c + c_other).changes)[: moved + 1].sum()
+        by_chance = _law_of_changes(n, n, c + c_other)[: moved + 1].sum()
         if by_chance * pairs * (_MODELS if models else _RUNS) > 1:
             return None
     return Copy(name, other, len(n) - moved, len(n), changed)
+
+
+def _law_of_changes(n: Ints, n_other: Ints, passes: Ints) -> Floats:
+    """Chance that 0, 1, 2, … tasks change between two runs of these attempts, by chance alone."""
+    from passk_cli.inference.flips import chances, number_law
+
+    return number_law(chances(n, n_other, passes).changes)
 
 
 def _many_ways(n: Ints, c: Ints, pairs: int) -> bool:
@@ -250,6 +256,5 @@ def _alike(
         return 0.0
     (n, c), (n_other, c_other) = (np.array([of[task] for task in shared]).T for of in (one, other))
     moved = int((c * n_other != c_other * n).sum())
-    law = number_law(chances(n, n_other, c + c_other).changes)
-    chance = float(law[moved:].sum())
+    chance = float(_law_of_changes(n, n_other, c + c_other)[moved:].sum())
     return chance if chance >= 0.01 else 0.0

@@ -53,7 +53,7 @@ UNEVEN_LOSSES = Message(
     " models.")  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Uneven:
     """Two models of which the first loses a larger share of its attempts than the second.
 

@@ -15,9 +15,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import ParameterError
-from passk_cli.inference.intervals import METHODS
+from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import FIELLER
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import plural, span

@@ -43,7 +43,7 @@ def parse_k(value: Any) -> tuple[int, ...]:
     return parse_ks(",".join(map(str, value)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Metrics:
     """The metrics asked for, and how to treat tasks with too few attempts."""
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
-from passk_cli.inference.intervals import Interval
+from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import FIELLER, Spending, compare_costs
+from passk_cli.inference.ratio import Spending, compare_costs
 from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence

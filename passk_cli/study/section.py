@@ -47,7 +47,7 @@ Record = TypeVar("Record")
 VERSION = f"passk {__version__.rpartition('.')[0]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Section(Generic[Record]):
     """Records of one kind, how they are shown, and what is said of them.
 
@@ -163,7 +163,7 @@ GROUPS = Column(
     example=(0, "COLUMN"))  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SeriesRow:
     """The numbers of one series, by their names."""
 
@@ -210,7 +210,7 @@ def _cell(estimate: Estimate) -> Cell:
     return at_least(estimate) if estimate.value is None else estimate
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Numbers(Section[SeriesRow]):
     """A row per series and a column per number; tasks and attempts where they differ."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from passk_cli.inference.intervals import Sample, intervals
+from passk_cli.inference.intervals import FIELLER, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ratio import FIELLER, cost_per_success
 from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -19,14 +19,16 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import sized
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
-from passk_cli.study.history import Past
 from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
 from passk_cli.text import Category
 
+if TYPE_CHECKING:
+    from passk_cli.study.history import Past
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """Counts, and the questions about them that commands share.
 
@@ -135,6 +137,8 @@ class Study:
         about = confidence.level, confidence.population
         for at, each in enumerate(values if confidence.method != "none" else ()):
             if each.metric.kind.ratio and each.attempts is not None:
+                from passk_cli.inference.ratio import cost_per_success
+
                 ratio = ratio_estimate(cost_per_success(each.spending, *about), each.metric.unit)
                 flaw = "" if ratio.value is None else ratio.reason
                 ratio = replace(ratio, reason=each.reason)

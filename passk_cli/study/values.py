@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,8 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import COUNTED, WITHOUT_AMOUNTS
 from passk_cli.files.roles import TRUTH
 from passk_cli.inference.attempts import within_variance, within_variance_of
-from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample
-from passk_cli.inference.labels import Labels, by_rates
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ratio import Spending
 from passk_cli.inference.weights import attempt_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import AMOUNTS, Metric, needs, task_values
@@ -29,6 +26,11 @@ from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import plural, series_name, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.confidence import Confidence
+
+if TYPE_CHECKING:
+    from passk_cli.inference.hull import Passes
+    from passk_cli.inference.labels import Labels
+    from passk_cli.inference.ratio import Spending
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,7 +46,7 @@ NO_PASS = "no attempt passed"
 _JACKKNIFE = Settle({"--interval": "jackknife"}, "has an interval")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TaskValues:
     """One series (a model and its groups) × metric: the values of its tasks.
 
@@ -121,6 +123,8 @@ class TaskValues:
     @property
     def spending(self) -> Spending:
         """The two means of a ratio; only of a metric that is one."""
+        from passk_cli.inference.ratio import Spending
+
         if not self.metric.kind.ratio or self.attempts is None:
             raise TypeError(f"{self.metric.name} is no ratio of means")
         a = self.attempts
@@ -222,6 +226,8 @@ class TaskValues:
     @property
     def passes(self) -> tuple[Passes, ...]:
         """Counts behind the values, where a hull can be made of them; else nothing."""
+        from passk_cli.inference.hull import Passes
+
         passes = Passes(self.metric, self.n, self.c)
         return (passes,) if self.attempts is None and passes.possible else ()
 
@@ -274,7 +280,11 @@ def values_of(
         # Equal tasks are one array, so that thousands of pairs need not compare them.
         tasks = known.setdefault(tasks.tobytes(), tasks)
         attempts = {role: attempts_of(counts, role, rows) for role in needs(metrics)}
-        labels = None if truth is None else Labels.of(n, c, truth.between(rows))
+        labels = None
+        if truth is not None:
+            from passk_cli.inference.labels import Labels
+
+            labels = Labels.of(n, c, truth.between(rows))
         for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
             if np.isnan(attempts[role].value).any():
                 raise ParameterError(
@@ -356,6 +366,8 @@ def by_others(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValu
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts correct k = 1 alone"
         return replace(judged, values=NOTHING, reason=reason, attempts=None)
+    from passk_cli.inference.labels import by_rates
+
     values = by_rates(judged.n, judged.c, errors)
     if values is None:
         reason = "the judge passes what is true hardly more often than what is false"

@@ -8,8 +8,7 @@ import re
 import pytest
 
 from passk_cli.inference.futures import FITS
-from passk_cli.inference.intervals import METHODS
-from passk_cli.inference.ratio import FIELLER
+from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.study import methods
 from passk_cli.study.rules import ADJUSTED, ADJUSTMENTS, TESTS

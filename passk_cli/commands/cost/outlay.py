@@ -13,8 +13,9 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lead_crossings
 from passk_cli.errors import ParameterError
+from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import FIELLER, Spending, compare_costs, cost_per_success, mean_cost
+from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success, mean_cost
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within
 from passk_cli.metrics.policy import cascade

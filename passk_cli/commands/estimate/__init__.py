@@ -12,7 +12,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class EstimateOptions:
     """pass@k and pass^k of every model, with intervals.
 

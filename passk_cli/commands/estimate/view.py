@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from passk_cli.commands.estimate import EstimateOptions
 from passk_cli.commands.question import Question
 from passk_cli.errors import ParameterError
-from passk_cli.inference.design import Piloted
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
-from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import numbers_of_models, series_name
 from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named
@@ -23,6 +22,9 @@ from passk_cli.study.fact import Fact
 from passk_cli.study.section import Number, Numbers, rows_of, view
 from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series
+
+if TYPE_CHECKING:
+    from passk_cli.report.plot import Plot
 
 # Unit of numbers → the title of their axis.
 UNITS = {
@@ -46,7 +48,7 @@ NOISY_ATTEMPTS = Message(
 _FEW_ATTEMPTS = 1_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Numbers):
     """Every metric of every model."""
 
@@ -113,6 +115,8 @@ class Estimates(Numbers):
 
     def plots(self) -> tuple[Plot, ...]:
         """A dot with its interval per model, a panel per metric; each unit apart."""
+        from passk_cli.report.plot import forest
+
         every = [fact.k for fact in self.facts()]
         facts = [
             fact
@@ -147,6 +151,8 @@ def _attempts_first(fact: Fact) -> bool:
         return False
     if (n := int(values.n.min())) > _FEW_ATTEMPTS:
         return False
+    from passk_cli.inference.design import Piloted
+
     pilot = Piloted(values.metric, values.n, values.c)
     return pilot.variance(n + 1) < pilot.variance(n) * n / (n + 1) * (1 - 1e-9)
 

@@ -21,7 +21,7 @@ from passk_cli.files.attempts.solutions import (
     solution_sql,
     unparsed,
 )
-from passk_cli.files.database import hold_the_right, quote_name
+from passk_cli.files.database import absent, hold_the_right, quote_name
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     FAIL_WORDS,
@@ -126,8 +126,10 @@ SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value
        coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
 FROM attempt_values GROUP BY cell"""
     ).fetchnumpy()
-    cell, numbered, passed = (np.ma.getdata(rows[c]) for c in ("cell", "numbered", "passed"))
-    lowest, highest = (np.ma.filled(rows[c].astype(float), np.nan) for c in ("lowest", "highest"))
+    cell, numbered, passed = (np.asarray(rows[c]) for c in ("cell", "numbered", "passed"))
+    lowest, highest = (
+        np.where(absent(rows[c]), np.nan, np.asarray(rows[c], float)) for c in ("lowest", "highest")
+    )
     last, made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
     # Times, and numbers that begin elsewhere, say which attempt was the last, not how many.
@@ -163,8 +165,8 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     # Numbers are read as such for the check of repeats; a time is none.
     sql = _sql(statement.exact, role, query.keep)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
-    value, empty = np.ma.getdata(rows["value"]), np.ma.getmaskarray(rows["value"])
-    cell, count, passed = (np.ma.getdata(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
+    value, empty = np.asarray(rows["value"]), absent(rows["value"])
+    cell, count, passed = (np.asarray(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
     values = VALUES[role]
     column = None if role == "line" else statement.batches[0].roles.column(role)
     place = statement.batches[0].sources[0].name
@@ -202,7 +204,7 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     lost = np.zeros(len(value), dtype=bool)
     if values is _number and statement.request.missing == "fail":
         # A score that is there stays, whatever the outcome.
-        lost = empty & (np.ma.getdata(rows["judged"]) == 0)
+        lost = empty & (np.asarray(rows["judged"]) == 0)
         lowest = statement.request.lowest or 0.0
         below = lost.any() & (value < lowest) & ~empty
         refuse(

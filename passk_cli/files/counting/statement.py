@@ -61,7 +61,7 @@ class LateColumn(Exception):
     """A column that matters first appears further down than a layout looked."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Care:
     """How rows are read: the quick way first, and with more care where a row does not fit.
 
@@ -84,7 +84,7 @@ class Care:
         return "DOUBLE" if self.numeric else "VARCHAR"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Repeats:
     """Attempts that come more than once.
 
@@ -97,7 +97,7 @@ class Repeats:
     first: tuple[str | None, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tally:
     """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
 

@@ -34,7 +34,7 @@ NUMBERS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """How the rows of one or more equal files are laid out.
 
@@ -329,7 +329,7 @@ def struct_sql(columns: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Files of one layout, whose columns play the same roles."""
 

@@ -92,7 +92,7 @@ class Unread(NoResults):
         )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Spooled:
     """Yield of formats: batches to read, and messages about their files.
 
@@ -144,7 +144,7 @@ class Spooled:
         self.refused.append(error)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
     """Everything to be read.
 

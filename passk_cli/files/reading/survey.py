@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
+from passk_cli.files.database import absent
 
 if TYPE_CHECKING:
     import duckdb
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Observed:
     """A column of the sample.
 
@@ -50,7 +51,7 @@ class ValueKind(NamedTuple):
     longest: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Survey:
     """Rows of a sample.
 
@@ -161,7 +162,7 @@ def survey_of(
     }
     hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
     paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
-    there, file = np.unique(np.ma.getdata(answer["file"]), return_inverse=True)
+    there, file = np.unique(answer["file"], return_inverse=True)
     # Of rows that an engine put together it may not be known.
     shown = tuple(files.get(paths.get(code, ""), "") for code in there.tolist())
     judged = _floats(answer["verdict"])
@@ -172,12 +173,12 @@ def survey_of(
 
 def _codes(hashes: Any) -> Ints:
     """Codes of hashes, from 0; −1 where there is none."""
-    there = ~np.ma.getmaskarray(hashes)
-    codes = np.full(len(there), -1, dtype=np.int64)
-    codes[there] = np.unique(np.ma.getdata(hashes)[there], return_inverse=True)[1]
+    codes = np.full(len(hashes), -1, dtype=np.int64)
+    there = ~absent(hashes)
+    codes[there] = np.unique(np.asarray(hashes)[there], return_inverse=True)[1]
     return codes
 
 
 def _floats(numbers: Any) -> Floats:
     """Numbers of an answer, NaN where there is none."""
-    return np.asarray(np.ma.filled(np.ma.asarray(numbers, dtype=float), np.nan))
+    return np.where(absent(numbers), np.nan, np.asarray(numbers, dtype=float))

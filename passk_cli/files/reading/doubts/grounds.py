@@ -26,7 +26,7 @@ from passk_cli.settle import Settle
 _DIGIT = re.compile("[0-9]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Finding:
     """A doubt about a reading.
 
@@ -42,7 +42,7 @@ class Finding:
     place: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Doubt:
     """A doubt about a reading, declared once.
 
@@ -57,7 +57,7 @@ class Doubt:
     test: Callable[[Grounds], Iterator[Finding]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grounds:
     """A reading and the survey of its files.
 
