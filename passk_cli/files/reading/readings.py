@@ -16,7 +16,7 @@ from itertools import combinations, islice, product
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
-from passk_cli.files.reading.doubts.settings import is_setting
+from passk_cli.files.reading.doubts.settings import DATES, is_setting
 from passk_cli.files.reading.structures import (
     NUMBERED,
     ROWS,
@@ -80,7 +80,7 @@ _MODELS = re.compile(
     re.I,
 )
 # Names of values of several attempts.
-_OF_SEVERAL = re.compile(r"pass(_at|_hat|@|\^)_?[0-9k]+")
+_OF_SEVERAL = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+")
 # Words of the sides of a comparison in one record.
 _SIDES = frozenset("a b left right".split())
 # Words of verdicts on a classification, of which the first two are right.
@@ -100,7 +100,7 @@ UNCLEAR = frozenset(
 _CONTRARY = frozenset(
     "first total valid expected num count max min time timeout cached enabled skipped retry n index"
     " number exists has is_valid completed finished format truth gold prediction predicted"
-    " dirty to".split()
+    " dirty to type class kind mode".split()
 )
 _NO_TASK = frozenset(
     "run session time timestamp date response output trace uuid hash attempt trial seed log version"
@@ -129,8 +129,8 @@ _PARTS = re.compile(
 )
 # Words of names of what is true, and of what was answered, which agrees with it or not.
 _TRUTHS, _EXPECTED = frozenset("label truth true actual".split()), frozenset(("expected", "gold"))
-# Words of names of numbers of something, which are no answers.
-_COUNTED = frozenset("hits count counts num n".split())
+# Words of names of numbers of something and of what is asked: no answers, and no statements.
+_NO_ANSWER = frozenset("hits count counts num n length len size".split())
 # Words of names of how many of an attempt's tests passed, and of how many there were.
 _PASSED, _TOTAL = frozenset("passed pass passing correct".split()), frozenset("total max".split())
 _ANSWERED = frozenset("pred predicted prediction answer output response label action".split())
@@ -237,6 +237,9 @@ def _of_structure(
         return 3 * SequenceMatcher(None, asked[role], path).ratio() if role in wrong else 0.0
 
     likely = {p: (o[0] + near("outcome", p), o[1]) for p, o in outcomes.items() if o and o[0] > 0}
+    # Where a name speaks for a flag, those of any name beside it do not count.
+    named = {_within(p) for p, each in likely.items() if not (each[1] or columns[p].listed)}
+    likely = {p: o for p, o in likely.items() if o[1] != "name" or _within(p) not in named}
     for task, outcome in product(
         sorted(tasks, key=lambda path: -tasks[path] - near("task", path))[:_COMPARED],
         sorted(likely, key=lambda path: -likely[path][0])[:_COMPARED],
@@ -372,8 +375,7 @@ def _agreements(
     pairs = [
         (answer, gold)
         for answer, gold in _agreeing(columns)
-        if not (words(answer) | words(gold)) & _COUNTED
-        and 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
+        if 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
         >= columns[answer].counts.total()
     ]
     pairs += [] if summed else _of_totals(columns)
@@ -444,9 +446,13 @@ def _is_amount(path: str) -> bool:
 def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str, float]:
     """Columns that may be the task, also two together, and how likely each is."""
     plain = {p: c for p, c in columns.items() if not c.listed and c.counts}
-    statements = [c for c in plain.values() if words(c.path) & _STATEMENTS]
-    statements = [c for c in statements if leaf(c.path) in _STATEMENTS or not is_setting(c.path)]
-    statements = [column for column in statements if not _is_amount(column.path)]
+    statements = [
+        column
+        for path, column in plain.items()
+        if words(path) & _STATEMENTS
+        and (leaf(path) in _STATEMENTS or not is_setting(path))
+        and not (_is_amount(path) or words(path) & _NO_ANSWER)
+    ]
     numbers = [name for name in candidates("attempt", structure.usual) if name in plain]
     scores: dict[str, float] = {}
     for path, column in plain.items():
@@ -543,7 +549,9 @@ def _restarts(suite: FieldColumn, column: FieldColumn) -> bool:
 def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     """How likely a column is the outcome, and what nobody can know of it; None for no outcome."""
     last = column.path.replace(EACH, "").rpartition(".")[2]
-    named, unclear = strength("outcome", column.path), bool(words(last) & UNCLEAR)
+    named = strength("outcome", column.path)
+    # A refusal that is correct passes.
+    unclear = bool(words(last) & UNCLEAR) and "correct" not in words(last)
     verdicts, name = column.judged, spelled(last)
     if _OF_SEVERAL.fullmatch(name):
         return None
@@ -709,9 +717,13 @@ def proposed(
         )
         settles = [s.merged(Settle({"--field": {amount: Blank("COLUMN")}}, "names it"))
                    for s in settles[:1]]  # fmt: skip
-    template = layout_template([s.path for s in sources if s.frame is None])
+    paths = [source.path for source in sources if source.frame is None]
+    template, why = layout_template(paths), ""
+    rows = next((each for each in structures if not each.keys and each.size > 1), None)
+    if len(paths) == 1 and rows and not _tells_tasks(rows):
+        template, why = "{task}" + os.path.splitext(paths[0])[1], "attempts at one task"
     if template and error.name == "no-task-column" and not (settles or question):
-        settles = _readable([Settle({"--path": template})], request, read)
+        settles = _readable([Settle({"--path": template}, why)], request, read)
     pair = next((pair for each in structures for pair in _agreeing(each.columns)), ())
     if error.name in ("no-task-column", "no-outcome-column") and pair and not settles:
         agree = "an attempt passes where {} agrees with {}? write a column that says so"
@@ -731,7 +743,10 @@ def proposed(
     # Beside its own remedies stands what else may be done.
     own = error.name == "no-results" and all("--skip-bad" in each.options for each in settles)
     remedy = question or error.words * (not settles or own)
-    settles = settles or [each for each in error.settles if _open(each)]
+    # What to make of missing outcomes is to be said, also where something else is asked then.
+    settles = settles or [
+        each for each in error.settles if _open(each) or error.name == "missing-outcome"
+    ]
     if error.name == "ambiguous-column" and error.settles and not (settles or question):
         role = next(iter(error.settles[0].options["--field"]))
         settles = [Settle({"--field": {role: Blank("COLUMN")}}, "chooses one")]
@@ -740,6 +755,20 @@ def proposed(
         sought = f"nested fields were looked for in the first {ROWS:,} records"
         remedy = "; ".join(filter(None, [remedy, sought]))
     return error.but(type(error), remedy=remedy, settles=settles)
+
+
+def _tells_tasks(structure: Structure) -> bool:
+    """Whether a column may tell tasks apart: texts that differ and are no times, and numbers that
+    count."""
+    plain = [c for c in structure.columns.values() if not c.listed and len(c.counts) > 1]
+    texts = (c for c in plain if not c.numbers and {*map(type, c.judged)} != {bool})
+    counts = any(
+        _is_count(c)
+        and max(c.counts.values()) <= 2 * min(c.counts.values())
+        and not strength("attempt", c.path)
+        for c in plain
+    )
+    return counts or any(not all(map(DATES.fullmatch, column.counts)) for column in texts)
 
 
 def _aggregated(structures: Sequence[Structure]) -> Iterator[Settle]:
@@ -762,7 +791,12 @@ def _absent(request: Request, structures: Sequence[Structure]) -> str:
 
 def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     """Columns of answers, each with one of what was expected, which have values in common."""
-    texts = {path: c for path, c in columns.items() if not (c.listed or _is_amount(path))}
+    texts = {
+        path: c
+        for path, c in columns.items()
+        if not (c.listed or _is_amount(path) or words(path) & _NO_ANSWER)
+        and strength("model", path) < 1.6
+    }
     golds = {path: c for path, c in texts.items() if words(path) & (_STATEMENTS | _TRUTHS)}
     for (gold, one), (answer, other) in product(golds.items(), texts.items()):
         rest = words(gold) - _EXPECTED

@@ -266,11 +266,13 @@ def _with_levels(keys: tuple[str, ...], pairs: _Pairs, *, plain: bool) -> Struct
 
 
 def _are_flags(values: Sequence[Any], keys: Sequence[str]) -> bool:
-    """Whether values are outcomes: truth values, or 0 and 1 below a key that means an outcome."""
+    """Whether values are outcomes: truth values, or 0 and 1 right below a key that means an
+    outcome."""
     flat = [v for value in values for v in (value if isinstance(value, list) else [value])]
     kinds = {type(value) for value in flat} - {type(None)}
-    judged = any(strength("outcome", key) for key in keys)
-    return kinds == {bool} or (kinds == {int} and judged and {*flat} <= {0, 1, None})
+    last = next((key for key in reversed(keys) if key != "{}"), "")
+    numbers = kinds == {int} and strength("outcome", last) > 0
+    return kinds == {bool} or (numbers and {*flat} <= {0, 1, None})
 
 
 def _names_tasks(structure: Structure, level: Sequence[str]) -> bool:
@@ -392,16 +394,21 @@ def _rows_of_table(con: duckdb.DuckDBPyConnection, data: Any) -> list[dict[str, 
 
 
 def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
-    """The error of a document that is one attempt and lists records with an outcome of that name.
+    """The error of a document that is one attempt and lists records with an outcome of that name,
+    or with any where its own is a number of them.
 
     It is more likely their summary.
     """
-    source, column = batch.sources[0], batch.roles.outcome
+    source, column = batch.sources[0], batch.roles.outcome or ""
     found = (
         beginning(source.name, con, [source], Request()) if batch.layout.kind == "record" else []
     )
+    own = (each.columns[column] for each in found if not each.keys and column in each.columns)
+    counts = any({*map(type, values.values)} == {int} for values in own)
     for each in found:
-        if each.keys and each.size > 1 and not each.named and column in each.usual:
+        outcomes = [column] if not counts else [column, *candidates("outcome", each.usual)]
+        within = next((name for name in outcomes if name in each.usual), "")
+        if each.keys and each.size > 1 and not each.named and within:
             key = ".".join(each.keys)
             choices = (
                 Settle({"--records": key}, "reads these"),
@@ -409,6 +416,6 @@ def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | 
             )
             problem = f"one attempt by its own {column}, and its {key} are {each.size:,} records"
             return DataError(
-                source.name, f"{problem} with {column}", name="ambiguous-records", settles=choices
+                source.name, f"{problem} with {within}", name="ambiguous-records", settles=choices
             )
     return None

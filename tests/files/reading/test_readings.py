@@ -580,6 +580,50 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
           "status": "success", "tool_choice_correct": i % 3 > 0} for i in range(9)],
         "--field outcome=tool_choice_correct",
     ),
+    "numbers below a verdict are no verdicts": (
+        [{"trial_id": "t", "oracle_verdict": {"ok": False, "patterns": dict.fromkeys("abcd", 0)}}],
+        "",
+    ),
+    "a class of attacks is no outcome, nor what is true of some of them": (
+        [{"attack_id": f"a{i}", "attack_class": "xyz"[i % 3], "objective": i % 2 > 0, "arm": arm,
+          "succeeded": False} for i in range(12) for arm in ("plain", "defended")],
+        "--field task=attack_id --field outcome=succeeded --field model=arm",
+    ),
+    "a refusal may be correct": (
+        [{"question_id": i, "refused": i % 4 > 2, "refusal_correct": i % 5 > 0,
+          "has_citation": i % 3 > 0} for i in range(20)],
+        "--field outcome=refusal_correct",
+    ),
+    "a length tells no task, and is no answer": (
+        [{"model": "m", "task_id": f"t{i}", "condition": c, "full_prompt_length": 9 + i * k,
+          "task_score": i, "response_length": 9 + 2 * i}
+         for i in range(2) for k, c in enumerate("xy")],
+        "--field outcome=task_score --by condition",
+    ),
+    "a rate of several attempts is no outcome, whosever it is": (
+        [{"task_id": i, "tuned_pass@5": i % 2, "tuned_correct": 3 * (i % 2)} for i in range(12)],
+        "",
+    ),
+    "names of models agree with nothing": (
+        [{"question_id": i, "target_model": "xy"[i % 2], "judge_model": "xy"[i % 2],
+          "concedes": i % 3 > 0} for i in range(12)],
+        "--field outcome=concedes --field model=target_model",
+    ),
+    "runs of one task, which the file's name names": (
+        [{"ts": f"2026-07-{i + 10}T07:49:33Z", "model": "m", "pass": i % 3 > 0,
+          "extraction": {"met": (1, 2, 2, 2)[i % 4]}} for i in range(12)],
+        "--path {task}.jsonl",
+    ),
+    "texts that differ may be tasks of which no name is known": (
+        [{"said": f"the {i}. of several sentences that nobody has named", "pass": i % 3 > 0}
+         for i in range(12)],
+        "",
+    ),
+    "keys under which the same questions stand are no tasks": (
+        [{way: [{"question": f"q{i}", "correct": i % k > 0} for i in range(9)]
+          for k, way in enumerate(("direct", "in_steps", "by_sentence"), 2)}],
+        "--field model=task --field task=question",
+    ),
 }  # fmt: skip
 
 
@@ -915,6 +959,26 @@ def test_a_document_that_sums_up_its_records_is_no_attempt(passk: Passk, write: 
     other = write("n.json", json.dumps(document | {"name": "f", "success": True}))
     assert passk("estimate", path.parent).code == 0
     assert read([path, other]).n.sum() == 2
+
+
+def test_a_document_that_counts_its_records_is_no_attempt(passk: Passk, write: Any) -> None:
+    """How many passed is no verdict on one attempt, and the slowest took no highest score."""
+    cases = [{"id": f"c{i}", "pass": i == 1} for i in range(6)]
+    document = {"fixture": "cases.json", "passed": 1, "latency": {"max": 6285}, "rows": cases}
+    done = passk("estimate", write("m.json", json.dumps(document)))
+    assert (done.code, done.out) == (3, "")
+    assert "one attempt by its own passed, and its rows are 6 records with pass" in done.err
+    assert commands(done.err)[0][2:] == ["--records", "rows"]
+    run_printed(passk, done.err)
+
+
+def test_missing_outcomes_are_asked_about_where_attempts_repeat_too(
+    passk: Passk, write: Any
+) -> None:
+    attempts = [{"task": i % 3, "attempt": 0, "passed": (None, True)[i > 2]} for i in range(6)]
+    done = passk("estimate", write("m.jsonl", lines(attempts)))
+    ways = [words[-1] for words in commands(done.err)]
+    assert ("error[missing-outcome]" in done.err, ways) == (True, ["fail", "drop", "bounds"])
 
 
 def test_records_that_lack_nothing_but_a_task_are_not_looked_into(passk: Passk, write: Any) -> None:

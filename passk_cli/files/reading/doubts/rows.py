@@ -125,7 +125,8 @@ def rates(grounds: Grounds) -> Iterator[Finding]:
         return
     for name in grounds.unread:
         size = leaf(name) in _SIZES and leaf(outcome) in _RATES
-        most = leaf(name) in _MOST and survey.kind(outcome).name == "number"
+        beside = name.rpartition(".")[0] == outcome.rpartition(".")[0]
+        most = beside and leaf(name) in _MOST and survey.kind(outcome).name == "number"
         if not (size or most) or survey.kind(name).name != "number":
             continue
         numbers, scores = survey.numbers(name), survey.numbers(outcome)

@@ -46,7 +46,7 @@ _NUMBERS = {
     *"job sample attempt epoch iteration iter try round rollout generation index idx".split(),
 }
 _NUMBERED = re.compile(rf"(({'|'.join(_NUMBERS)})[ _\-#]?)?[0-9]+", re.I)
-_DATES = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}([T ].*)?")
+DATES = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}([T ].*)?")
 # Names of what holds tasks of its own.
 _SUITES = {
     *"subject category domain split dataset benchmark suite subset topic track".split(),
@@ -231,7 +231,7 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     if survey.whole and not _varies(survey.cell, column.codes):
         return False
-    dates = all(map(_DATES.fullmatch, survey.texts(name, 20)))
+    dates = all(map(DATES.fullmatch, survey.texts(name, 20)))
     return (kind.longest <= SHORT and kind.whole and not dates) or _named(grounds, name)
 
 

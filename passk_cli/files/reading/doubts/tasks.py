@@ -125,7 +125,13 @@ def _coarse(grounds: Grounds, name: str, rows: Sequence[int], *, certain: bool) 
     ]  # fmt: skip
     settles = [Settle({"--field": {"task": f"{task},{other}"}}) for other in [*fine[:1], name]]
     settles = settles if fine else settles[-1:]
-    if survey.columns[name].distinct > 1.5 * survey.columns[task].distinct and not fine:
+    pairs = joined_codes(survey.task, survey.columns[name].codes)
+    distinct, tasks = survey.columns[name].distinct, survey.columns[task].distinct
+    if len(np.unique(pairs[pairs >= 0])) >= 0.9 * distinct * tasks:
+        # What several tasks have in common tells the tasks, and these are something else.
+        of = {"--by": (task,)} if grounds.column("model") else {"--field": {"model": task}}
+        settles.insert(0, Settle(of).merged(Settle({"--field": {"task": name}})))
+    elif distinct > 1.5 * tasks and not fine:
         settles.append(Settle({"--field": {"task": name}}, f"if it is the same under each {task}"))
     shown = {"tasks": len(rows), "task": task, "column": quote(name), "values": texts}
     return Finding(COARSE_TASKS, certain, shown, tuple(settles))
