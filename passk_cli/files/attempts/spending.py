@@ -47,6 +47,9 @@ _OTHERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
 )
+_CURRENCIES = frozenset(
+    "eur euro euros gbp chf jpy yen cny rmb yuan inr krw brl cad aud sek nok dkk pln czk".split()
+)
 _KINDS = {"cost": {"cost", "costs", "usd"}, "tokens": {"tokens", "overhead"}}
 _NEVER_0 = (
     "What an attempt took is not known where the harness wrote nothing, as often after a timeout or"
@@ -149,6 +152,11 @@ AMOUNT_READ = Message(
     " unit in its name or after a colon (--field duration=latency:ms); one of times without a unit"
     " is taken as seconds. Entries of a list, and columns joined by +, are added; where one of them"
     " is missing, the sum is.",
+)  # fmt: skip
+OTHER_CURRENCY = Message(
+    "other-currency", WARNING, "{column} is in {currency} by its name: read each $ as that", "",
+    "Costs are shown as dollars. Where a column's name says another currency its numbers are read"
+    " as they are, and nothing is converted. Costs of two currencies cannot be compared.",
 )  # fmt: skip
 PRICED_TOKENS = Message(
     "priced-tokens", NOTE,
@@ -413,6 +421,9 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
         if timed or converted or added:
             unit = "" if UNITS[role][0] in role else UNITS[role][0]
             yield AMOUNT_READ(role=role, unit=unit, how=" + ".join(how))
+        for name, _ in parts if role == "cost" else ():
+            for currency in sorted({*spelled(name).split("_")} & _CURRENCIES):
+                yield OTHER_CURRENCY(column=name, currency=currency.upper())
         if kind := _KINDS.get(role):
             names = [name for name, _ in parts]
             others = [

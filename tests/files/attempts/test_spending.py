@@ -476,3 +476,13 @@ def test_seconds_that_are_asked_for_as_dollars_are_said_to_be(tmp_path: Path) ->
         return [m.fields["how"] for m in counts.facts.messages if m.name == "amount-read"]
 
     assert (said("took_s"), said("fee")) == (["took_s"], [])
+
+
+@pytest.mark.parametrize(("column", "text"), [
+    ("cost_eur", "cost_eur is in EUR by its name: read each $ as that"), ("europe_cost", ""),
+])  # fmt: skip
+def test_another_currency_is_said(column: str, text: str) -> None:
+    rows = [{"task": task, "passed": True, column: 0.5} for task in "ab"]
+    counts = read(rows, fields={"cost": column}, attempts=("cost",))
+    messages = {message.name: message.text for message in counts.facts.messages}
+    assert messages.get("other-currency", "") == text
