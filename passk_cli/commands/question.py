@@ -261,7 +261,7 @@ def answer(
     def counts_of(request: Request, source: Any = None) -> Counts:
         if request.missing == BOUNDS and question.unbounded:
             question.refuse_ranges()
-        if request.label_role or request.truth_from is not None:
+        if request.labelled or request.truth_from is not None:
             refuse_labels(question)
         request = replace(request, ends=not question.unbounded)
         counts = read(request, source)

@@ -83,8 +83,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         from passk_cli.files.attempts.labels import with_errors
 
         return with_errors(load, data, request, tolerant=tolerant)
-    if (role := request.label_role) and role not in request.attempts:
-        request = replace(request, attempts=(*request.attempts, role))
+    if request.labelled and TRUTH not in request.attempts:
+        request = replace(request, attempts=(*request.attempts, TRUTH))
     if request.missing == BOUNDS:
         _require_passes(request)
     if len(request.threshold) > 1:
@@ -346,10 +346,11 @@ def _require_passes(request: Request) -> None:
         problem = "a missing score passes every threshold or none; give one threshold"
     elif others or request.scores_only:
         role = next(iter(others), "score")
-        what = "place in the order" if role in ("attempt", "line") else role
+        place = "place in the order"
+        what = {"attempt": place, "line": place, TRUTH: "label"}.get(role, role)
         problem = f"a missing attempt could pass or fail, but its {what} is unknown"
         # Labels correct metrics of passes; there the metric is not what is wrong.
-        problem += "; use metrics of passes, as pass@k and pass^k" * (not request.label_role)
+        problem += "; use metrics of passes, as pass@k and pass^k" * (not request.labelled)
     if problem:
         raise ParameterError(Given("--missing", BOUNDS), problem, name="no-bounds", settles=COUNTED)
 

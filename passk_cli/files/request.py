@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.roles import EQUAL, LABEL, OF_ATTEMPTS, ROLES, TRUTH, parts
+from passk_cli.files.roles import EQUAL, OF_ATTEMPTS, ROLES, TRUTH, parts
 from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
@@ -53,7 +53,7 @@ TABLES = {
 DUPLICATES = ("error", "first", "last", "keep")
 ENGINES = ("duckdb", "spark")
 NORMALISE = ("none", "space", "python")
-ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line", LABEL)
+ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
@@ -377,11 +377,9 @@ class Request:
         return tuple(dict.fromkeys((*others, "tokens_in", "tokens_out", "tokens_cached")))
 
     @property
-    def label_role(self) -> str:
-        """The role of attempts that corrects a judge's verdicts; "" where nothing does."""
-        if self.truth is not None:
-            return LABEL
-        return TRUTH if TRUTH in self.fields and self.truth_from is None else ""
+    def labelled(self) -> bool:
+        """Whether labels of attempts correct a judge's verdicts."""
+        return self.truth is not None or (TRUTH in self.fields and self.truth_from is None)
 
     @property
     def joins(self) -> bool:

@@ -54,8 +54,6 @@ class Role:
 LOOSE = "id name user_input message_id nodeid row_number"
 # Whether an attempt truly passes, where a label says so and the outcome is a judge's.
 TRUTH = "truth"
-# The same from a file of labels, which are joined.
-LABEL = "label"
 # A new fact of attempts is a line here; metrics ask for it by `needs`.
 ROLES: dict[str, Role] = {
     "task": Role(
@@ -413,8 +411,8 @@ def _require(
         if shape == "counts":
             remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
             raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
-        if role in ("line", LABEL, "tokens_cached") or role in by_role:
-            # What was cached is known or not; labels of their own are joined.
+        if role in ("line", TRUTH, "tokens_cached") or role in by_role:
+            # What was cached is known or not; labels without a column of their own are joined.
             continue
         if role != "attempt":
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]

@@ -1210,7 +1210,7 @@ class Gate(Question, GateOptions):
         runs = Runs.apart(options.files, None if history else self.baseline)
         request = self.request(options)
         baseline = past = None
-        if history and (request.label_role or request.truth_from is not None):
+        if history and (request.labelled or request.truth_from is not None):
             raise ParameterError(
                 Given("--baseline"),
                 "a history keeps verdicts, without labels",

@@ -333,7 +333,7 @@ class Judge(Question, JudgeOptions):
                 settles=[Settle({"--truth-from": None})],
             )
         if self.to_label is None:
-            if not options.request.label_role:
+            if not options.request.labelled:
                 raise ParameterError(
                     "verdicts alone do not show a judge's errors, and two judges that agree may err"
                     " together: labels of some attempts do",
@@ -345,7 +345,7 @@ class Judge(Question, JudgeOptions):
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The labelled data; attempts to label where there are no labels yet."""
-        if options.request.label_role:
+        if options.request.labelled:
             return super().study(options, read)
         return Study(read(self.request(options)), confidence=options.confidence)
 

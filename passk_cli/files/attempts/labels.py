@@ -16,7 +16,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, Conversion, Request
-from passk_cli.files.roles import LABEL, TRUTH
+from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
@@ -129,7 +129,7 @@ CREATE OR REPLACE TEMP TABLE labels_ AS
 WITH {every},
 there AS (SELECT DISTINCT coalesce(names.name, model) FROM rows LEFT JOIN names USING (file)),
 read AS (
-  SELECT model, task, attempt, CAST(outcome AS VARCHAR) AS label, row_number() OVER () AS place
+  SELECT model, task, attempt, CAST(outcome AS VARCHAR) AS truth, row_number() OVER () AS place
   FROM read_parquet({quote_text(str(table))}) WHERE outcome IS NOT NULL),
 single AS (
   SELECT (SELECT count(DISTINCT model) FROM read) = 1 AND (SELECT count(*) FROM there) = 1 AS alone)
@@ -171,7 +171,7 @@ def unlabelled(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled, ...]:
     query.con.register("cells_", cell_columns(counts))
     of = ", ".join(["name", *groups])
     stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
-    values = values_sql(statement.exact, request.label_role or LABEL, query.keep, ", attempt")
+    values = values_sql(statement.exact, TRUTH, query.keep, ", attempt")
     rows = query.con.execute(f"""{values},
 own AS (
   SELECT *, avg(verdict) OVER (PARTITION BY cell) > 0.5 AS most,

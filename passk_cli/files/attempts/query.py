@@ -25,7 +25,6 @@ from passk_cli.files.database import absent, hold_the_right, quote_name
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     FAIL_WORDS,
-    LABEL,
     OF_ATTEMPTS,
     PASS_WORDS,
     ROLES,
@@ -109,7 +108,7 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
         values = _attempts(query, counts, role)
         if role == "solution" and similarity is not None:
             values = _one_per_similar(query, values, similarity)
-        attempts[{"line": "attempt", LABEL: TRUTH}.get(role, role)] = values
+        attempts["attempt" if role == "line" else role] = values
     return replace(counts, attempts=attempts)
 
 
@@ -266,10 +265,10 @@ def values_sql(statement: Statement, role: str, keep: str | None, more: str = ""
     source, value = "rows", VALUES[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
-    if role == LABEL and statement.request.truth is None:
-        source = "(SELECT *, NULL AS label FROM rows) AS rows"
-    elif role == LABEL:
-        source = f"""(SELECT rows.*, labels_.label FROM rows LEFT JOIN names AS named_ USING (file)
+    if role == TRUTH and not statement.request.labelled:
+        value = "NULL"
+    elif role == TRUTH and statement.request.truth is not None:
+        source = f"""(SELECT rows.*, labels_.truth FROM rows LEFT JOIN names AS named_ USING (file)
     LEFT JOIN labels_ ON {OF_LABEL}) AS rows"""
     return f"""
 WITH {statement.rows(keep, file_order=role == "line")},
@@ -322,7 +321,7 @@ def _amount(role: str, request: Request) -> str:
 
 def _label(role: str, request: Request) -> str:
     # Labels that are joined were judged where they were read.
-    own = role == TRUTH
+    own = request.truth is None
     passes, fails = (request.passes, request.fails) if own else ((), ())
     return f"CAST({verdict_sql(role, request.bar, passes=passes, fails=fails)} AS DOUBLE)"
 
@@ -337,7 +336,6 @@ VALUES: dict[str, Callable[[str, Request], str]] = {
         f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
     ),
     "line": lambda role, _: "place",
-    LABEL: _label,
 }
 
 
