@@ -14,7 +14,8 @@ from passk_cli.commands.formats.view import known_formats
 from passk_cli.files.formats import FORMATS
 from passk_cli.inference.intervals import METHODS
 from passk_cli.metrics.registry import FAMILIES
-from passk_cli.report.model import DATA
+from passk_cli.option import declared
+from passk_cli.study.rules import TESTS, Rules
 from tests.conftest import SAMPLES, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -43,6 +44,17 @@ def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
     assert "did you mean wonder?" in passk("estimate", TAU, "--interval", "wnder").err
 
 
+def test_a_test_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TESTS, "wonder", TESTS["t"]._replace(words="a wonder", cites="miller2024"))
+    own = declared(Rules)["test"]
+    chosen = own._replace(option=replace(own.option, choices=tuple(TESTS)))
+    monkeypatch.setitem(declared(Rules), "test", chosen)
+    done = passk_cli.compare(SAMPLES / "agents.jsonl", metrics="pass@1", test="wonder")
+    assert set(done.frame["test"]) == {"wonder"}
+    assert "by a wonder (Miller 2024)" in done.methods
+    assert "test wonder: a wonder." in passk("help", "wonder").out
+
+
 def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     new = replace(FORMATS["aider"], name="wonder")
     monkeypatch.setitem(FORMATS, "wonder", new)
@@ -66,7 +78,7 @@ CALLS: dict[str, list[str]] = {
     "order": [""],
     "temperature": ["", "--toy gaussian", "--toy power-law --fit"],
     "extrapolate": ["--resamples 100 --fit weighed", "--resamples 100"],
-    "plan": [""],
+    "plan": ["", "--next --budget 90attempts"],
     "describe": ["--missing bounds"],
     "record": ["--to H.parquet --at r9"],
     "formats": [""],
@@ -98,10 +110,11 @@ def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str
         done = passk(name, *data, *words, "-f", "csv")
         assert done.code in (0, 1), done.err
         there |= {*done.out.partition("\n")[0].split(",")}
-    declared = {
+    fields = {
         column.name
         for section in command_of(name).question.sections
         for column in section.columns
-        if column.name and column.shown == DATA
+        # Labels are of a judge's data, which these are not.
+        if column.name not in ("", "labels") and not column.across
     }
-    assert declared - there == set()
+    assert fields - there == set()

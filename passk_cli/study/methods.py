@@ -20,8 +20,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import plural, span
-from passk_cli.study import rules
-from passk_cli.study.rules import BH, BONFERRONI, HOLM, MAX_T, PRIMARY, UNADJUSTED
+from passk_cli.study.rules import BH, BONFERRONI, HOLM, MAX_T, PRIMARY, TESTS, UNADJUSTED
 from passk_cli.text import listed
 from passk_cli.version import __version__
 
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
     from passk_cli.study.fact import Fact
 
-TESTS = {name: (test.words, test.cites) for name, test in rules.TESTS.items()} | {
-    FIELLER: ("Fieller's test of equal ratios of means", "fieller1954")
-}
 ADJUSTMENTS: dict[str, tuple[str, str]] = {
     MAX_T: ("the single-step max-T method, intervals included", "westfall1993"),
     BONFERRONI: ("Bonferroni's method, intervals included", ""),
@@ -75,6 +71,12 @@ def intervals() -> dict[str, tuple[str, str]]:
     """Name of each kind of interval → its words and references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
     return {n: (each.words, each.cites) for n, each in METHODS.items()} | {FIELLER: ratio}
+
+
+def tests() -> dict[str, tuple[str, str]]:
+    """Name of each test → its words and references."""
+    ratio = ("Fieller's test of equal ratios of means", "fieller1954")
+    return {n: (each.words, each.cites) for n, each in TESTS.items()} | {FIELLER: ratio}
 
 
 @cache
@@ -186,11 +188,12 @@ def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[s
 
 
 def _tests(entries: Mapping[str, object], facts: Sequence[Fact]) -> str:
-    names = [name for name in str(entries.get("test") or "").split(", ") if name in TESTS]
+    known = tests()
+    names = [name for name in str(entries.get("test") or "").split(", ") if name in known]
     if not names:
         return ""
-    tests = listed([TESTS[name][0] + _cited(TESTS[name][1]) for name in names])
-    text = f"Models are compared on the tasks they share, paired by task, by {tests}"
+    words = listed([known[name][0] + _cited(known[name][1]) for name in names])
+    text = f"Models are compared on the tasks they share, paired by task, by {words}"
     adjustment, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
     number = str(entries.get("tests") or "").rpartition("/")[2]
     if adjustment and number not in ("", "1"):

@@ -29,7 +29,6 @@ from passk_cli.study.rules import (
     SUISSA_SHUSTER,
     TESTS,
     WITHIN,
-    T,
 )
 
 MCNEMAR = "mcnemar"
@@ -40,7 +39,8 @@ _NEW_TASKS = Settle({"--population": "new-tasks"}, "asks about new tasks")
 class Answer(NamedTuple):
     """The answer of a test.
 
-    test : its name.  p : NaN where there is none.  smallest : no p can be smaller.
+    test : its name; "" where it is the one asked.  p : NaN where there is none.
+    smallest : no p can be smaller.
     law : of the mean difference, and its row there; None where the test has none.
     """
 
@@ -66,7 +66,8 @@ def run_tests(
     answers: dict[int, Answer] = {}
     for (name, *_), places in together.items():
         results = loaded(TESTS[name].place)([comparisons[i] for i in places], confidence)
-        answers |= dict(zip(places, results, strict=True))
+        named = (answer._replace(test=answer.test or name) for answer in results)
+        answers |= dict(zip(places, named, strict=True))
     return [answers[i] for i in range(len(comparisons))]
 
 
@@ -131,7 +132,7 @@ def _within(comparison: Comparison, confidence: Confidence) -> Answer:
     else:
         first, second = zip(comparison.n, comparison.c, strict=True)
         permutation = permutation_within_tasks(metric, first, second, **confidence.draws)
-    return Answer(WITHIN, permutation.p, permutation.smallest)
+    return Answer("", permutation.p, permutation.smallest)
 
 
 def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
@@ -140,7 +141,7 @@ def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[An
     least = least_p(cluster_totals(group[0].d[:, None], codes)[1])
     for places, law in difference_laws(difference_samples(group, confidence)):
         for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
-            tests[at] = Answer(GUARDED_T, p, least, (law, row))
+            tests[at] = Answer("", p, least, (law, row))
     return [tests[at] for at in range(len(group))]
 
 
@@ -149,24 +150,24 @@ def by_suissa_shuster(group: Sequence[Comparison], confidence: Confidence) -> li
     tasks = len(group[0].tasks)
     signs = ([np.count_nonzero(c.d * sign > 0) for c in group] for sign in (1, -1))
     p = suissa_shuster(tasks, *signs)
-    return _answers(SUISSA_SHUSTER, p, np.minimum(p, 2.0 ** (1 - tasks)))
+    return _answers(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
 def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
     """Student's test."""
-    return _answers(T, paired_t(_totals(group)), np.zeros(len(group)))
+    return _answers(paired_t(_totals(group)), np.zeros(len(group)))
 
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
     """Flips of signs, ties counted by half."""
     flips = sign_flip(_totals(group), **confidence.draws, mid=True)
-    return _answers(MID_P, flips.p, flips.smallest)
+    return _answers(flips.p, flips.smallest)
 
 
 def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[Answer]:
     """Flips of signs; McNemar's test where both models have one attempt at each task."""
     flips = sign_flip(_totals(group), **confidence.draws, mid=False)
-    answers = _answers(SIGN_FLIP, flips.p, flips.smallest)
+    answers = _answers(flips.p, flips.smallest)
     if group[0].clusters is not None:
         return answers
     return [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
@@ -194,8 +195,8 @@ def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differe
     return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 
 
-def _answers(name: str, p: NDArray[np.float64], smallest: NDArray[np.float64]) -> list[Answer]:
-    return [Answer(name, *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
+def _answers(p: NDArray[np.float64], smallest: NDArray[np.float64]) -> list[Answer]:
+    return [Answer("", *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
 
 
 def _mcnemar(comparison: Comparison) -> Answer | None:

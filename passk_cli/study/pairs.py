@@ -294,7 +294,9 @@ def _tested(
     tests' may be larger by a little (benchmarks/missing.md).  Adjusted p-values rise with each p,
     so no fill-in of all models together has a larger one than these either.
     """
-    if rules.test == T and any(c.ends for c in comparisons):
+    if not any(c.ends for c in comparisons):
+        return run_tests(comparisons, confidence, rules.test)
+    if rules.test == T:
         raise ParameterError(
             Given("--test", "t"),
             "with bounds of missing outcomes its p may be larger for outcomes between all failing"

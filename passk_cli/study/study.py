@@ -109,16 +109,8 @@ class Study:
         """`fact` of each of these values, of all when None; intervals are computed together."""
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
-        if ranges := [each for each in values if each.passing is not None]:
-            steady = confidence.required_steady()
-            ends = iter(self.facts([end for each in ranges for end in each.ends], steady))
-            others = [each for each in values if each.passing is None]
-            points = iter(self.facts(others, confidence))
-            return [
-                next(points) if each.passing is None
-                else replace(range_between(next(ends), next(ends)), values=each)
-                for each in values
-            ]  # fmt: skip
+        if any(each.passing is not None for each in values):
+            return self._ranges(values, confidence)
         facts = [
             Fact(
                 each.series, each.metric.name, each.metric.k,
@@ -144,6 +136,18 @@ class Study:
                 ratio = replace(ratio, reason=each.reason)
                 facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
         return facts
+
+    def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Fact]:
+        """`facts` of values of which some are ranges, with limits that hold those of both ends."""
+        ranges = [each for each in values if each.passing is not None]
+        ends = [end for each in ranges for end in each.ends]
+        both = iter(self.facts(ends, confidence.required_steady()))
+        points = iter(self.facts([each for each in values if each.passing is None], confidence))
+        return [
+            next(points) if each.passing is None
+            else replace(range_between(next(both), next(both)), values=each)
+            for each in values
+        ]  # fmt: skip
 
     def mean(
         self, series: Series, name: str, values: NDArray[np.float64], tasks: NDArray[np.int64],
@@ -186,11 +190,11 @@ class Study:
 
         short : the facts whose lack of attempts is told; all of them when None.
         """
-        return [
-            *reading_notes(self.counts),
-            *self.reading,
-            *notes_of_numbers(facts, facts if short is None else short, self.short_tasks),
-        ]
+        short = facts if short is None else short
+        said = [*reading_notes(self.counts), *self.reading]
+        if any(fact.note for fact in (*facts, *short)):
+            said += notes_of_numbers(facts, short, self.short_tasks)
+        return said
 
     def sizes(self, facts: Iterable[Fact]) -> str:
         """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -262,15 +262,7 @@ def values_of(
     only : indices of the series; None for all.
     """
     if counts.missing is not None:
-        require_monotone(metrics)
-        failing, passing = (
-            values_of(counts.filled(passing=end), metrics, short_tasks, only)
-            for end in (False, True)
-        )
-        return [
-            low if np.array_equal(low.c, high.c) else replace(low, passing=high)
-            for low, high in zip(failing, passing, strict=True)
-        ]
+        return _ranges(counts, metrics, short_tasks, only)
     every: list[TaskValues] = []
     known: dict[bytes, Ints] = {}
     truth = counts.attempts.get(TRUTH)
@@ -285,19 +277,8 @@ def values_of(
             from passk_cli.inference.labels import Labels
 
             labels = Labels.of(n, c, truth.between(rows))
-        for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
-            if np.isnan(attempts[role].value).any():
-                raise ParameterError(
-                    Given("--missing-cost", "bounds"),
-                    "where an amount is not known, a mean has no highest value", name="no-bounds",
-                    settles=WITHOUT_AMOUNTS,
-                )  # fmt: skip
         clusters = cluster_codes(counts, tasks)
-        # What is not known of some attempts leaves others and their passes as they are.
-        gaps = {
-            role: known_cells(bag) for role, bag in attempts.items()
-            if role in AMOUNTS and bag.count.sum() < n.sum()
-        }  # fmt: skip
+        gaps = _gaps(metrics, attempts, int(n.sum())) if attempts else {}
         alike = [metric for metric in metrics if metric.kind.needs not in gaps]
         computed = dict(zip(alike, task_values(alike, n, c, attempts), strict=True))
         for metric in metrics:
@@ -307,28 +288,66 @@ def values_of(
                 whole = replace(whole, values=computed[metric])
             else:
                 whole = _of_known(whole, *gaps[metric.kind.needs])
-            enough = whole.n >= metric.k
             if whole.reason:
                 pass
             elif metric.kind.quantity == "$" and bag is not None and not bag.value.any():
                 whole = replace(whole, values=NOTHING, reason=UNPRICED, attempts=None)
             elif metric.kind.ratio and not whole.c.any():
                 whole = replace(whole, values=NOTHING, reason=NO_PASS)
-            elif not enough.all():
-                few = n[~enough]
-                some = f"{len(few)} of {plural(len(n), 'task')}"
-                least = span(int(few.min()), int(few.max()))
-                reason = f"n={least} < k={metric.k} on {some}"
-                if short_tasks == "empty" or not enough.any():
-                    whole = replace(whole, values=NOTHING, reason=reason, attempts=None)
-                else:
-                    whole = replace(whole.on(tasks[enough]), reason=reason)
+            elif whole.n.min() < metric.k:
+                whole = _of_enough(whole, short_tasks)
             if labels is not None:
                 whole = corrected(whole, labels.on(np.searchsorted(tasks, whole.tasks)))
             elif counts.facts.errors:
                 whole = by_others(whole, counts.facts.errors)
             every.append(whole)
     return every
+
+
+def _ranges(
+    counts: Counts, metrics: Sequence[Metric], short_tasks: str, only: Sequence[int] | None
+) -> list[TaskValues]:
+    """`values_of` counts some of whose outcomes may pass or fail."""
+    require_monotone(metrics)
+    failing, passing = (
+        values_of(counts.filled(passing=end), metrics, short_tasks, only) for end in (False, True)
+    )
+    return [
+        low if np.array_equal(low.c, high.c) else replace(low, passing=high)
+        for low, high in zip(failing, passing, strict=True)
+    ]
+
+
+def _gaps(
+    metrics: Sequence[Metric], attempts: Mapping[str, Attempts], made: int
+) -> dict[str, tuple[Ints, Ints, Ints]]:
+    """Amount → what is known of it, as `known_cells`, where that is less than all attempts made:
+    it leaves other metrics and their passes as they are.
+
+    Errors: ParameterError for an amount that may be any.
+    """
+    for role in {metric.kind.needs for metric in metrics if metric.kind.quantity}:
+        if np.isnan(attempts[role].value).any():
+            raise ParameterError(
+                Given("--missing-cost", "bounds"),
+                "where an amount is not known, a mean has no highest value", name="no-bounds",
+                settles=WITHOUT_AMOUNTS,
+            )  # fmt: skip
+    return {
+        role: known_cells(bag) for role, bag in attempts.items()
+        if role in AMOUNTS and bag.count.sum() < made
+    }  # fmt: skip
+
+
+def _of_enough(whole: TaskValues, short_tasks: str) -> TaskValues:
+    """The values of the tasks with n ≥ k, where the others are dropped; else none."""
+    metric, enough = whole.metric, whole.n >= whole.metric.k
+    few = whole.n[~enough]
+    some = f"{len(few)} of {plural(len(whole.n), 'task')}"
+    reason = f"n={span(int(few.min()), int(few.max()))} < k={metric.k} on {some}"
+    if short_tasks == "empty" or not enough.any():
+        return replace(whole, values=NOTHING, reason=reason, attempts=None)
+    return replace(whole.on(whole.tasks[enough]), reason=reason)
 
 
 def corrected(judged: TaskValues, labels: Labels) -> TaskValues:

@@ -12,7 +12,6 @@ from docs import schema
 from docs.reference import ASKED
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.study.fact import SHARED
 from tests.conftest import ROOT, Passk, only
 from tests.schema import errors
 
@@ -38,22 +37,6 @@ MORE = (
     "describe sample_data/cruxeval.jsonl.gz --by temperature",
 )
 LINES = (*(f"{name} {words}" for name, words in ASKED.items()), *MORE)
-# Further lines, whose rows have the fields that no other has.
-RARE = (
-    "estimate sample_data/evalplus.csv.gz --field truth=label -k 1",
-    "watch sample_data/agents.jsonl --model claude-fable-5 --model gpt-5.5 --planned 18"
-    " --baseline claude-fable-5 --attempts 3 --max-drop pass@1=0.9 --order completion"
-    " --looks /dev/null",
-    "temperature --toy gaussian --fit",
-    "extrapolate sample_data/counts.csv --to 100 --resamples 100 --fit weighed",
-    "judge sample_data/evalplus.csv.gz --field truth=label --width 0.09",
-    "plan sample_data/costs.csv --model 'claude-haiku*' -k 1 --budget 200",
-    "plan sample_data/costs.csv --next -k 1 --budget 20usd",
-    "plan sample_data/evalplus.csv.gz --field truth=label --model '*Instruct' --budget 300usd"
-    " --cost-per-attempt 0.05 --cost-per-label 1",
-)
-# Those of outcomes that may pass or fail, of which no sample has any, and a column for each model.
-UNSEEN = {"describe": {"pass_rate_low", "pass_rate_high"}, "tasks": {"MODEL"}}
 # Columns that --by adds, or temperatures.
 GROUPS = {"temperature"}
 GOLDEN = re.compile(r"^--- stdout\n(model,.*)$", re.M)
@@ -72,19 +55,6 @@ def test_every_column_and_key_is_declared(
     assert document["rows"]
     # Those of csv: each row of JSON has all of them.
     assert set(document["rows"][0]) <= {*command_of(words[0]).question.answer_fields(), *GROUPS}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ASKED)
-def test_every_field_that_is_declared_is_in_rows(
-    passk: Passk, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(ROOT)
-    there: set[str] = set()
-    for line in (line for line in (*LINES, *RARE) if line.split()[0] == name):
-        there |= {*json.loads(passk(*shlex.split(line), "-q", "-f", "json").out)["rows"][0]}
-    own = {*command_of(name).question.answer_fields()} - UNSEEN.get(name, set())
-    assert own - there <= SHARED
 
 
 def test_every_column_of_a_golden_is_declared() -> None:

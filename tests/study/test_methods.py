@@ -20,7 +20,7 @@ COLD = ("--where", "temperature < 0.5")
 
 def test_everything_that_computes_has_words() -> None:
     assert all(method.words for method in METHODS.values())
-    assert set(methods.TESTS) == {*TESTS, FIELLER}
+    assert set(methods.tests()) == {*TESTS, FIELLER}
     assert set(methods.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
     assert set(methods.LAWS) == set(FITS)
     # An order, a score or a mean is no estimator of somebody's.
@@ -31,7 +31,7 @@ def test_everything_that_computes_has_words() -> None:
 
 def test_every_reference_can_be_resolved() -> None:
     references = methods.references()
-    words = (methods.intervals(), methods.TESTS, methods.ADJUSTMENTS, methods.LAWS)
+    words = (methods.intervals(), methods.tests(), methods.ADJUSTMENTS, methods.LAWS)
     used = {key for table in words for _, keys in table.values() for key in keys.split()}
     used |= {key for kind in FAMILIES.values() for key in kind.cites.split()}
     assert used | {"miller2024", "schuirmann1987", "davison1997", "passk"} == set(references)
