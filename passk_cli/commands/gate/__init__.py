@@ -68,8 +68,8 @@ class GateOptions(
         low=0.0, high=1.0,
         detail="The share of rehearsals with nothing changed in which the whole gate fails:"
         " above SHARE the exit code is 1.")] = None  # fmt: skip
-    # What is asked of suites, where a file says it.
-    night: Any = None
+    # The suites, where a file says what is asked of them.
+    book: Any = None
 
 
 _NO_CEILING = (

@@ -8,8 +8,8 @@ from itertools import combinations
 from statistics import NormalDist
 
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.parts import GatePart, Night
-from passk_cli.commands.gate.rulebook import MICRO, AverageRules
+from passk_cli.commands.gate.parts import GatePart
+from passk_cli.commands.gate.rulebook import MICRO, AverageRules, Rulebook
 from passk_cli.commands.gate.rules import DifferenceRule, MaxDrop, Minimum
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.errors import DataError, ParameterError
@@ -47,17 +47,8 @@ def statements(average: AverageRules | None, parts: Sequence[GatePart]) -> int:
     return len(labels_of(parts)) * (rules + len(average.max_drop) * (not waiting))
 
 
-def averages(night: Night, parts: Sequence[GatePart]) -> list[Judgement]:
-    """The verdicts on averages over suites, none where the file has no rule about them.
-
-    Errors: ParameterError for metrics of more than passes, and for missing outcomes that may pass
-    or fail.
-    """
-    return averages_of_runs(night, parts, [[part.trial] for part in parts])[0]
-
-
-def averages_of_runs(
-    night: Night, parts: Sequence[GatePart], runs: Sequence[Sequence[Trial | None]]
+def averages(
+    book: Rulebook | None, parts: Sequence[GatePart], runs: Sequence[Sequence[Trial | None]]
 ) -> list[list[Judgement]]:
     """The verdicts on averages over suites, of several runs.
 
@@ -65,10 +56,14 @@ def averages_of_runs(
     the file has them; micro: the number of tasks.  Limits add up as those of independent suites,
     √(Σ wᵢ² dᵢ²), or without squares where suites share tasks of one file; see `macro_average`.
 
-    runs : (parts × runs), None of a part that could not be read.  Returns (runs × verdicts).
+    runs : (parts × runs), None of a part that could not be read.  Returns (runs × verdicts), none
+        where the file has no rule about averages.
+
+    Errors: ParameterError for metrics of more than passes, and for missing outcomes that may pass
+    or fail.
     """
-    average, lines = night.book.average, list[list[Judgement]]()
-    if average is None:
+    lines = list[list[Judgement]]()
+    if book is None or (average := book.average) is None:
         return [[] for _ in runs[0]]
     for rule in (Minimum(average.minimum, average.min_by), MaxDrop(average.max_drop)):
         for metric in rule.named:
@@ -84,14 +79,14 @@ def averages_of_runs(
                 if len(labels) > 1:
                     shown += f": {series_name(next(iter(series.values())))}"
                 lines.append([
-                    replace(line.counting(night.book.on_undecided), name=shown)
-                    for line in _judged(night, rule, metric, series, parts, runs)
+                    replace(line.counting(book.on_undecided), name=shown)
+                    for line in _judged(book, rule, metric, series, parts, runs)
                 ])  # fmt: skip
     return [list(each) for each in zip(*lines, strict=True)]
 
 
 def _judged(
-    night: Night, rule: Minimum | MaxDrop, metric: Metric, series: Mapping[str, Series],
+    book: Rulebook, rule: Minimum | MaxDrop, metric: Metric, series: Mapping[str, Series],
     parts: Sequence[GatePart], runs: Sequence[Sequence[Trial | None]],
 ) -> list[Judgement]:  # fmt: skip
     """One rule on the average of one model, of each run."""
@@ -122,10 +117,10 @@ def _judged(
         if lacking:
             lines.append(blank.unchecked(f"no number in suite {lacking[0]}"))
             continue
-        fact = _average(night, parts, [fact for fact in each if fact], independent=apart)
+        fact = _average(book, parts, [fact for fact in each if fact], independent=apart)
         line = replace(blank, fact=replace(fact, series=(model,)), fixed_tasks=fixed,
                        details=(detail,) if detail else ())  # fmt: skip
-        judged, kind = rule.worded(line), night.book.average and night.book.average.kind
+        judged, kind = rule.worded(line), book.average and book.average.kind
         lines.append(replace(
             judged, fact=replace(judged.fact, series=(model, AVERAGE)),
             finding=(f"{kind} average: ", *judged.finding),
@@ -134,10 +129,10 @@ def _judged(
 
 
 def _average(
-    night: Night, parts: Sequence[GatePart], facts: Sequence[Fact], *, independent: bool
+    book: Rulebook, parts: Sequence[GatePart], facts: Sequence[Fact], *, independent: bool
 ) -> Fact:
     """The average of the suites' numbers."""
-    z = NormalDist().inv_cdf((1 + night.each) / 2)
+    z = NormalDist().inv_cdf((1 + book.each) / 2)
     ends = [(f.estimate.value, f.estimate.low, f.estimate.high) for f in facts]
     means, lows, highs = ([v for v in each if v is not None] for each in zip(*ends, strict=True))
     ses = [
@@ -145,17 +140,15 @@ def _average(
         for fact, low, high in zip(facts, lows, highs, strict=True)
     ]
     weights = [part.entry.suite.weight for part in parts if part.entry]
-    if night.book.average and night.book.average.kind == MICRO:
+    if book.average and book.average.kind == MICRO:
         weights = [float(fact.size.tasks or 0) for fact in facts]
-    mean = macro_average(
-        means, ses, lows, highs, weights, level=night.each, independent=independent
-    )
+    mean = macro_average(means, ses, lows, highs, weights, level=book.each, independent=independent)
     n = [end for fact in facts for end in fact.size[1:] if end is not None]
     return replace(
         facts[0],
         estimate=replace(facts[0].estimate, value=mean.mean, low=mean.low, high=mean.high),
         se=None if facts[0].against else mean.se, flaw="", p=None, p_adjusted=None, values=None,
-        size=Size(sum(fact.size.tasks or 0 for fact in facts), min(n), max(n)), level=night.each,
+        size=Size(sum(fact.size.tasks or 0 for fact in facts), min(n), max(n)), level=book.each,
     )  # fmt: skip
 
 
@@ -178,7 +171,7 @@ def _facts(
 def _share(one: GatePart, other: GatePart) -> bool:
     """Whether two suites have tasks of one name in one file."""
     try:
-        files = [read_paths(paths_of(part.entry.given["runs"]))
+        files = [read_paths(paths_of(part.entry.options.files))
                  for part in (one, other) if part.entry]  # fmt: skip
     except DataError:
         return False

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from passk_cli.commands.gate.judgement import Judgement, at_both_ends
-from passk_cli.commands.gate.rulebook import Quarantined, Rulebook, SuiteEntry
+from passk_cli.commands.gate.rulebook import Quarantined, SuiteEntry
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.sides import OF, Counted
 from passk_cli.commands.gate.trial import Trial
@@ -16,15 +15,6 @@ from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import plural, series_name
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, NOT_JUDGED
-
-
-class Held(NamedTuple):
-    """A task in quarantine, and its attempts in the new run, those without an outcome included;
-    n = 0 where it is not in the data."""
-
-    task: Quarantined
-    n: int = 0
-    c: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class GatePart:
     entry: SuiteEntry | None = None
     problem: str = ""
     waiting: Sequence[Sentence] = ()
-    held: tuple[Held, ...] = ()
+    held: tuple[Quarantined, ...] = ()
     lines: tuple[tuple[int, Judgement], ...] = ()
 
     @property
@@ -53,7 +43,7 @@ class GatePart:
         return "" if self.entry is None else self.entry.suite.name
 
     @property
-    def there(self) -> list[Held]:
+    def there(self) -> list[Quarantined]:
         """The tasks in quarantine that the new run has."""
         return [held for held in self.held if held.n]
 
@@ -97,11 +87,11 @@ class GatePart:
         rows += [self._row(words, NOT_JUDGED, "no baseline yet") for words in self.waiting]
         if self.there:
             words = f"{plural(len(self.there), 'task')} in quarantine"
-            c, n = (sum(numbers) for numbers in zip(*((h.c, h.n) for h in self.there), strict=True))
+            c, n = sum(each.c for each in self.there), sum(each.n for each in self.there)
             row = self._row((words,), NOT_JUDGED, "", Counted(c, n, f"passed {OF}"))
             rows.append(replace(row, details=tuple(
-                f"{h.task.task} passed {h.c:,} of {h.n:,}, until {h.task.until}: {h.task.reason}"
-                for h in self.there
+                f"{each.task} passed {each.c:,} of {each.n:,}, until {each.until}: {each.reason}"
+                for each in self.there
             )))  # fmt: skip
         return rows
 
@@ -111,20 +101,3 @@ class GatePart:
         fact = Fact(("", self.name), "", None, Estimate(None))
         finding = (f"{self.name}: {reason or counted}",)
         return Judgement(words, fact, name=self.name).judged(verdict, finding, reason, (), counted)
-
-
-class Night(NamedTuple):
-    """Suites that are judged together.
-
-    book : their file.  level : of all verdicts together.  statements : how many verdicts chance
-    can mislead; each is made at the level `each`.
-    """
-
-    book: Rulebook
-    level: float
-    statements: int
-
-    @property
-    def each(self) -> float:
-        """The level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
-        return self.level if self.statements < 2 else 1.0 - (1.0 - self.level) / self.statements

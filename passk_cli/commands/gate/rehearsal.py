@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.activity import steps
-from passk_cli.commands.gate.average import averages_of_runs
+from passk_cli.commands.gate.average import averages
 from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
-from passk_cli.commands.gate.parts import GatePart, Night
+from passk_cli.commands.gate.parts import GatePart
+from passk_cli.commands.gate.rulebook import Rulebook
 from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.inference.alarms import Odds
@@ -361,7 +362,7 @@ def _with_effects(
 def rehearsed(
     parts: Sequence[GatePart],
     averaged: Sequence[Judgement],
-    night: Night | None,
+    book: Rulebook | None,
     most: float | None,
 ) -> tuple[list[GatePart], list[Judgement], Judgement, list[Stage]]:
     """Every part and average with what its rehearsal showed of each line, the gate as a whole, and
@@ -374,7 +375,7 @@ def rehearsed(
     every = list[GatePart]()
     for part in parts:
         if part.trial is not None:
-            purpose = "" if night is None else f" {_digest(part.trial)}"
+            purpose = "" if book is None else f" {_digest(part.trial)}"
             both = [
                 stage(part.trial, part.rules, part.on_undecided, predictive=predictive,
                       fewer=fewer, purpose=purpose)
@@ -387,13 +388,13 @@ def rehearsed(
             for kind in zip(*stages, strict=True)]  # fmt: skip
     sets = [len(each.new) for each in stages[0]]
     lines = list(averaged)
-    if night is not None and averaged:
+    if book is not None and averaged:
         drawn = [
-            _averages_of(night, every, [[o.run(0.0, run) for run in range(o.runs)] for o in kind])
+            _averages_of(book, every, [[o.run(0.0, run) for run in range(o.runs)] for o in kind])
             for kind in zip(*stages, strict=True)
         ]
         extremes = [[own.extreme(passing=each) for each in (True, False)] for own, _ in stages]
-        ends = _averages_of(night, every, extremes)
+        ends = _averages_of(book, every, extremes)
         for at, line in enumerate(lines):
             odds, predicted = (
                 Odds.of([judged[at].failing for judged in runs],
@@ -411,7 +412,7 @@ def rehearsed(
     if any(line.failing and line.rehearsed is None for line in rows):
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
         odds, predicted = odds.always, predicted.always
-    names = [""] * (1 if night else len(parts[0].trial.study.counts.group_names))  # type: ignore[union-attr]
+    names = [""] * (1 if book else len(parts[0].trial.study.counts.group_names))  # type: ignore[union-attr]
     return every, lines, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
 
 
@@ -434,12 +435,12 @@ def _rehearsed_lines(
 
 
 def _averages_of(
-    night: Night, parts: Sequence[GatePart], drawn: Sequence[Sequence[Trial]]
+    book: Rulebook, parts: Sequence[GatePart], drawn: Sequence[Sequence[Trial]]
 ) -> list[list[Judgement]]:
     """The verdicts on averages of drawn runs.  drawn : those of each part that could be read."""
     runs, number = iter(drawn), len(drawn[0])
     every = [[None] * number if part.trial is None else next(runs) for part in parts]
-    return averages_of_runs(night, parts, every)
+    return averages(book, parts, every)
 
 
 def _whole(both: Rehearsed, groups: Sequence[str], most: float | None) -> Judgement:

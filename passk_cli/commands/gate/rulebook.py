@@ -13,13 +13,13 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
-from passk_cli.commands.gate.rules import MaxDrop, Minimum, Relative
+from passk_cli.commands.gate.rules import DifferenceRule, MaxDrop, Minimum, Relative
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
@@ -41,11 +41,17 @@ _ELSEWHERE = ("rules", "tier", "check", "rehearse", "max_false_alarms")
 
 
 class Quarantined(NamedTuple):
-    """A task that is known to be flaky: left out of every verdict until a day, and counted."""
+    """A task that is known to be flaky: left out of every verdict until a day, and counted.
+
+    n, c : its attempts and passes in the new run, those without an outcome included; n = 0 where it
+        is not in the data.
+    """
 
     task: str
     until: datetime.date
     reason: str
+    n: int = 0
+    c: int = 0
 
     @property
     def active(self) -> bool:
@@ -56,16 +62,16 @@ class Quarantined(NamedTuple):
 def parse_quarantine(value: Any) -> tuple[Quarantined, ...]:
     """Tasks from tables of task, until and reason; each once.
 
-    >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky endpoint"}])
-    (Quarantined(task='t17', until=datetime.date(2026, 12, 31), reason='flaky endpoint'),)
+    >>> parse_quarantine([{"task": "t17", "until": "2026-12-31", "reason": "flaky endpoint"}])[0]
+    Quarantined(task='t17', until=datetime.date(2026, 12, 31), reason='flaky endpoint', n=0, c=0)
     """
     tasks: dict[str, Quarantined] = {}
     form = '{task = "t17", until = 2026-12-31, reason = "flaky endpoint"}'
     for entry in value:
         given = entry if isinstance(entry, Mapping) else {}
-        if set(given) != set(Quarantined._fields):
+        if given.keys() != {"task", "until", "reason"}:
             raise ParameterError(f"quarantine: write {form}, all three")
-        task, until, reason = (given[name] for name in Quarantined._fields)
+        task, until, reason = given["task"], given["until"], given["reason"]
         try:
             until = datetime.date.fromisoformat(str(until)[:10])
         except ValueError:
@@ -123,17 +129,17 @@ class SuiteEntry:
 
     given : field → value, of the top of the file and of the suite; `runs` are paths.
     first : whether it has no baseline yet.
+    gate, options : its question and the options of reading it, once it is asked.
+    later : the rules that wait for a first baseline.
     """
 
     suite: Suite
     given: Mapping[str, Any]
     first: bool
     refused: Callable[[ParameterError], ParameterError] = field(repr=False)
-
-    def without_baseline(self) -> SuiteEntry:
-        """The entry on its first night."""
-        given = {field: value for field, value in self.given.items() if field != "baseline"}
-        return replace(self, given=given, first=True)
+    gate: Any = None
+    options: Any = None
+    later: Sequence[DifferenceRule] = ()
 
     @contextmanager
     def placed(self, given: Collection[str] = ()) -> Iterator[None]:
@@ -183,6 +189,7 @@ class Rulebook:
     others : names of suites left out by the tier.  tier : the tier, "" for all suites.
     digest : the beginning of the SHA-256 of the file.
     on_undecided : above the suites, "pass" or "fail", which holds for the average.
+    level : of all verdicts together.  statements : how many of them chance can mislead.
     """
 
     name: str
@@ -192,6 +199,13 @@ class Rulebook:
     tier: str = ""
     digest: str = ""
     on_undecided: str = PASS
+    level: float = 0.0
+    statements: int = 0
+
+    @property
+    def each(self) -> float:
+        """The level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
+        return self.level if self.statements < 2 else 1.0 - (1.0 - self.level) / self.statements
 
 
 def options() -> dict[str, Declared]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from passk_cli.arrays import grouped
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
-from passk_cli.commands.gate.parts import GatePart, Held, Night
+from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rehearsal import Stage, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import (
@@ -205,10 +205,10 @@ NO_BASELINE_YET = Message(
 
 
 _SUITE = Column("suite", meaning="The suite, with the model where it has several.",
-                cell=lambda line: line.name, where=lambda section: section.night)  # fmt: skip
+                cell=lambda line: line.name, where=lambda section: section.book)  # fmt: skip
 _MODEL = Column("model", meaning="The model of the new run, with its groups.",
                 cell=lambda line: line.name,
-                where=lambda section: section.several and not section.night)  # fmt: skip
+                where=lambda section: section.several and not section.book)  # fmt: skip
 _RULE = Column(
     "rule", meaning="The rule; `every baseline task` and `every baseline attempt` are added.",
     cell=lambda line: Phrase(line.words))  # fmt: skip
@@ -237,8 +237,8 @@ def _caught(cell: Callable[[Catch], Cell]) -> Callable[[Judgement], Cell]:
 class RuleTable(Section[Judgement]):
     """Every rule for every candidate: its evidence and its verdict.
 
-    parts : the run that was judged, or the suites.  night : what suites have in common; None of a
-    run alone.  reasons : whether the verdict has its reason beside it.
+    parts : the run that was judged, or the suites.  book : the file of the suites; None of a run
+    alone.  reasons : whether the verdict has its reason beside it.
     """
 
     reasons: ClassVar[bool] = True
@@ -262,7 +262,7 @@ class RuleTable(Section[Judgement]):
     )  # fmt: skip
 
     parts: Sequence[GatePart]
-    night: Night | None = None
+    book: Rulebook | None = None
 
     @property
     def lines(self) -> Sequence[Judgement]:
@@ -277,12 +277,12 @@ class RuleTable(Section[Judgement]):
     @property
     def several(self) -> bool:
         """Whether a row says what it is about."""
-        return self.night is not None or len({line.name for line in self.lines}) > 1
+        return self.book is not None or len({line.name for line in self.lines}) > 1
 
     @property
     def noun(self) -> str:
         """The thing that a row is about."""
-        if self.night is not None:
+        if self.book is not None:
             return "suite"
         return "group" if self.study.counts.group_names else "model"
 
@@ -305,15 +305,15 @@ class RuleTable(Section[Judgement]):
 
     def _omitted(self) -> list[str]:
         """Rules that are not judged, and what the numbers of each part lack."""
-        if self.night is None:
+        if self.book is None:
             return _omitted(*self.read[0])
         held = sum(len(part.there) for part in self.parts)
         later = sum(len(part.waiting) for part in self.parts)
-        others = len(self.night.book.others)
+        others = len(self.book.others)
         words = {
             f"{plural(held, 'task')} in quarantine": held,
             f"{plural(later, 'rule')} not judged, no baseline yet": later,
-            f"{plural(others, 'suite')} not in tier {self.night.book.tier}": others,
+            f"{plural(others, 'suite')} not in tier {self.book.tier}": others,
         }
         lacking: dict[str, list[str]] = {}
         for part, trial in self.read:
@@ -326,8 +326,8 @@ class RuleTable(Section[Judgement]):
 
     def context(self) -> Iterator[str | Hint]:
         """Tasks and attempts behind the numbers, their level, and what undecided rules count as."""
-        night, tests = self.night, ""
-        if night is None:
+        book, tests = self.book, ""
+        if book is None:
             yield self._sizes()
             if any(line.fact.estimate.low is not None for line in self.lines):
                 yield f"{100 * self.study.confidence.level:g} %"
@@ -340,21 +340,21 @@ class RuleTable(Section[Judgement]):
             counts = [trial.sides.counts for _, trial in self.read]
             tasks = [len({*codes.task_codes.tolist()}) for codes in counts]
             yield sized(tasks, [int(n) for each in counts for n in (each.n.min(), each.n.max())])
-            if night.statements > 1:
-                level, each = (f"{100 * share:.4g} %" for share in (night.level, night.each))
-                yield f"{level} for {night.statements} verdicts together ({each} each)"
-            elif night.statements:
-                yield f"{100 * night.level:g} %"
+            if book.statements > 1:
+                level, each = (f"{100 * share:.4g} %" for share in (book.level, book.each))
+                yield f"{level} for {book.statements} verdicts together ({each} each)"
+            elif book.statements:
+                yield f"{100 * book.level:g} %"
         if undecided := [line for line in self.lines if line.verdict == UNDECIDED]:
             counted = FAIL if all(line.failing for line in undecided) else PASS
-            decided = night or tests or all(line.shut for line in undecided)
+            decided = book or tests or all(line.shut for line in undecided)
             words = f"undecided counts as {counted}"
             yield words if decided else Hint(words, Given("--on-undecided"))
         if held := sum(len(part.there) for part in self.parts):
             yield f"{plural(held, 'task')} in quarantine"
-        if night and night.book.others:
-            left_out = plural(len(night.book.others), "suite")
-            yield f"tier {night.book.tier}: {left_out} left out"
+        if book and book.others:
+            left_out = plural(len(book.others), "suite")
+            yield f"tier {book.tier}: {left_out} left out"
 
     def _sizes(self) -> str:
         """The tasks and attempts of a run; of rules without numbers those of its models."""
@@ -382,9 +382,9 @@ class RuleTable(Section[Judgement]):
 
     def details(self) -> Iterator[str]:
         """The intervals, and whose are adjusted; of suites those that are left out."""
-        if self.night is not None:
-            if self.night.book.others:
-                yield f"left out: {', '.join(self.night.book.others)}"
+        if self.book is not None:
+            if self.book.others:
+                yield f"left out: {', '.join(self.book.others)}"
             return
         valued = [line.fact for line in self.lines if line.fact.estimate.value is not None]
         shown = {bool(fact.against) for fact in valued}
@@ -412,7 +412,7 @@ class RuleTable(Section[Judgement]):
         Of suites each is about those that say it: what several suites of one run say stands there
         once.
         """
-        if self.night is None:
+        if self.book is None:
             yield from _messages(*self.read[0])
             return
         said_by: dict[Said, list[str]] = {}
@@ -453,13 +453,13 @@ class RuleTable(Section[Judgement]):
 
     def decided(self) -> dict[str, object]:
         """Entries of the signature; of suites the file says the rest."""
-        if self.night is not None:
-            book = self.night.book
+        if self.book is not None:
+            book = self.book
             n = np.concatenate([trial.sides.counts.n for _, trial in self.read])
             return {
                 "rules": book.name, "rules_sha256": book.digest,
                 "suites": ",".join(part.name for part in self.parts), "tier": book.tier or None,
-                "level": self.night.level, "verdicts": self.night.statements,
+                "level": self.book.level, "verdicts": self.book.statements,
                 "tasks": sum(len({*t.sides.counts.task_codes.tolist()}) for _, t in self.read),
                 "n": span(int(n.min()), int(n.max())).replace("–", "-"),
             }  # fmt: skip
@@ -585,10 +585,10 @@ def _of_suite(part: GatePart) -> Iterator[Said]:
     yield from _over(part.entry)
     if part.there:
         yield QUARANTINED(
-            suite=part.name, tasks=len(part.there), names=[h.task.task for h in part.there],
+            suite=part.name, tasks=len(part.there), names=[h.task for h in part.there],
             c=sum(h.c for h in part.there), n=sum(h.n for h in part.there),
         )  # fmt: skip
-    if absent := [held.task.task for held in part.held if not held.n]:
+    if absent := [held.task for held in part.held if not held.n]:
         yield QUARANTINE_ABSENT(suite=part.name, names=absent)
     if part.waiting:
         yield NO_BASELINE_YET(suite=part.name, rules=len(part.waiting))
@@ -746,84 +746,72 @@ def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
         yield DROPS_TOGETHER()
 
 
-class Asked(NamedTuple):
-    """A suite, its question and the options of reading it.
-
-    later : the rules that wait for a first baseline.
-    """
-
-    entry: SuiteEntry
-    gate: Gate
-    options: SharedOptions
-    later: Sequence[DifferenceRule] = ()
-
-    @property
-    def on_first_night(self) -> Asked:
-        """Without a baseline, and without the rules that need one."""
-        later = [rule for rule in self.gate.chosen if isinstance(rule, DifferenceRule)]
-        gate = replace(self.gate, baseline=None, max_drop={}, max_increase={}, no_regression=False)
-        return Asked(self.entry.without_baseline(), gate, self.options, later)
-
-    def part(self, read: Read) -> GatePart:
-        """The suite's run and baseline, without the tasks in quarantine; on its first night where
-        its history does not have it yet, if that passes."""
-        runs, out = list[Counts](), self.entry.suite.out
-        names = {each.task for each in out}
-
-        def kept(request: Request, source: Any = None, /) -> Counts:
-            counts = read(request, self.options.source if source is None else source)
-            runs.append(counts)
-            try:
-                return counts.without_tasks(names)
-            except ValueError:
-                raise DataError(
-                    self.entry.suite.name, "every task is in quarantine", "take some out of it",
-                    name="unusable-data",
-                ) from None  # fmt: skip
-
-        with self.entry.placed():
-            try:
-                trial = self.gate.trial(self.gate.study(self.options, kept))
-            except ParameterError as error:
-                if error.name == _NEW and self.gate.first == PASS:
-                    return self.on_first_night.part(read)
-                if error.name == _NEW:
-                    first = Settle({"--first": PASS}, "is its first night")
-                    error.settles = (*error.settles, first)
-                raise
-        held, losses = [], runs[0].losses
-        tasks = [unit[0] for unit in losses.units]
-        for each in out:
-            made = [task == each.task for task in tasks]
-            passed = [task == each.task for task in runs[0].tasks]
-            n = int(losses.made[np.array(made)[losses.unit_codes]].sum())
-            c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
-            held.append(Held(each, n, c))
-        return GatePart(
-            self.gate.chosen, self.gate.on_undecided, trial, self.entry, held=tuple(held),
-            waiting=[words for rule in self.later for words in rule.waiting],
-        )  # fmt: skip
+def _on_first_night(entry: SuiteEntry) -> SuiteEntry:
+    """A suite without a baseline, and without the rules that need one."""
+    later = [rule for rule in entry.gate.chosen if isinstance(rule, DifferenceRule)]
+    gate = replace(entry.gate, baseline=None, max_drop={}, max_increase={}, no_regression=False)
+    return replace(entry, gate=gate, first=True, later=later)
 
 
-@dataclass(frozen=True)
-class SuiteList(Section[Asked]):
-    """The suites of a file of rules, as they would be run."""
+def _part_of(entry: SuiteEntry, read: Read) -> GatePart:
+    """A suite's run and baseline, without the tasks in quarantine; on its first night where its
+    history does not have it yet, if that passes."""
+    runs, out, gate = list[Counts](), entry.suite.out, entry.gate
 
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("suite", meaning="The suite.", cell=lambda asked: asked.entry.suite.name),
-        Column("rules", meaning="Its rules, as options.", cell=lambda asked: _rules_of(asked)),
-        Column("runs", meaning="The files of the new run.",
-               cell=lambda asked: ", ".join(map(str, asked.options.files))),
-        Column("baseline", meaning="What it is compared with; record: nothing yet.",
-               cell=lambda asked: RECORD if asked.later else label_of(asked.gate.baseline)
-               if asked.gate.baseline else ""),
-        Column("quarantine", meaning="Tasks in quarantine today.",
-               cell=lambda asked: ", ".join(each.task for each in asked.entry.suite.out)),
+    def kept(request: Request, source: Any = None, /) -> Counts:
+        counts = read(request, entry.options.source if source is None else source)
+        runs.append(counts)
+        try:
+            return counts.without_tasks({each.task for each in out})
+        except ValueError:
+            raise DataError(
+                entry.suite.name, "every task is in quarantine", "take some out of it",
+                name="unusable-data",
+            ) from None  # fmt: skip
+
+    with entry.placed():
+        try:
+            trial = gate.trial(gate.study(entry.options, kept))
+        except ParameterError as error:
+            if error.name == _NEW and gate.first == PASS:
+                return _part_of(_on_first_night(entry), read)
+            if error.name == _NEW:
+                first = Settle({"--first": PASS}, "is its first night")
+                error.settles = (*error.settles, first)
+            raise
+    held, losses = [], runs[0].losses
+    tasks = [unit[0] for unit in losses.units]
+    for each in out:
+        made = [task == each.task for task in tasks]
+        passed = [task == each.task for task in runs[0].tasks]
+        n = int(losses.made[np.array(made)[losses.unit_codes]].sum())
+        c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
+        held.append(each._replace(n=n, c=c))
+    return GatePart(
+        gate.chosen, gate.on_undecided, trial, entry, held=tuple(held),
+        waiting=[words for rule in entry.later for words in rule.waiting],
     )  # fmt: skip
 
 
-def _rules_of(asked: Asked) -> str:
-    rules = [rule for rule in (*asked.gate.chosen, *asked.later) if not isinstance(rule, EveryTask)]
+@dataclass(frozen=True)
+class SuiteList(Section[SuiteEntry]):
+    """The suites of a file of rules, as they would be run."""
+
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("suite", meaning="The suite.", cell=lambda entry: entry.suite.name),
+        Column("rules", meaning="Its rules, as options.", cell=lambda entry: _rules_of(entry)),
+        Column("runs", meaning="The files of the new run.",
+               cell=lambda entry: ", ".join(map(str, entry.options.files))),
+        Column("baseline", meaning="What it is compared with; record: nothing yet.",
+               cell=lambda entry: RECORD if entry.later else label_of(entry.gate.baseline)
+               if entry.gate.baseline else ""),
+        Column("quarantine", meaning="Tasks in quarantine today.",
+               cell=lambda entry: ", ".join(each.task for each in entry.suite.out)),
+    )  # fmt: skip
+
+
+def _rules_of(entry: SuiteEntry) -> str:
+    rules = [rule for rule in (*entry.gate.chosen, *entry.later) if not isinstance(rule, EveryTask)]
     entries = {name: value for rule in rules for name, value in rule.signature.items()}
     options = {f"--{name.replace('_', '-')}": value for name, value in entries.items()}
     if options.get("--min-by") == BY_INTERVAL:
@@ -832,12 +820,12 @@ def _rules_of(asked: Asked) -> str:
     return " ".join(words)
 
 
-def checked_rules(book: Rulebook, asked: Sequence[Asked]) -> Report:
+def checked_rules(book: Rulebook) -> Report:
     """The report of a file of rules that nothing is wrong with; no data is read."""
-    (table,) = SuiteList(None, asked).tables()  # type: ignore[arg-type]
-    over = [said for each in asked for said in _over(each.entry)]
+    (table,) = SuiteList(None, book.entries).tables()  # type: ignore[arg-type]
+    over = [said for entry in book.entries for said in _over(entry)]
     left = f"; {plural(len(book.others), 'suite')} not in tier {book.tier}" if book.others else ""
-    answer = f"{book.name} is valid: {plural(len(asked), 'suite')}{left}. No data was read."
+    answer = f"{book.name} is valid: {plural(len(book.entries), 'suite')}{left}. No data was read."
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=((answer,),))
 
@@ -1078,13 +1066,12 @@ class Gate(Question, GateOptions):
             )
         over = {field: value for field, value in given.items() if is_given(value)}
         book = replace(book, on_undecided=over.get("on_undecided", book.on_undecided))
-        asked, first = [], over.get("baseline") == RECORD
+        entries, first = [], over.get("baseline") == RECORD
         if first:
-            del over["baseline"]
+            over["baseline"] = None
         flags = [each.option.name for each in COMMAND.options() if each.field in over]
         for entry in book.entries:
-            if first:
-                entry = entry.without_baseline()
+            entry = replace(entry, first=first or entry.first)
             with entry.placed(flags):
                 own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
                 gate, shared = super().ask(own, entry.given["runs"], needed=True)
@@ -1101,36 +1088,36 @@ class Gate(Question, GateOptions):
                         settles=[Settle({"--adjust": name}) for name in (MAX_T, HOLM)],
                     )  # fmt: skip
                 gate.require_rules(first=entry.first, averaged=book.average is not None)
-                each = Asked(entry, gate, shared)
+                entry = replace(entry, gate=gate, options=shared)
                 waits = entry.first and gate.baseline is None
-                asked.append(each.on_first_night if waits else each)
-        return replace(question, night=(book, tuple(asked))), options
+                entries.append(_on_first_night(entry) if waits else entry)
+        return replace(question, book=replace(book, entries=tuple(entries))), options
 
     @property
     def inputs(self) -> list[str]:
         """The files of the suites and their baselines, where they are there."""
-        asked = self.night[1] if self.night else ()
+        asked = self.book.entries if self.book else ()
         files = [f for each in asked for f in (*each.options.files, *paths_of(each.gate.baseline))]
         return [file for file in files if is_file_argument(file)]
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
         """The report of a run, or of the suites."""
-        if self.night is None:
+        if self.book is None:
             return super().answered(options, read)
-        book, asked = self.night
+        book = self.book
         if self.check:
-            return checked_rules(book, asked)
+            return checked_rules(book)
         parts, errors = list[GatePart](), list[PasskError]()
-        for each in asked:
+        for entry in book.entries:
             try:
-                parts.append(each.part(read))
+                parts.append(_part_of(entry, read))
             except (DataError, ParameterError) as error:
                 if error.kind != "data":
                     raise
                 errors.append(error)
-                gate = each.gate
+                gate = entry.gate
                 parts.append(
-                    GatePart(gate.chosen, gate.on_undecided, None, each.entry, problem=str(error))
+                    GatePart(gate.chosen, gate.on_undecided, None, entry, problem=str(error))
                 )
         there = [(part, part.trial) for part in parts if part.trial is not None]
         if not there and len(parts) == 1:
@@ -1138,36 +1125,34 @@ class Gate(Question, GateOptions):
         if not there:
             every = "; ".join(f"suite {part.name}: {part.problem}" for part in parts)
             raise DataError(book.name, f"no suite can be read: {every}", name=errors[0].name)
-        night = Night(
-            book, there[0][1].study.confidence.level,
-            sum(rule.statements(trial) for part, trial in there for rule in part.rules)
-            + statements(book.average, parts),
-        )  # fmt: skip
-        return self._reported([part.judged(night.each) for part in parts], night)
+        of_rules = sum(rule.statements(trial) for part, trial in there for rule in part.rules)
+        book = replace(book, level=there[0][1].study.confidence.level,
+                       statements=of_rules + statements(book.average, parts))  # fmt: skip
+        return self._reported([part.judged(book.each) for part in parts], book)
 
-    def _reported(self, parts: Sequence[GatePart], night: Night | None = None) -> Report:
+    def _reported(self, parts: Sequence[GatePart], book: Rulebook | None = None) -> Report:
         """The report of parts that were judged, and of their average; rehearsed where that is
         asked for."""
         studies = [part.trial.study for part in parts if part.trial is not None]
         study = studies[0]
-        if night is not None:
+        if book is not None:
             # Its rows are of suites; what was read is said of each.
             names = [(series_name(series), "") for series in study.counts.series]
             counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
             metrics = tuple(dict.fromkeys(m for each in studies for m in each.metrics))
             study = replace(study, counts=counts.regrouped(names, ("suite",)), metrics=metrics,
                             baseline=None, reading=())  # fmt: skip
-        averaged = [] if night is None else averages(night, parts)
+        averaged = (
+            [] if book is None else averages(book, parts, [[part.trial] for part in parts])[0]
+        )
         if self.rehearse:
-            parts, averaged, whole, stages = rehearsed(
-                parts, averaged, night, self.max_false_alarms
-            )
+            parts, averaged, whole, stages = rehearsed(parts, averaged, book, self.max_false_alarms)
         rows = [*(row for part in parts for row in part.rows), *averaged]
-        section = RuleTable(study, rows, parts, night)
+        section = RuleTable(study, rows, parts, book)
         if self.rehearse:
-            section = Rehearsal(study, [*rows, whole], parts, night, stages, self.max_false_alarms)
+            section = Rehearsal(study, [*rows, whole], parts, book, stages, self.max_false_alarms)
         report = view(replace(study, decided=section.decided()), [section])
-        if night is not None:
+        if book is not None:
             # Each suite is read by options of its own, which the file says.
             entries = {name: value for name, value in report.signature.items()
                        if name not in ("missing", "duplicates", "by")}  # fmt: skip
