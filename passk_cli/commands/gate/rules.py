@@ -117,6 +117,12 @@ def parse_limits(
     return limits
 
 
+def is_given(value: Any) -> bool:
+    """Whether an option was given: not None, False or empty."""
+    empty = isinstance(value, str | Sequence | Mapping) and not len(value)
+    return value is not None and value is not False and not empty
+
+
 class Outcome(NamedTuple):
     """A rule's verdict on a candidate's series at a metric.
 
@@ -146,14 +152,19 @@ class GateRule:
     drawn: ClassVar[bool] = True
 
     @property
+    def given(self) -> Any:
+        """What its first option was given."""
+        return getattr(self, fields(self)[0].name)
+
+    @property
     def wanted(self) -> bool:
         """Whether it was asked for."""
-        return bool(self.named)
+        return is_given(self.given)
 
     @property
     def named(self) -> Sequence[Metric]:
         """The metrics that its own options name."""
-        return ()
+        return tuple(self.given) if isinstance(self.given, Mapping) else ()
 
     def asked_of(self, trial: Trial) -> Sequence[Metric]:
         """The metrics it is about."""
@@ -275,11 +286,6 @@ class Minimum(GateRule):
         "--min-by", help="--min uses", choices=MIN_BY,
         detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
         " is below X; never undecided.")] = BY_INTERVAL  # fmt: skip
-
-    @property
-    def named(self) -> Sequence[Metric]:
-        """The metrics with a least number."""
-        return tuple(self.minimum)
 
     @property
     def signature(self) -> dict[str, object]:
@@ -455,11 +461,6 @@ class NoRegression(DifferenceRule):
     general = True
 
     @property
-    def wanted(self) -> bool:
-        """Whether it was asked for."""
-        return self.no_regression
-
-    @property
     def waiting(self) -> list[Sentence]:
         """The rule in words; the data would say of which metrics."""
         return [("no regression",)]
@@ -486,7 +487,7 @@ class NoRegression(DifferenceRule):
         from passk_cli.study.pairs import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.testable):
-            return _beside(_for_better(c.interval, c.first.metric), 0.0)
+            return _beside(_for_better(c.interval, c.first.metric.sign), 0.0)
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
@@ -533,32 +534,22 @@ class Tolerance(DifferenceRule):
 
     change: ClassVar[str] = ""
 
-    @property
-    def limits(self) -> Mapping[Any, float]:
-        """The largest change that is allowed of each metric."""
-        raise NotImplementedError
-
-    @property
-    def named(self) -> Sequence[Metric]:
-        """The metrics with a largest change."""
-        return tuple(self.limits)
-
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """The pair, the baseline at the share of it that is allowed."""
-        c, most = super().matched(pair), self.limits[pair[0].metric]
+        c, most = super().matched(pair), self.given[pair[0].metric]
         return c if c.reason or not isinstance(most, Relative) else c.with_share(
             1.0 - pair[0].metric.sign * most
         )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """It fails when even the better limit is worse."""
-        most = self.limits[c.first.metric]
+        most = self.given[c.first.metric]
         limit = 0.0 if isinstance(most, Relative) else -most
-        return _beside(_for_better(c.interval, c.first.metric), limit)
+        return _beside(_for_better(c.interval, c.first.metric.sign), limit)
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
         """The largest change that is allowed; of a drop a negative one asks for a gain."""
-        most = self.limits[metric]
+        most = self.given[metric]
         relation = "gain ≥" if most < 0 else f"{self.change} ≤"
         least = -most if most < 0 else most
         return (f"{metric.name} {relation} ", *_asked(metric, least, "points")), most
@@ -579,7 +570,7 @@ class Tolerance(DifferenceRule):
         most, worse = line.limit or 0.0, -1 if self.change == "increase" else 1
         finding, estimate = _change(line.fact, most, amount=worse < 0), line.fact.estimate
         verdict = line.verdict if isinstance(most, Relative) else _beside(
-            _for_better(estimate, None, worse), -most
+            _for_better(estimate, worse), -most
         )  # fmt: skip
         better = worse * (estimate.value or 0.0) > 0
         if verdict != PASS or most < 0 or not better:
@@ -591,7 +582,7 @@ class Tolerance(DifferenceRule):
                     f" and may have {did} by more than ", " and may have gained less than ",
                 ),
             }[verdict][most < 0]  # fmt: skip
-            certain = _for_better(estimate, None, worse)
+            certain = _for_better(estimate, worse)
             if verdict == UNDECIDED and most > 0 and certain and (certain.high or 0.0) < 0:
                 # It did change for the worse; by how much is the question.
                 finding = (*finding, f"; a {less} of ", *line.words[1:], " or less is not excluded")
@@ -618,11 +609,6 @@ class MaxDrop(Tolerance):
     )] = field(default_factory=dict)  # fmt: skip
     change = "drop"
 
-    @property
-    def limits(self) -> Mapping[Any, float]:
-        """The largest drops."""
-        return self.max_drop
-
 
 @dataclass(frozen=True)
 class MaxIncrease(Tolerance):
@@ -635,11 +621,6 @@ class MaxIncrease(Tolerance):
         " duration, turns, their medians and those of a solved task.",
     )] = field(default_factory=dict)  # fmt: skip
     change = "increase"
-
-    @property
-    def limits(self) -> Mapping[Any, float]:
-        """The largest increases."""
-        return self.max_increase
 
 
 @dataclass(frozen=True)
@@ -682,11 +663,6 @@ class MustPass(EachRule):
     must_pass_rate: Annotated[float, Option(
         "--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
         low=0.0, high=1.0)] = 1.0  # fmt: skip
-
-    @property
-    def wanted(self) -> bool:
-        """Whether it was asked for."""
-        return bool(self.must_pass)
 
     def outcome(self, trial: Trial, rates: TaskValues) -> Outcome:
         """The named tasks that pass, and those that pass too rarely or have no attempts."""
@@ -738,11 +714,6 @@ class MinEach(EachRule):
         low=0.0, high=1.0,
         detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
         " task is shown to reach RATE, and is undecided otherwise.")] = None  # fmt: skip
-
-    @property
-    def wanted(self) -> bool:
-        """Whether it was asked for."""
-        return self.min_each is not None
 
     def statements(self, trial: Trial) -> int:
         """One per candidate's series: its tests are adjusted for the number of tasks."""
@@ -831,10 +802,9 @@ def _in_percent(value: float, low: float | None, high: float | None) -> str:
     return f"{digits(value)} %{limits}"
 
 
-def _for_better(limits: Any, metric: Metric | None, sign: int = 1) -> Any:
-    """Limits of a difference, turned round where less is better."""
-    falling = (metric.sign if metric else sign) < 0
-    if not falling or limits is None or limits.low is None or limits.high is None:
+def _for_better(limits: Any, sign: int) -> Any:
+    """Limits of a difference, turned round where less is better, by the sign of the metric."""
+    if sign > 0 or limits is None or limits.low is None or limits.high is None:
         return limits
     return replace(limits, low=-limits.high, high=-limits.low)
 

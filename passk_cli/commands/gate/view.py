@@ -24,6 +24,7 @@ from passk_cli.commands.gate.rules import (
     EveryAttempt,
     EveryTask,
     GateRule,
+    is_given,
 )
 from passk_cli.commands.gate.sides import ITSELF, OF, Counted, Sides
 from passk_cli.commands.gate.trial import Trial
@@ -828,12 +829,6 @@ def checked_rules(book: Rulebook) -> Report:
     answer = f"{book.name} is valid: {plural(len(book.entries), 'suite')}{left}. No data was read."
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
     return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=((answer,),))
-
-
-def is_given(value: Any) -> bool:
-    """Whether an option was given: not None, False or empty."""
-    empty = isinstance(value, str | Sequence | Mapping) and not len(value)
-    return value is not None and value is not False and not empty
 
 
 def _with_reason(line: Judgement, room: int) -> str:

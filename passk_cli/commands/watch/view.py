@@ -16,8 +16,8 @@ from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
-from passk_cli.commands.gate.rules import BY_INTERVAL
-from passk_cli.commands.gate.view import Gate, RuleTable, is_given
+from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
+from passk_cli.commands.gate.view import Gate, RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.watch import COMPLETION, WatchOptions
 from passk_cli.commands.watch.looks import Look, Looks, WatchPlan, alone, beside, digest
