@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from passk_cli.commands.watch import COMPLETION
 from passk_cli.errors import DataError, ParameterError, not_there
@@ -35,26 +35,16 @@ def parse_order(value: Any) -> tuple[str, ...]:
     return names
 
 
-@dataclass(frozen=True)
-class Completed:
-    """The tasks of a plan in the order in which they count, and those that are complete.
+class Completed(NamedTuple):
+    """How far a plan is.
 
-    tasks : names, in the order.  complete : tasks of the order with all their attempts.
+    tasks : names, in the order in which they count.  done : the first of these that are all
+    complete: what a look may count.  behind : those that are complete and wait for one before them.
     """
 
     tasks: Sequence[str]
-    complete: Collection[str]
-
-    @property
-    def done(self) -> int:
-        """The first tasks of the order that are all complete: what a look may count."""
-        missing = (at for at, task in enumerate(self.tasks) if task not in self.complete)
-        return next(missing, len(self.tasks))
-
-    @property
-    def behind(self) -> int:
-        """Tasks that are complete and wait for one before them."""
-        return sum(task in self.complete for task in self.tasks[self.done :])
+    done: int
+    behind: int
 
 
 @dataclass(frozen=True)
@@ -109,7 +99,9 @@ class TaskOrder:
         if self.kind == COMPLETION:
             rest = complete.difference(tasks)
             tasks = (*tasks, *sorted(rest, key=lambda task: (self.last.get(task, 0.0), task)))
-        return Completed(tasks[:planned], complete)
+        there = [task in complete for task in tasks[:planned]]
+        done = there.index(False) if False in there else len(there)
+        return Completed(tasks[:planned], done, sum(there[done:]))
 
     def require_planned(self, made: Made, attempts: int) -> None:
         """DataError for a task that is not in the order, or has more attempts than planned."""
@@ -130,22 +122,12 @@ class TaskOrder:
 def made_of(counts: Counts, models: Collection[str]) -> Made:
     """The attempts that were made of each task, by each of these models that has some, those
     without an outcome included."""
-    made, losses = dict[str, dict[str, int]](), counts.facts.losses
-    for place, (model, *_) in enumerate(counts.series):
-        if model in models:
-            rows = counts.rows_of(place)
-            for code, n in zip(
-                counts.task_codes[rows].tolist(), counts.n[rows].tolist(), strict=True
-            ):
-                made.setdefault(counts.tasks[code], {})[model] = n
-    for model in () if losses is None else models:
-        if losses is not None and model in losses.models:
-            at = losses.cells(model)
-            for code, n in zip(
-                losses.unit_codes[at].tolist(), losses.made[at].tolist(), strict=True
-            ):
-                own = made.setdefault(losses.units[code][0], {})
-                own[model] = max(own.get(model, 0), n)
+    made, losses = dict[str, dict[str, int]](), counts.losses
+    for model in losses.models:
+        at = losses.cells(model)
+        numbers = zip(losses.unit_codes[at].tolist(), losses.made[at].tolist(), strict=True)
+        for code, n in numbers if model in models else ():
+            made.setdefault(losses.units[code][0], {})[model] = n
     return made
 
 
