@@ -313,7 +313,7 @@ def known(sets: int) -> str:
                 whole = gate()
                 rule_of = [whole.rules[place]]
                 odds, predicted = (
-                    next(iter(stage(whole, rule_of, "pass", predictive=p).unchanged[0].values()))
+                    next(iter(stage(whole, rule_of, "pass", predictive=p).judged[0].values()))
                     for p in (False, True)
                 )
                 alarm = false_alarm(odds, predicted)
@@ -368,12 +368,12 @@ def histories(sets: int) -> str:
         one = night()
         truth = Stage(one, rules, p[None], p[None], "pass", 8000,
                       scales={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
-        share = next(iter(truth.unchanged[0].values())).share
+        share = next(iter(truth.judged[0].values())).share
         found = []
         for _ in range(sets):
             own = night()
             odds, predicted = (
-                next(iter(stage(own, rules, "pass", predictive=each).unchanged[0].values()))
+                next(iter(stage(own, rules, "pass", predictive=each).judged[0].values()))
                 for each in (False, True)
             )
             found.append(false_alarm(odds, predicted))
@@ -496,7 +496,7 @@ def _least(c: Ints, half: int) -> float:
 
 
 def _rehearsed(one: Stage, place: int, verdict: str) -> float:
-    odds = next(odds for line, odds in one.unchanged[0].items() if line[0] == place)
+    odds = next(odds for line, odds in one.judged[0].items() if line[0] == place)
     return (odds.failing if verdict == "fail" else odds.undecided) / odds.runs
 
 
@@ -511,7 +511,7 @@ def _caught(
     """How often --max-drop fails when the other half loses the share that rehearsals name."""
     shares = []
     for one in stages:
-        line = next(line for line in one.unchanged[0] if line[0] == 2)
+        line = next(line for line in one.judged[0] if line[0] == 2)
         shares.append(one.catch(line).lost)
     if any(share is None for share in shares):
         return "none is"

@@ -88,7 +88,7 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     whole, rules = trial([50] * 40, [0.52] * 40, min_by="estimate")
     minimum = [rule for rule in rules if rule.named and not rule.compares]
     setting = stage(whole, minimum, "pass", alike=True)
-    odds, _ = setting.unchanged
+    odds, _ = setting.judged
     (first, *_) = odds
     rate = setting.new[0, 0]
     exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
@@ -114,7 +114,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
         [r for r in gate.chosen if r.named],
     )
     (odds,), (predicted,) = (
-        stage(one, rules, "pass", predictive=each).unchanged[0].values() for each in (False, True)
+        stage(one, rules, "pass", predictive=each).judged[0].values() for each in (False, True)
     )
     truth, uncertain = (float(ndtr(-1.63 / root)) for root in (1.0, np.sqrt(2.0)))
     assert odds.share == pytest.approx(truth, abs=0.05)

@@ -282,8 +282,15 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
     assert passk(*words, "--looks", tmp_path / "b.looks", "--suite", "b").code == 0
     done = passk(*words, "--suite", "c")
     assert "--suite c" in done.err
-    book.write_text(suite + 'min-by = "estimate"\n')
-    assert "a look is judged by its interval" in passk(*words).err
+    for key, value, said in (
+        ("min-by", "estimate", "a look is judged by its interval"),
+        ("by", "arm", "watch each part by itself"),
+        ("cluster", "repository", "a look counts tasks one by one"),
+        ("population", "these-tasks", "a look asks about new tasks"),
+    ):
+        book.write_text(f'{key} = "{value}"\n' + suite)
+        assert f"{book}:1: suite a: {key}: {said}" in passk(*words).err
+        assert f"no such option: --{key}; {said}" in one.watch(f"--{key}", value).err
 
 
 @pytest.fixture

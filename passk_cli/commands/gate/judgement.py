@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.commands.gate.sides import Counted, Coverage
 from passk_cli.inference.alarms import Odds, false_alarm
-from passk_cli.report.model import Cell, Check, Estimate, Sentence
+from passk_cli.report.model import Check, Estimate, Sentence
 from passk_cli.report.words import series_name
 from passk_cli.study.fact import Fact, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
@@ -167,19 +167,11 @@ class Judgement:
     @property
     def row(self) -> Fact:
         """The judgement as a tidy row."""
-        covered = self.covered
         # Limits alone are no test.
         tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
-        more: dict[str, Cell] = {
-            **tested, "rule": self.rule, "limit": self.limit,
-            "counted": str(self.counted) if self.counted else None,
-            "shared_tasks": None if covered is None else covered.shared,
-            "baseline_tasks": None if covered is None else covered.expected,
-            "fails": self.failing,
-        }  # fmt: skip
         return replace(
             self.fact, estimate=replace(self.fact.estimate, reason=""),
-            flaw="; ".join(self.notes), verdict=self.verdict, more=more,
+            flaw="; ".join(self.notes), verdict=self.verdict, more=tested,
         )  # fmt: skip
 
 

@@ -87,12 +87,6 @@ class Stage:
     scales: Mapping[Series, Floats] = field(default_factory=dict)
     _cache: dict[tuple[int, float], list[dict[Line, str]]] = field(default_factory=dict)
 
-    @property
-    def unchanged(self) -> tuple[dict[Line, Odds], Odds]:
-        """The odds of each line, and of the gate as a whole, with nothing changed."""
-        odds, shut = self.judged
-        return odds, Odds.of(shut, 0, len(self.new))
-
     @cached_property
     def judged(self) -> tuple[dict[Line, Odds], list[bool]]:
         """The odds of each line with nothing changed, and whether each of these runs fails."""

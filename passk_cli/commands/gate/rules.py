@@ -320,7 +320,6 @@ class Minimum(GateRule):
         return Outcome(rates.series, metric, verdict, words, rates.there)
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
-        """The rule in words, and its number."""
         least = self.minimum[metric]
         return (f"{metric.name} ≥ ", *_asked(metric, least), _BASIS[self.min_by]), least
 
@@ -355,7 +354,6 @@ class DifferenceRule(GateRule):
     compares = True
 
     def statements(self, trial: Trial) -> int:
-        """One per pair and metric."""
         return len(trial.pairs(self.asked_of(trial)))
 
     def compared(self, trials: Sequence[Trial]) -> list[list[Comparison]]:
@@ -491,7 +489,6 @@ class NoRegression(DifferenceRule):
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.testable else ERROR
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
-        """The rule in words; it has no number."""
         return (f"{metric.name} no regression",), None
 
     def judged(
@@ -635,7 +632,6 @@ class EachRule(GateRule):
         return (Metric("pass@", 1),) if self.wanted else ()
 
     def outcomes(self, trials: Sequence[Trial]) -> list[list[Outcome]]:
-        """One per candidate's series."""
         return [
             [self.outcome(trial, rates) for rates in trial.candidates if rates.metric in self.named]
             for trial in trials

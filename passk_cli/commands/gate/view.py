@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
-from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
+from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rehearsal import Stage, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, SuiteEntry, read_rulebook
@@ -214,11 +214,23 @@ _RULE = Column(
     "rule", meaning="The rule; `every baseline task` and `every baseline attempt` are added.",
     cell=lambda line: Phrase(line.words))  # fmt: skip
 _FIELDS = (
-    data_field("rule", "The rule, in words."),
-    data_field("limit", "The number of the rule."),
-    data_field("counted", 'What was counted, where that is the evidence: "24 of 60".'),
-    data_field("shared_tasks", "Tasks of the baseline that the new run has attempts at."),
-    data_field("baseline_tasks", "Tasks of the baseline."),
+    data_field("rule", "The rule, in words.", lambda line: line.rule),
+    data_field("limit", "The number of the rule.", lambda line: line.limit),
+    data_field(
+        "counted",
+        'What was counted, where that is the evidence: "24 of 60".',
+        lambda line: str(line.counted) if line.counted else None,
+    ),
+    data_field(
+        "shared_tasks",
+        "Tasks of the baseline that the new run has attempts at.",
+        lambda line: line.covered and line.covered.shared,
+    ),
+    data_field(
+        "baseline_tasks",
+        "Tasks of the baseline.",
+        lambda line: line.covered and line.covered.expected,
+    ),
     data_field("test", "The test behind p."),
     data_field("adjustment", "How p is adjusted for the number of tests."),
 )
@@ -227,11 +239,6 @@ _FIELDS = (
 def _of(cell: Callable[[Rehearsed], Cell]) -> Callable[[Judgement], Cell]:
     """A cell of what was rehearsed; None where a rule was not."""
     return lambda line: None if line.rehearsed is None else cell(line.rehearsed)
-
-
-def _caught(cell: Callable[[Catch], Cell]) -> Callable[[Judgement], Cell]:
-    """A cell of the smallest drop that a rule detects."""
-    return _of(lambda r: None if r.catch is None else cell(r.catch))
 
 
 @dataclass(frozen=True)
@@ -259,7 +266,8 @@ class RuleTable(Section[Judgement]):
             "detail", meaning="What else the verdict rests on, and what it leaves out.", shown=FULL,
             cell=lambda line: "; ".join(line.notes)),
         *_FIELDS,
-        data_field("fails", "Whether the row fails the gate; undecided ones by --on-undecided."),
+        data_field("fails", "Whether the row fails the gate; undecided ones by --on-undecided.",
+                   lambda line: line.failing),
     )  # fmt: skip
 
     parts: Sequence[GatePart]
@@ -288,16 +296,13 @@ class RuleTable(Section[Judgement]):
         return "group" if self.study.counts.group_names else "model"
 
     def facts_of(self, record: Judgement) -> Iterator[Fact]:
-        """A row of csv and json per rule and candidate."""
         yield record.row
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """The rows for formats of pipelines."""
         return tuple(line.check for line in self.records)
 
     def answer(self) -> Iterator[Sentence]:
-        """The verdict."""
         omitted = self._omitted()
         if self.lines:
             yield _verdict(self.lines, omitted, self.noun)
@@ -636,15 +641,16 @@ class Rehearsal(RuleTable):
                meaning="Share of rehearsals with nothing changed in which it is undecided.",
                cell=_of(lambda r: r.odds.open if r.catch else None)),
         data_field("drop", "Smallest drop of the metric that fails with power 0.8.",
-                   _caught(lambda c: c.drop.value)),
-        data_field("drop_se", "Its Monte-Carlo standard error.", _caught(lambda c: c.drop.se)),
+                   _of(lambda r: r.catch and r.catch.drop.value)),
+        data_field("drop_se", "Its Monte-Carlo standard error.",
+                   _of(lambda r: r.catch and r.catch.drop.se)),
         Column("drop detected", "share", meaning="Smallest drop that fails with power 0.8, every"
                " task losing the same share of its passes ± Monte-Carlo standard error.",
-               cell=_caught(lambda c: c.drop)),
+               cell=_of(lambda r: r.catch and r.catch.drop)),
         data_field("passes_lost", "The share of the passes that a drop of this size loses.",
-                   _caught(lambda c: c.lost)),
+                   _of(lambda r: r.catch and r.catch.lost)),
         data_field("power", "Share of the runs that fail at this drop.",
-                   _caught(lambda c: c.reached)),
+                   _of(lambda r: r.catch and r.catch.reached)),
         Column("if all pass", name="if_all_pass", shown=FULL, cell=_of(lambda r: r.best),
                meaning="The verdict if every attempt passes."),
         Column("if all fail", name="if_all_fail", shown=FULL, cell=_of(lambda r: r.worst),
@@ -656,14 +662,7 @@ class Rehearsal(RuleTable):
 
     @property
     def lines(self) -> Sequence[Judgement]:
-        """The judgements of the rules."""
         return [line for line in self.records[:-1] if line.verdict != NOT_JUDGED]
-
-    def facts_of(self, record: Judgement) -> Iterator[Fact]:
-        """A row of csv and json per rule and candidate, and one of the whole gate."""
-        for row in super().facts_of(record):
-            more = {name: cell for name, cell in row.more.items() if name != "fails"}
-            yield replace(row, more=more)
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -682,14 +681,12 @@ class Rehearsal(RuleTable):
         return tuple(every)
 
     def answer(self) -> Iterator[Sentence]:
-        """How often the gate fails by chance, and this run's verdict."""
         whole = self.records[-1]
         would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
         head = f"{whole.verdict.upper()}: " if self.most is not None else "REHEARSAL: "
         yield _within((head, *whole.finding, f"; this run would {would}"), self._omitted())
 
     def context(self) -> Iterator[str]:
-        """Whose rates the rehearsals are drawn from."""
         sides = [trial.sides for _, trial in self.read]
         alone = all(each.baseline is None or each.label == ITSELF for each in sides)
         whose = "this run's" if alone else "the baseline's"
@@ -700,12 +697,10 @@ class Rehearsal(RuleTable):
         yield f"drop detected: power {POWER:g}"
 
     def details(self) -> Iterator[str]:
-        """The drops, and this run's verdict."""
         yield "both runs are drawn, with the same tasks and attempts"
         yield f"drops: {plural(self.stages[0].planted, 'rehearsal')} each"
 
     def messages(self) -> Iterator[Said]:
-        """Those of the gate, and rules that a rehearsal shows to be useless."""
         yield from super().messages()
         for part, own in zip((part for part, _ in self.read), self.stages, strict=True):
             for said in _of_rehearsal(part, own):
@@ -714,7 +709,6 @@ class Rehearsal(RuleTable):
             yield FEW_REHEARSALS(runs=self.stages[0].runs)
 
     def decided(self) -> dict[str, object]:
-        """Entries of the signature."""
         entries, confidence = super().decided(), self.stages[0].trial.study.confidence
         if entries.get("resamples") is not None:
             entries["resamples"] = confidence.resamples
@@ -742,7 +736,8 @@ def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
     sides = own.trial.sides
     # The rates come from one attempt at each task.
     if (sides.baseline or sides.counts).n.max() == 1:
-        yield ONE_ATTEMPT(share=own.alike.unchanged[1].share)
+        shut = own.alike.judged[1]
+        yield ONE_ATTEMPT(share=sum(shut) / len(shut))
     if len(sides.candidates) > 1:
         yield DROPS_TOGETHER()
 
@@ -1096,7 +1091,6 @@ class Gate(Question, GateOptions):
         return [file for file in files if is_file_argument(file)]
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
-        """The report of a run, or of the suites."""
         if self.book is None:
             return super().answered(options, read)
         book = self.book
@@ -1163,7 +1157,6 @@ class Gate(Question, GateOptions):
         return [rule for rule in every if rule.wanted]
 
     def request(self, options: SharedOptions) -> Request:
-        """The columns to read of the new run, with what its metrics need of attempts."""
         general = options.metrics.metrics
         metrics = self.needed(general)
         standard = any(rule.general for rule in self.chosen) and not general

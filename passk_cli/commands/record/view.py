@@ -100,7 +100,6 @@ class Record(Question, RecordOptions):
         return ()
 
     def study(self, options: SharedOptions, read: Read) -> Study:
-        """The data, after the options were checked."""
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Blank("FILE")}
             lacking |= {} if self.at else {"--at": Blank("REV")}

@@ -494,7 +494,6 @@ class Trend(Question, TrendOptions):
     unbounded: ClassVar[str] = "a history holds one number of passes"
 
     def study(self, options: SharedOptions, read: Read) -> Study:
-        """The history, every run a series."""
         confidence = options.confidence
         _ = confidence.method
         if confidence.level not in _LEVELS:

@@ -106,9 +106,18 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     skipped: tuple[str, ...] = ()
 
 
-_ONE = "--by: watch each part by itself, with --where"
+# Options of gate that would break the level of a look, also in a file of rules, and why.
+REFUSED = {
+    "by": "watch each part by itself: a condition (where) keeps it",
+    "cluster": "a look counts tasks one by one, and not whole clusters; passk gate allows for them"
+    " once the run is complete",
+    "population": "a look asks about new tasks, as the run has more to come; passk gate judges"
+    " these tasks once it is complete",
+    "min-by": "a look is judged by its interval",
+}
 COMMAND = Command(
     WatchOptions, (Request, Metrics, Rules, Confidence),
-    without=("test", "family", "margin", "unpaired", "min_by", "by", "cluster", "population"),
-    lacking={"--by": _ONE, "by": _ONE}, files="optional", judges=True,
-    view="passk_cli.commands.watch.view:Watch")  # fmt: skip
+    without=("test", "family", "margin", "unpaired", "by", "cluster", "population", "min_by"),
+    lacking={word: why for name, why in REFUSED.items()
+             for word in (f"--{name}", name.replace("-", "_"))},
+    files="optional", judges=True, view="passk_cli.commands.watch.view:Watch")  # fmt: skip

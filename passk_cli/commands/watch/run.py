@@ -204,7 +204,6 @@ class Race(WatchedRun):
         return metric
 
     def going_on(self, looks: Sequence[Look]) -> frozenset[str]:
-        """The models that are not stopped."""
         return self.models - {name.rpartition(": ")[0] for name in self.decided(looks)}
 
     def judged(self, looks: Sequence[Look], tasks: int, level: float) -> GatePart:

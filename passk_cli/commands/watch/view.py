@@ -19,7 +19,7 @@ from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
 from passk_cli.commands.gate.view import Gate, RuleTable
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.watch import COMPLETION, WatchOptions
+from passk_cli.commands.watch import COMPLETION, REFUSED, WatchOptions
 from passk_cli.commands.watch.looks import Look, Looks, WatchPlan, alone, beside, digest
 from passk_cli.commands.watch.order import (
     DATASET,
@@ -34,10 +34,11 @@ from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
 from passk_cli.inference.boundary import level_at
+from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
-from passk_cli.option import filled
+from passk_cli.option import declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ChangedTasks, Column, Hint, Report, Sentence, Table
 from passk_cli.report.words import listed, plural
@@ -112,7 +113,6 @@ class Looked(RuleTable):
 
     @property
     def chance(self) -> float | None:
-        """The chance that the rest of the plan decides."""
         return self.looks[-1].chance if self.looks else None
 
     @property
@@ -120,20 +120,19 @@ class Looked(RuleTable):
         """How far the run is."""
         return self.run.course(self.looks)
 
-    def facts_of(self, record: Judgement) -> Iterator[Fact]:
-        """A row of csv and json per rule and model."""
-        plan = self.run.plan
+    def facts(self) -> Sequence[Fact]:
+        plan, rows = self.run.plan, []
         limits = dict(zip(plan.sizes, plan.limits, strict=True))
-        limit = limits.get(record.fact.size.tasks or 0, math.inf)
-        for row in super().facts_of(record):
+        for row in super().facts():
+            limit = limits.get(row.size.tasks or 0, math.inf)
             more = {
                 **row.more, "planned": plan.planned, "looks": len(self.looks),
                 "boundary": None if math.isinf(limit) else limit, "chance": self.chance,
             }  # fmt: skip
-            yield replace(row, more=more)
+            rows.append(replace(row, more=more))
+        return rows
 
     def answer(self) -> Iterator[Sentence]:
-        """The verdict, and after how many tasks; or when the next look is made."""
         if not self.ended:
             yield ("NOT YET: " + "; ".join(self.state),)
             return
@@ -174,7 +173,6 @@ class Looked(RuleTable):
         return " · ".join([first, *numbers[:2], *rest])
 
     def context(self) -> Iterator[str | Hint]:
-        """The tasks that were counted, the levels, and whose order it is."""
         plan = self.run.plan
         size = f"{plural(self.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
         yield f"look {len(self.looks)} of {len(plan.sizes)}{f': {size}' * bool(self.looks)}"
@@ -188,7 +186,6 @@ class Looked(RuleTable):
             yield from (part for part in super().context() if str(part).startswith("undecided"))
 
     def messages(self) -> Iterator[Said]:
-        """Those of the gate, and what the order and an early stop mean."""
         course, left = self.course, self.run.plan.planned - self.tasks
         if self.run.order.kind == COMPLETION:
             yield ORDER_OF_COMPLETION()
@@ -201,11 +198,9 @@ class Looked(RuleTable):
         yield from (said for said in super().messages() if said.name not in _SAID_OF_GATES)
 
     def tables(self) -> Iterator[Table]:
-        """The rules at their looks; none before the first look."""
         yield from super().tables() if self.records else ()
 
     def decided(self) -> dict[str, object]:
-        """Entries of the signature."""
         plan = self.run.plan
         return {
             **super().decided(), "planned": plan.planned, "attempts": plan.attempts,
@@ -214,7 +209,6 @@ class Looked(RuleTable):
 
     @property
     def report(self) -> Report:
-        """The answer, with the verdict for an exit code."""
         report = view(replace(self.study, decided=self.decided()), [self])
         waiting = not self.ended and not any(line.verdict == ERROR for line in self.records)
         return replace(report, checks=self.checks, changes=self.changes(), waiting=waiting)
@@ -232,18 +226,16 @@ class Raced(Looked):
                cell=lambda line: line.fact.estimate),
         Column("verdict", meaning="stop: behind the leader; else it goes on.",
                cell=lambda line: "stop" if line.verdict == FAIL else "goes on"),
-        *Looked.columns[-4:],
+        *(column for column in Looked.columns if column.name),
     )  # fmt: skip
     checks = ()
 
     def facts_of(self, record: Judgement) -> Iterator[Fact]:
-        """A row of csv and json per model, with its verdict."""
         for fact in super().facts_of(record):
             yield replace(fact, verdict="stop" if fact.verdict == FAIL else "goes on")
 
     @property
     def findings(self) -> list[str]:
-        """The models that are stopped, and how many go on."""
         stopped: dict[str, list[str]] = {}
         for line in self.records:
             if line.verdict == FAIL:
@@ -252,7 +244,6 @@ class Raced(Looked):
         return [*words, f"{plural(len(self.run.going_on(self.looks)), 'model')} left"]
 
     def answer(self) -> Iterator[Sentence]:
-        """The best model, or those that are left."""
         left = sorted(self.run.going_on(self.looks))
         after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
         if not self.ended:
@@ -263,11 +254,9 @@ class Raced(Looked):
             yield (f"{after}, none of {listed(left)} is significantly behind the leader",)
 
     def tables(self) -> Iterator[Table]:
-        """A row per model that is not the leader."""
         yield from Section.tables(self)
 
     def changes(self) -> tuple[ChangedTasks, ...]:
-        """None: there is no baseline."""
         return ()
 
 
@@ -289,7 +278,6 @@ class Watch(Question, WatchOptions):
     """The question of `passk watch`."""
 
     sections = (Looked, Raced)
-    unbounded: ClassVar[str] = ""
 
     @classmethod
     def ask(
@@ -315,23 +303,27 @@ class Watch(Question, WatchOptions):
                 settles=[Settle({"--rules": Blank("FILE")}, "names it")],
             )  # fmt: skip
         question, options = super().ask(given, source, needed=True)
-        out = () if asked.rules is None else tuple(each.task for each in entry.suite.out)
-        question = replace(question, out=out, skipped=tuple(skipped))
+        if asked.rules is not None:
+            here = {
+                "by": options.request.by, "cluster": options.confidence.cluster,
+                "population": options.confidence.population != NEW_TASKS,
+                "min-by": question.min_by != BY_INTERVAL,
+            }  # fmt: skip
+            for name in filter(here.get, here):
+                raise entry.refused(ParameterError(f"{name}: {REFUSED[name]}", name="bad-rules"))
+            out = tuple(each.task for each in entry.suite.out)
+            question = replace(question, out=out, skipped=tuple(skipped))
         if not question.best:
             question.gate_of(options).require_rules()
-        elif given_rules := [each for each in _RULES if getattr(question, each)]:
-            raise ParameterError(
-                Given("--best"),
-                f"the best model is looked for by no other rule ({given_rules[0]})",
-                name="contradicting-options",
-                settles=[Settle({"--best": None}, "judges the rules")],
-            )
-        if question.min_by != BY_INTERVAL:
-            raise ParameterError(
-                Given("--min-by", question.min_by),
-                "a look is judged by its interval",
-                name="bad-rules",
-            )
+        for option in (each.option.name for each in declared(WatchOptions).values()
+                       if each.field in _RULES and getattr(question, each.field)):  # fmt: skip
+            if question.best:
+                raise ParameterError(
+                    Given(option),
+                    "the best model is looked for by no other rule",
+                    name="contradicting-options",
+                    settles=[Settle({"--best": None}, "judges the rules")],
+                )
         if question.follow and options.once:
             raise ParameterError(
                 Given("--follow"),
@@ -347,12 +339,7 @@ class Watch(Question, WatchOptions):
             )
         return question, options
 
-    def request(self, options: SharedOptions) -> Request:
-        """The columns to read, as a gate's."""
-        return self.gate_of(options).request(options)
-
     def answered(self, options: SharedOptions, read: Read) -> Report:
-        """The report of the looks made so far; with --follow, once they decide."""
         path = Path(self.looks) if self.looks else beside(options.files) if options.files else None
         with alone(path):
             if not self.follow:
