@@ -529,6 +529,16 @@ def test_a_cost_may_rise_by_a_share_of_the_baseline(
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_a_cost_that_is_the_baselines_has_not_risen() -> None:
+    """Rounding gives limits of no difference a sign."""
+    costs = SAMPLES / "costs.csv"
+    frame = passk_cli.gate(costs, baseline=costs, max_increase={"cost": "10%"}).frame
+    rows = frame[frame.rule == "cost increase ≤ 10 %"]
+    assert len(rows) == 3
+    assert rows[["estimate", "low", "high"]].to_numpy() == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 @pytest.mark.parametrize("population", ["new-tasks", *long("these-tasks")])
 def test_a_relative_limit_agrees_with_the_absolute_one(tmp_path: Path, population: str) -> None:
     """A drop of r of a baseline whose rate is certain is one of r times this rate."""
