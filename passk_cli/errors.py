@@ -105,12 +105,6 @@ class DataError(PasskError):
     kind = "data"
     name = "unusable-data"
 
-    def __init__(
-        self, place: str | Given, problem: str, remedy: str = "", *, name: str = "",
-        settles: Sequence[Settle] = (),
-    ) -> None:  # fmt: skip
-        super().__init__(place, problem, remedy, name=name, settles=settles)
-
     @property
     def parts(self) -> tuple[str, str, str]:
         """Place, problem and remedy."""

@@ -31,15 +31,20 @@ def export_form(path: Path, form: str | None = None) -> str:
         raise ParameterError(
             f"{decoded(path)}: this is not UTF-8; give it another name", name="bad-output"
         )
-    if not path.parent.is_dir():
-        raise ParameterError(
-            f"{path.parent}: no such folder for the output; make it first", name="bad-output"
-        )
+    require_folder(path)
     form = form or path.suffix[1:]
     if form not in _OPTIONS:
         suffixes = ", ".join(f".{name}" for name in FORMS)
         raise ParameterError(f"{path}: give it one of the suffixes {suffixes}", name="bad-output")
     return form
+
+
+def require_folder(path: Path) -> None:
+    """ParameterError unless the folder of a file to write is there."""
+    if not path.parent.is_dir():
+        raise ParameterError(
+            f"{path.parent}: no such folder for the output; make it first", name="bad-output"
+        )
 
 
 def parse_file(name: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from passk_cli.cleanup import whole
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, ours, quote_name, quote_text
-from passk_cli.files.export import copy, locked, writing
+from passk_cli.files.export import copy, locked, require_folder, writing
 from passk_cli.files.roles import OF_HISTORIES, UNITS
 from passk_cli.settle import Blank, Given, Settle
 
@@ -49,10 +49,7 @@ def parse_history(to: str) -> str:
             Given("--to", to), "a history is a .parquet file, or a folder, with / at its end",
             name="bad-output",
         )  # fmt: skip
-    if not path.parent.is_dir():
-        raise ParameterError(
-            f"{path.parent}: no such folder for the output; make it first", name="bad-output"
-        )
+    require_folder(path)
     return to
 
 

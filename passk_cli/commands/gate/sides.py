@@ -233,12 +233,9 @@ class Sides:
         return {self.baseline.series[s]: _tasks(self.baseline, s) for s in self.bases}
 
     @cached_property
-    def base_models(self) -> dict[str, set[Series]]:
-        """The models of the baseline, each with its series."""
-        models: dict[str, set[Series]] = {}
-        for series in [self.baseline.series[s] for s in self.bases] if self.baseline else []:
-            models.setdefault(series[0], set()).add(series)
-        return models
+    def base_models(self) -> set[str]:
+        """The models of the baseline."""
+        return {model for model, *_ in self.base_tasks}
 
     def partner(self, model: str) -> str | None:
         """The baseline's model that a candidate is compared with; None when there is none.
@@ -250,9 +247,8 @@ class Sides:
 
     def base(self, series: Series) -> Series | None:
         """The baseline's series that a candidate's series is compared with, if there is one."""
-        partner = self.partner(series[0])
-        base = (partner or "", *series[1:])
-        return base if base in self.base_models.get(base[0], ()) else None
+        base = (self.partner(series[0]) or "", *series[1:])
+        return base if base in self.base_tasks else None
 
     def filled(self, *, passing: bool) -> Sides:
         """Both sides where missing outcomes of the candidates pass and those of the baseline fail,
@@ -288,7 +284,7 @@ class Sides:
         models = sorted({model for model, *_ in self.series})
         # Models of one run are two; those of a history may be of different runs.
         one_run = self.base_models if self.latest is None else ()
-        gone = sorted(self.base_models.keys() - {self.partner(model) for model in models})
+        gone = sorted(self.base_models - {self.partner(model) for model in models})
         others = [model for model in models if model not in one_run]
         return [*renamed_models(self.baseline, gone, self.counts, others)]
 

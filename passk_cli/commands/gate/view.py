@@ -418,18 +418,16 @@ class RuleTable(Section[Judgement]):
         Of suites each is about those that say it: what several suites of one run say stands there
         once.
         """
-        if self.book is None:
-            yield from _messages(*self.read[0])
-            return
         said_by: dict[Said, list[str]] = {}
         for part in self.parts:
             yield from _of_suite(part)
         for part, trial in self.read:
-            lacks = _omitted(part, trial)
+            lacks = _omitted(part, trial) if self.book else []
             notes = [SUITE_OF(words="; ".join(lacks))] if lacks else []
             for said in (*notes, *_messages(part, trial)):
                 said_by.setdefault(said, []).append(part.name)
-        yield from (said.about(", ".join(names)) for said, names in said_by.items())
+        for said, names in said_by.items():
+            yield said.about(", ".join(names)) if self.book else said
 
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
@@ -1100,7 +1098,7 @@ class Gate(Question, GateOptions):
         for entry in book.entries:
             try:
                 parts.append(_part_of(entry, read))
-            except (DataError, ParameterError) as error:
+            except DataError as error:
                 if error.kind != "data":
                     raise
                 errors.append(error)

@@ -193,11 +193,6 @@ class Course:
         return self.setup.last(len(self.setup.runs) - self.since)
 
     @property
-    def change(self) -> Shift | None:
-        """The last change."""
-        return self.changes[-1] if self.changes else None
-
-    @property
     def p(self) -> float | None:
         """Of no effect of the run."""
         return None if self.effect is None else DrawnP(self.effect.p, self.error)
@@ -225,9 +220,9 @@ def _short(run: RunLabel) -> str:
 
 
 def _change_of(course: Course) -> Phrase | str:
-    change = course.change
-    if change is None:
+    if not course.changes:
         return "none"
+    change = course.changes[-1]
     times = "" if change.size.share else "× "
     return Phrase((times, change.size, f" at {_short(course.setup.runs[change.first])}"))
 
@@ -235,7 +230,7 @@ def _change_of(course: Course) -> Phrase | str:
 _NUMBER = Column(
     "{0.name}", meaning="On the tasks that all runs have.", example=_PASSES,
     across=lambda section: section.study.metrics, units=lambda section, metric: metric.unit,
-    cell=lambda row, _: row.fact.estimate,
+    cell=lambda fact, _: fact.estimate,
 )  # fmt: skip
 
 
@@ -281,10 +276,8 @@ class Courses(Section[Course]):
         blank = replace(record.facts[-1], name="", k=None, se=None, level=None, values=None,
                         method="none", flaw="")  # fmt: skip
         for change in record.changes:
-            run = record.setup.runs[change.first]
-            own = {"run": run.run, "at": run.at, "revision": run.revision}
             yield replace(blank, name="change" if change.size.share else "change-ratio",
-                          estimate=change.size, more={**blank.more, **own})  # fmt: skip
+                          estimate=change.size, more=record.facts[change.first].more)  # fmt: skip
         if _is_of_passes(self):
             of_all = {"run": None, "at": None, "revision": None, "runs": len(record.stretch.runs)}
             yield replace(
@@ -460,28 +453,19 @@ class Courses(Section[Course]):
 
 
 @dataclass(frozen=True)
-class OneRun:
-    """A run of a setup with its number."""
-
-    series: Series
-    run: RunLabel
-    fact: Fact
-    changed: Estimate | None
-
-
-@dataclass(frozen=True)
-class RunTable(Section[OneRun]):
-    """Every run with its number and the changes at it."""
+class RunTable(Section[Fact]):
+    """Every run with its number and the change at it."""
 
     title = "Runs"
     shown = FULL
     columns = (
         MODEL, GROUPS,
-        Column("run", meaning="Its name.", cell=lambda row: row.run.run),
-        Column("at", meaning="When it was run, in UTC.", cell=lambda row: row.run.at[:16]),
-        Column("revision", meaning="The revision that was run.", cell=lambda row: row.run.revision),
+        Column("run", meaning="Its name.", cell=lambda fact: fact.more["run"]),
+        Column("at", meaning="When it was run, in UTC.", cell=lambda fact: fact.more["at"][:16]),
+        Column("revision", meaning="The revision that was run.",
+               cell=lambda fact: fact.more["revision"]),
         _NUMBER,
-        Column("change", "share", cell=lambda row: row.changed, where=_has_changes,
+        Column("change", "share", cell=lambda fact: fact.more["change"], where=_has_changes,
                meaning="Change from this run on; of what attempts took, a ratio."),
     )  # fmt: skip
 
@@ -541,10 +525,10 @@ class Trend(Question, TrendOptions):
             )  # fmt: skip
             courses.append(_course(setup, name, own, study))
         rows = [
-            OneRun(course.series, run, fact, sizes.get(place))
+            replace(fact, more={**fact.more, "change": sizes.get(place)})
             for course in courses
             for sizes in [{change.first: change.size for change in course.changes}]
-            for place, (run, fact) in enumerate(zip(course.setup.runs, course.facts, strict=True))
+            for place, fact in enumerate(course.facts)
         ]
         return view(whole, [Courses(whole, courses), RunTable(whole, rows)])
 

@@ -15,7 +15,7 @@ from typing import Any
 from passk_cli.cleanup import mode_of, write_whole
 from passk_cli.commands.watch.order import Completed
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.export import locked
+from passk_cli.files.export import locked, require_folder
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.inference.boundary import boundary
 from passk_cli.limits import refuse_many
@@ -164,10 +164,7 @@ def _shown(value: Any) -> str:
 
 def parse_looks(name: str) -> str:
     """The name of a file in a folder that is there; ParameterError for another."""
-    if not Path(name).parent.is_dir():
-        raise ParameterError(
-            f"{Path(name).parent}: no such folder for the output; make it first", name="bad-output"
-        )
+    require_folder(Path(name))
     return name
 
 
