@@ -42,7 +42,6 @@ from passk_cli.report.model import (
     BRIEF,
     COMMENT,
     FULL,
-    Cell,
     ChangedTasks,
     Check,
     Column,
@@ -236,7 +235,7 @@ _FIELDS = (
 )
 
 
-def _of(cell: Callable[[Rehearsed], Cell]) -> Callable[[Judgement], Cell]:
+def _of(cell: Callable[[Rehearsed], Any]) -> Callable[[Judgement], Any]:
     """A cell of what was rehearsed; None where a rule was not."""
     return lambda line: None if line.rehearsed is None else cell(line.rehearsed)
 
@@ -734,8 +733,8 @@ def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
     sides = own.trial.sides
     # The rates come from one attempt at each task.
     if (sides.baseline or sides.counts).n.max() == 1:
-        shut = own.alike.judged[1]
-        yield ONE_ATTEMPT(share=sum(shut) / len(shut))
+        failing = own.alike.judged[1]
+        yield ONE_ATTEMPT(share=sum(failing) / len(failing))
     if len(sides.candidates) > 1:
         yield DROPS_TOGETHER()
 
