@@ -140,7 +140,11 @@ class Looked(RuleTable):
         if self.ended == GIVEN_UP:
             chance = _percent(self.chance or 0.0)
             after = f"Given up a{after[1:]}, {chance} chance of a decision"
-        yield from ((f"{after}, ", *sentence) for sentence in super().answer())
+        yield from ((f"{after}, ", *sentence) for sentence in self.verdicts())
+
+    def verdicts(self) -> Iterator[Sentence]:
+        """The verdict, once the run has ended."""
+        yield from super().answer()
 
     @property
     def state(self) -> list[str]:
@@ -243,15 +247,12 @@ class Raced(Looked):
         words = [f"stop {listed(names)}: behind {leader}" for leader, names in stopped.items()]
         return [*words, f"{plural(len(self.run.going_on(self.looks)), 'model')} left"]
 
-    def answer(self) -> Iterator[Sentence]:
+    def verdicts(self) -> Iterator[Sentence]:
         left = sorted(self.run.going_on(self.looks))
-        after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
-        if not self.ended:
-            yield ("NOT YET: " + "; ".join(self.state),)
-        elif self.ended == PASS:
-            yield (f"{after}, {left[0]} is best: {plural(len(self.run.models), 'model')} compared",)
+        if self.ended == PASS:
+            yield (f"{left[0]} is best: {plural(len(self.run.models), 'model')} compared",)
         else:
-            yield (f"{after}, none of {listed(left)} is significantly behind the leader",)
+            yield (f"none of {listed(left)} is significantly behind the leader",)
 
     def tables(self) -> Iterator[Table]:
         yield from Section.tables(self)
