@@ -368,6 +368,20 @@ def test_a_second_assertion_or_metric_of_a_record_is_its_truth(
     assert "corrected by 60 labels of 20 tasks" in str(found)
 
 
+def test_attempts_without_a_number_are_listed_by_their_place(
+    passk: Passk, write: Write, tmp_path: Path
+) -> None:
+    path, file = write("test_run.json", of_pairs("deepeval")), tmp_path / "next.csv"
+    judge = ["--outcome", "Correctness [GEval]"]
+    assert passk("judge", path, *judge, "--list", file, "--number", "60").code == 0
+    names = [row[2] for row in labelled(file)]
+    assert len(set(names)) == len(names) >= 60
+    assert all(name.startswith(f"{path}: testCases[") for name in names)
+    file.write_text(file.read_text().replace('""\n', "true\n"))
+    found = passk_cli.estimate(path, outcome=judge[1], truth=str(file))
+    assert f"corrected by {len(names)} labels of" in str(found)
+
+
 def test_labels_are_read_with_counts_and_stay_with_them(write: Write) -> None:
     table = rows()
     labels = pd.DataFrame([{**row, "truth": row["human"]} for row in table])
