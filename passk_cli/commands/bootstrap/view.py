@@ -245,7 +245,6 @@ class Bootstrap(Question, BootstrapOptions):
     )
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics; a ratio of means has no values that could be resampled."""
         metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
         if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
             raise ParameterError(
@@ -255,7 +254,6 @@ class Bootstrap(Question, BootstrapOptions):
         return metrics
 
     def report(self, study: Study) -> Report:
-        """Estimates with intervals side by side, bias, standard error, and first in resamples."""
         confidence = study.confidence
         methods = choose_methods(study.counts, self.interval, confidence)
         if confidence.others == {LOGIT_T: ("all",)}:

@@ -84,7 +84,6 @@ class Bands(Section[Band]):
         yield replace(self.table(self.records, self.title), first=_MOST_LISTED)
 
     def answer(self) -> Iterator[Sentence]:
-        """Which model leads at which k: of the first pair that differs somewhere, else of all."""
         ahead = [
             band for band in self.records if {BETTER, WORSE} & {p.verdict for p in band.points}
         ]
@@ -104,7 +103,6 @@ class Bands(Section[Band]):
         yield f"band: {100 * self.study.confidence.level:g} % simultaneous"
 
     def details(self) -> list[str]:
-        """Over what the bands hold, and the intervals they are made of."""
         study, count = self.study, Counter(band.curve for band in self.records)
         pairs = max(count.values())
         levels = sorted({100 * band.level for band in self.records})
@@ -147,7 +145,6 @@ class Bands(Section[Band]):
             yield NO_LIMITS(places=list(places), reason=reason)
 
     def plots(self) -> tuple[Plot, ...]:
-        """The differences over k with their bands and a line at zero, a panel per pair."""
         every = list(dict.fromkeys(map(_pair_name, self.records)))
         pairs = every[:_MOST_DRAWN]
         rows = [

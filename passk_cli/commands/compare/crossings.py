@@ -113,7 +113,6 @@ class Crossings(Section[Crossing]):
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """The first pair of which one overtakes the other, and how many more there are."""
         crossed = [cross for cross in self.records if math.isfinite(cross.k)]
         if not crossed:
             yield (f"No curve crosses another up to k = {max(c.k_max for c in self.records)}.",)
@@ -130,7 +129,6 @@ class Crossings(Section[Crossing]):
             yield "–: attempts differ"
 
     def plots(self) -> tuple[Plot, ...]:
-        """The curves of all models, a point where one overtakes another."""
         curves_of: dict[tuple[str, str], NDArray[np.float64]] = {}
         points = []
         for cross in self.records:

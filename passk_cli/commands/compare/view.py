@@ -400,7 +400,6 @@ class Baseline(Ranked[Line]):
         yield f"~ tied at {_level(self)}"
 
     def answer(self) -> Iterator[Sentence]:
-        """How many models are better, worse and tied, and the one with the largest difference."""
         tested = _tested(at_first(self.pairs))
         if not tested:
             return
@@ -524,7 +523,6 @@ class Compared(Section[Pair]):
             yield replace(fact, name=f"{fact.name}-ratio", k=None, estimate=estimate)
 
     def messages(self) -> Iterator[Said]:
-        """Pairs without a difference, and intervals of another method or none."""
         compared = [pair.comparison for pair in self.records]
         lacking = Counter((c.reason, c.first.metric.name) for c in compared if c.reason)
         for (reason, metric), count in lacking.items():
@@ -639,7 +637,6 @@ class AllPairs(Compared):
         return [tied, self.adjustment.test_words, self.study.confidence.words()]
 
     def messages(self) -> Iterator[Said]:
-        """Tasks left out, differences that few tasks decide, tests that cannot reject."""
         study, compared = self.study, [pair.comparison for pair in self.records]
         series = study.counts.series
         lacking = {key[1:] for key in series} - {
@@ -750,7 +747,6 @@ class Changes(Compared):
         yield replace(self.table(self.records, f"Change {self._where}"), first=_FIRST)
 
     def answer(self) -> Iterator[Sentence]:
-        """Of two models the difference; of more, how many pairs differ."""
         tested = _tested(self.records)
         if len(tested) == 1:
             name = series_name(tested[0].series)

@@ -236,7 +236,6 @@ class Spent(Section[Outlay]):
             return
 
     def plots(self) -> tuple[Plot, ...]:
-        """pass@1 against the cost of an attempt, each with its interval, and the frontier."""
         shown = [o for o in self.records if o.cost.estimate.value and o.cost.estimate.upper is None]
         hidden = [series_name(outlay.series) for outlay in self.records if outlay not in shown]
         if not shown:
@@ -405,7 +404,6 @@ class CostQuestion(Question, CostOptions):
     unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, with what attempts used."""
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
     def study(self, options: SharedOptions, read: Read) -> Study:

@@ -266,7 +266,6 @@ class AcrossK(Section[Curves]):
             yield together if self.levels else "pointwise intervals"
 
     def messages(self) -> Iterator[Said]:
-        """How far curves go, and why gains, Δ_k and moments are missing."""
         if self.study.bounded:
             yield NO_GAINS()
         ends: dict[tuple[Message, int, int], list[str]] = {}
@@ -400,7 +399,6 @@ class UnevenTasks(Section[SeriesRow]):
     )  # fmt: skip
 
     def details(self) -> Iterator[str]:
-        """The estimator of μ^k, and the intervals of Δ_k."""
         confidence = self.study.confidence
         if not self.records or self.records[0].numbers[DELTA].flaw == EXACT:
             return
@@ -572,7 +570,6 @@ class Curve(Question, CurveOptions):
         return tuple(f"{family}k" for family in _BOTH if family in named or not named & set(_BOTH))
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, with what the further curves need to know of the attempts."""
         cluster = options.confidence.cluster
         return replace(options.request, cluster=cluster, attempts=needs(self.further))
 
@@ -637,7 +634,6 @@ class Curve(Question, CurveOptions):
             raise ParameterError(place, refusal, name="invalid-method", settles=settles)
 
     def report(self, study: Study) -> Report:
-        """pass@k and pass^k over k for every model, what more attempts gain, and Δ_k."""
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = Measurement(study, grid, self.further, self.shown, together, self.delta)
         every, drawn, levels = measurement.curves()

@@ -160,7 +160,6 @@ class EachModel(Section[Extent]):
             yield "–: some outcomes neither pass nor fail"
 
     def tables(self) -> Iterator[Table]:
-        """A row per model; where all have the same tasks and attempts only with --full."""
         for table in super().tables():
             yield replace(table, shown=ALWAYS if self.differ else FULL)
 
@@ -175,7 +174,6 @@ class Describe(Question, DescribeOptions):
     tolerant: ClassVar[bool] = True
 
     def report(self, study: Study) -> Report:
-        """Formats, roles, sizes, what is missing or repeated, and the largest k of each model."""
         # Its labels stand among the columns; nothing is corrected.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts

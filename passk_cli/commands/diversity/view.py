@@ -209,7 +209,6 @@ class Diversity(Question, DiversityOptions):
     )
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, with the solutions and when two are one."""
         return replace(
             options.request, cluster=options.confidence.cluster, attempts=("solution",),
             normalise=self.normalise, similarity=self.similarity,

@@ -67,7 +67,6 @@ class Estimates(Numbers):
         return [number._replace(shown=FULL) for number in self.numbers if number.name in there]
 
     def answer(self) -> Iterator[Sentence]:
-        """The first metric, and the last, of the one model or of the highest."""
         facts = self.facts()
         valued = [fact for fact in facts if fact.estimate.value is not None]
         first = (valued or facts)[0].name
@@ -114,7 +113,6 @@ class Estimates(Numbers):
             yield NOISY_ATTEMPTS(numbers=numbers_of_models(pairs))
 
     def plots(self) -> tuple[Plot, ...]:
-        """A dot with its interval per model, a panel per metric; each unit apart."""
         from passk_cli.report.plot import forest
 
         every = [fact.k for fact in self.facts()]

@@ -239,7 +239,6 @@ class Predictions(Section[Prediction]):
         yield Hint("each fit")
 
     def details(self) -> Iterator[str]:
-        """The data and the doubt behind the law, and the backtest's k."""
         if self.fit == EX_GAUSSIAN and self.family == "pass@":
             yield _HELD
         doubt = {EX_GAUSSIAN: LAW_DOUBT, WEIGHED: DOUBT, "smooth": DOUBT}.get(self.fit, 0.0)
@@ -254,7 +253,6 @@ class Predictions(Section[Prediction]):
             yield f"backtest: k = {ks} predicted from {attempts} attempts"
 
     def messages(self) -> Iterator[Said]:
-        """Where predictions are not to be trusted, worst first, and what they rest on."""
         every, curve = self.records, f"{self.family}k"
         for reason in dict.fromkeys(each.reason for each in self.refused):
             names = _names(each for each in self.refused if each.reason == reason)
@@ -286,7 +284,6 @@ class Predictions(Section[Prediction]):
             yield FEWER_ATTEMPTS(models=names, tasks=sum(short.values()))
 
     def plots(self) -> tuple[Plot, ...]:
-        """The data, the predictions with their bands, and each law of a lone series."""
         every, aim = [p for p in self.every if isinstance(p, Prediction)], self.aim
         lone = len({each.series for each in every}) == 1
         attempts = {each.ahead.known for each in every}

@@ -103,7 +103,6 @@ class EachFormat(Section[KnownFormat]):
     )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
-        """How many formats are read, and by what they are recognised."""
         kinds = [each.kind for each in self.records]
         yield (
             f"{kinds.count('harness')} formats of evaluation harnesses are read, and"
@@ -112,7 +111,6 @@ class EachFormat(Section[KnownFormat]):
         )
 
     def details(self) -> Iterator[str]:
-        """The values that stand for a missing outcome."""
         yield (
             f"in an outcome column, what is empty is missing, and so is {', '.join(ENDED_WORDS)}"
         )
@@ -161,7 +159,6 @@ class Formats(Question, FormatsOptions):
     sections = (Kinds, EachFormat, OneFormat)
 
     def alone(self, asked: SharedOptions) -> Report:
-        """The formats, by their kinds and in the order in which a file is tried; or the one."""
         if self.name not in (None, *NAMES):
             raise unknown(str(self.name))
         no_study: Any = None

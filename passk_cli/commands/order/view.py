@@ -434,7 +434,6 @@ class Order(Question, OrderOptions):
     )
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, with the order of the attempts."""
         role = "line" if self.order_from_lines else "attempt"
         return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
 
@@ -451,7 +450,6 @@ class Order(Question, OrderOptions):
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
 
     def report(self, study: Study) -> Report:
-        """Verdicts for every model, and the numbers behind them."""
         evidence, confidence = examine(study), study.confidence
         verdicts = Verdicts(study, evidence, self.order_from_lines)
         pairs = [pair for model in evidence for pair in model.agreeing]

@@ -190,7 +190,6 @@ class Choices(Section[Choice]):
         return self.designs.facts
 
     def tables(self) -> Iterator[Table]:
-        """The designs to choose from; with --full, every design of each metric."""
         yield self.table(self.records)
         for outlook in self.designs.outlooks:
             name = outlook.metric.name
@@ -455,7 +454,6 @@ class Plan(Question, PlanOptions):
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
 
     def request(self, options: SharedOptions) -> Request:
-        """The pilot to read, with the clusters of its tasks."""
         request = replace(super().request(options), cluster=self.cluster)
         in_dollars = (self.in_money and self.unit_cost is None) or self.cost_per_attempt == PILOT
         priced = in_dollars or (self.unsettled and not options.once)

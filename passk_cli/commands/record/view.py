@@ -93,7 +93,6 @@ class Record(Question, RecordOptions):
     unbounded: ClassVar[str] = "a history holds one number of passes"
 
     def request(self, options: SharedOptions) -> Request:
-        """The request, with what attempts took; what is missing of it stays so."""
         return replace(options.request, attempts=self.columns, missing_cost=KEEP)
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:

@@ -74,7 +74,6 @@ class MacroAverages(Section[GroupAverage]):
     standings: Mapping[str, Standings] = field(default_factory=dict)
 
     def answer(self) -> Iterator[Sentence]:
-        """The model that comes first, or those that tie for it."""
         for metric, standings in list(self.standings.items())[:1]:
             first = standings.models[0]
             ties = int(np.count_nonzero(~standings.better.any(axis=0))) - 1
@@ -85,7 +84,6 @@ class MacroAverages(Section[GroupAverage]):
                 yield (f"Macro average of {metric}: {first} leads by ", lead, ".")
 
     def context(self) -> Iterator[str]:
-        """The groups, and what is assumed of them."""
         groups = len({series[1:] for series in self.study.counts.series})
         yield f"mean of {plural(groups, 'group')} of {', '.join(self.study.counts.group_names)}"
         yield self.study.confidence.words()

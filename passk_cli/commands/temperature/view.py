@@ -164,7 +164,6 @@ class BestTemperatures(Section[BestTemperature]):
         return [each.verdicts[n] for n in names for each in self.records if n in each.verdicts]
 
     def answer(self) -> Iterator[Sentence]:
-        """The temperature that is best for most models at each of these k, and how certainly."""
         verdicts, plain = self.shown_verdicts, _all_pass(self.metrics)
         places: dict[tuple[tuple[str, ...], str], list[str]] = {}
         for metric in self.metrics:
@@ -447,12 +446,10 @@ class Temperature(Question, TemperatureOptions):
         return toy.toy_report(self.toy, spreads, gamma, ks)
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """pass@k, and what is named."""
         metrics = options.metrics.of(counts)
         return tuple(m for m in metrics if m.family == "pass@" or m in options.metrics.metrics)
 
     def study(self, options: SharedOptions, read: Read) -> Study:
-        """The data by temperature; all pairs are one family of tests."""
         confidence = options.confidence.required()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
         request = self.request(options)
