@@ -12,18 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
-from passk_cli.files.reading.doubts.settings import DATES, is_setting
-from passk_cli.files.reading.structures import (
-    NUMBERED,
-    ROWS,
-    FieldColumn,
-    Structure,
-    beginning,
-)
+from passk_cli.files.reading.doubts.settings import DATES, NUMBERED, SUITES, is_setting
+from passk_cli.files.reading.structures import ROWS, FieldColumn, Structure, beginning
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
     COLUMN,
@@ -45,6 +39,7 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.paths import layout_template
+from passk_cli.files.sources.source import text_kind
 from passk_cli.near import did_you_mean, meant, nearest, there_are
 from passk_cli.settle import Blank, Settle
 from passk_cli.text import first_few, plural
@@ -115,10 +110,6 @@ _ANSWERS = frozenset("response usage raw output".split())
 _STATEMENTS = frozenset(
     "question problem statement instruction query gold golden target expected reference prompt"
     " input".split()
-)
-# Words of columns whose values may each number their tasks anew.
-_SUITES = frozenset(
-    "subject category domain split dataset benchmark suite subset topic track group repo".split()
 )
 # Words of names of what is summed up over several tasks.
 _SUMMED = frozenset("category categories difficulty level domain topic tag".split())
@@ -395,7 +386,7 @@ def _of_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     counts = {
         path: column
         for path, column in columns.items()
-        if {type(value) for value in column.values} == {int} or _is_counted(column)
+        if not column.listed and "" not in column.texts and all(map(str.isdigit, column.texts))
     }
     totals = [path for path in counts if words(path) & _TOTAL]
     for one, other in product(counts, totals):
@@ -405,11 +396,6 @@ def _of_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
             passed, made = counts[one].numbers, counts[other].numbers
             if max(made) > 1 and all(0 <= p <= n for p, n in zip(passed, made, strict=True)):
                 yield one, other
-
-
-def _is_counted(column: FieldColumn) -> bool:
-    """Whether its values are whole numbers, written as texts or not."""
-    return not column.listed and "" not in column.texts and all(map(str.isdigit, column.texts))
 
 
 def _below_a_verdict(
@@ -485,7 +471,7 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         score -= 2.0 * (unlikely and alone)
         score -= 2.0 * (named < 3 and all(map(NUMBERED.fullmatch, values)) and int not in kinds)
         score -= 0.5 * (max(map(len, values)) > _LONG) + 2.0 * all(v[0] == "/" for v in values)
-        score -= 1.0 * (not named and (int in kinds or all(map(_is_number, values))))
+        score -= 1.0 * (not named and ({*map(text_kind, values)} == {"number"}))
         if len(values) < structure.size:
             for statement in statements:
                 if statement is not column and statement.path != path:
@@ -526,18 +512,14 @@ def _is_prose(column: FieldColumn) -> bool:
     return sum(len(value.split()) > _SENTENCE for value in values) > 0.5 * len(values)
 
 
-def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"-?\d+(\.\d*)?", text))
-
-
 def _restarts(suite: FieldColumn, column: FieldColumn) -> bool:
     """Whether a column's numbers start again under each of a few parts, which differ in size."""
     if suite is column or len(suite.counts) not in range(2, 40):
         return False
     outer = suite.beside and not (strength("model", suite.path) or is_setting(suite.path))
-    if not (outer or words(suite.path) & _SUITES):
+    if not (outer or words(suite.path) & SUITES):
         return False
-    if not all(map(_is_number, column.counts)):
+    if {*map(text_kind, column.counts)} != {"number"}:
         return False
     under: dict[str, set[float]] = defaultdict(set)
     for part, text in zip(suite.texts, column.texts, strict=True):
@@ -801,12 +783,12 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     for (gold, one), (answer, other) in product(golds.items(), texts.items()):
         rest = words(gold) - _EXPECTED
         alike = rest < words(gold) and bool(rest) and rest <= words(answer)
-        meant = bool(words(gold) & (_STATEMENTS | _TRUTHS)) and not words(answer) & _EXPECTED
         alike = alike or (not rest and strength("outcome", answer) == 3)
         alike = alike or (
             bool(rest) and _has_labels(other, one) and _within(gold) == _within(answer)
         )
-        meant = meant and (alike or bool(words(answer) & _ANSWERED))
+        named = words(answer)
+        meant = (alike or bool(named & _ANSWERED)) and not named & _EXPECTED
         if meant and leaf(gold) != leaf(answer) and {*other.counts} & {*one.counts}:
             yield answer, gold
 
@@ -829,14 +811,19 @@ def _settled(
     most : files that may be passed over.
     """
     settles: list[Settle] = []
-    known: list[Counts] = []
+    asked: list[dict[str, Any]] = []
+    known: list[list[tuple[int, int]]] = []
     # Structures of which a better reading needs no answer.
     clear: list[Structure] = []
     best = 0.0
-    for reading in islice(_distinct(ranked, request), _TRIED):
-        if len(settles) == 2 or (settles and reading.score < best - _CLOSE):
-            break
+    for reading in ranked:
         own = reading.options(request)
+        if own in asked:
+            continue
+        far = bool(settles) and reading.score < best - _CLOSE
+        if far or len(settles) == 2 or len(asked) == _TRIED:
+            break
+        asked.append(own)
         scored = request.threshold or request.scores_only
         if reading.question and not (scored and reading.question == "threshold"):
             if settles or reading.structure in clear:
@@ -865,10 +852,11 @@ def _settled(
             return _asked(reading, _answerable(reading, own, request, read))
         settle, counts = _tried(Settle(own), request, read) if own else (Settle(own), None)
         clear.append(reading.structure)
-        if counts is None or any(_same(counts, other) for other in known):
+        # What most files lack is no outcome of theirs.
+        if counts is None or len(counts.facts.foreign) > most:
             continue
-        if len(counts.facts.foreign) > most:
-            # What most files lack is no outcome of theirs.
+        passes = sorted(zip(counts.n.tolist(), counts.c.tolist(), strict=True))
+        if passes in known:
             continue
         missing, outcome = counts.facts.missing, reading.outcome.path
         if missing > _MISSING * int(counts.n.sum()):
@@ -887,7 +875,7 @@ def _settled(
             dropped = Settle({**settle.options, "--missing": "drop"}, "leaves these out")
             return [replace(settle, why=fails), dropped], ""
         settles.append(replace(settle, why=why))
-        known.append(counts)
+        known.append(passes)
     return settles, ""
 
 
@@ -970,16 +958,6 @@ def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
     ]
 
 
-def _distinct(ranked: Sequence[RankedReading], request: Request) -> Iterator[RankedReading]:
-    """Readings of which none has the options of one before it."""
-    seen: list[dict[str, Any]] = []
-    for reading in ranked:
-        options = reading.options(request)
-        if options not in seen:
-            seen.append(options)
-            yield reading
-
-
 def _tried(
     settle: Settle,
     request: Request,
@@ -1027,13 +1005,6 @@ def _undone(settle: Settle, other: Settle) -> bool:
     return any(
         isinstance(value, str) and both[name] != value and both[name] == other.options[name]
         for name, value in settle.options.items()
-    )
-
-
-def _same(first: Counts, second: Counts) -> bool:
-    """Whether two readings count the same attempts and passes."""
-    return sorted(zip(first.n.tolist(), first.c.tolist(), strict=True)) == sorted(
-        zip(second.n.tolist(), second.c.tolist(), strict=True)
     )
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError
 from passk_cli.files import formats
 from passk_cli.files.formats.format import File, Format, Wanted, look
+from passk_cli.files.reading.doubts.settings import NUMBERED
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import records
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 
 # How many records are looked at, how much of a file, how many files of a record each; how deep.
 ROWS, _BYTES, _FILES, _LEVELS = 1000, 1 << 22, 200, 5
-# Names that number attempts: 1, run_1, seed0.
-NUMBERED = re.compile(
-    r"((attempt|run|trial|sample|epoch|rep|repeat|seed|try|iter(ation)?|rollout)[ _-]?)?\d+", re.I
-)
 # Values that are many enough to be tasks.
 _NAMED = 5
 # As many attempts as a task may have where there are fewer tasks; a key that is a plain word.

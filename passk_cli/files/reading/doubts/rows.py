@@ -10,14 +10,12 @@ import numpy as np
 
 from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
+from passk_cli.files.reading.doubts.settings import NUMBERED
 from passk_cli.files.reading.survey import joined_codes
 from passk_cli.files.roles import EQUAL, FAIL_WORDS, PASS_WORDS, ROLES, SHORT, leaf, spelled, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Blank, Settle
 
-_ATTEMPT = re.compile(
-    r"(?:(?:attempt|run|trial|sample|seed|epoch|try|rep)[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I
-)
 _WEIGHTS = {
     *"count counts freq frequency times weight weights occurrences multiplicity".split(),
 }
@@ -265,7 +263,7 @@ def _number(text: str) -> str:
     >>> [_number(text) for text in ("0", "0.0", "000", "attempt_0", "a")]
     ['0', '0', '0', '0', 'a']
     """
-    match = _ATTEMPT.fullmatch(text.strip())
+    match = NUMBERED.fullmatch(text.strip())
     return str(int(match[1])) if match else text
 
 

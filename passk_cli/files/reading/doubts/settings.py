@@ -40,15 +40,15 @@ _HAPPENS = {
     *"duration elapsed latency seconds ms error exit returncode stop finish reason".split(),
     *"token tokens cost costs usd price weight steps turns chars length len size lines".split(),
 }
-# Words of names that number attempts, and values that do.
+# Words of names that number attempts, and values that do, with their number.
 _NUMBERS = {
     *"seed run runs rep reps repeat repetition replicate replica replication trial".split(),
     *"job sample attempt epoch iteration iter try round rollout generation index idx".split(),
 }
-_NUMBERED = re.compile(rf"(({'|'.join(_NUMBERS)})[ _\-#]?)?[0-9]+", re.I)
+NUMBERED = re.compile(rf"(?:(?:{'|'.join(_NUMBERS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
 DATES = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}([T ].*)?")
 # Names of what holds tasks of its own.
-_SUITES = {
+SUITES = {
     *"subject category domain split dataset benchmark suite subset topic track".split(),
     *"collection section language repo repository group family type".split(),
 }
@@ -229,15 +229,12 @@ def _may_be(grounds: Grounds, name: str) -> bool:
     if chosen and counts and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes):
         # The caller chose another column to number the attempts, which tells as many apart.
         return False
-    if survey.whole and not _varies(survey.cell, column.codes):
+    cells = np.unique(survey.cell[survey.cell >= 0])
+    if survey.whole and _pairs(survey.cell, column.codes) == len(cells):
+        # It has one value in each cell.
         return False
     dates = all(map(DATES.fullmatch, survey.texts(name, 20)))
     return (kind.longest <= SHORT and kind.whole and not dates) or _named(grounds, name)
-
-
-def _varies(cell: Ints, codes: Ints) -> bool:
-    """Whether a column takes several values in some cell."""
-    return _pairs(cell, codes) > len(np.unique(cell[cell >= 0]))
 
 
 def _pairs(cell: Ints, codes: Ints) -> int:
@@ -266,7 +263,7 @@ def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) 
 
 def _numbered(survey: Survey, column: Observed) -> bool:
     """Whether values are numbers with a word, as run1 or attempt_2."""
-    return all(map(_NUMBERED.fullmatch, survey.texts(column.name, 20)))
+    return all(map(NUMBERED.fullmatch, survey.texts(column.name, 20)))
 
 
 def _finding(
@@ -299,7 +296,7 @@ def _finding(
         return Finding(POOLED_SETTINGS, not likely, shown, (apart, models, numbers, pool))
     order = [apart, models, pool] if model else [models, apart, pool]
     if not likely and not _named(grounds, name):
-        suite = leaf(name) in _SUITES or _correlation(survey, column) <= _CORRELATED
+        suite = leaf(name) in SUITES or _correlation(survey, column) <= _CORRELATED
         order.insert(0 if suite else 2, tasks)
     return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))
 
