@@ -139,9 +139,9 @@ def _whole(
     below = wrapped(plot.subtitle, _SMALL, room, joint=" · ")
     words += [(line, _SMALL, look.faint, "") for line in below]
     elements, top = [], 0.0
-    for text, size, paint, weight in words:
-        top += size + 2.4
-        elements.append(_words(0, top - 2.4, text, paint, size=size, weight=weight))
+    for text, high, paint, weight in words:
+        top += high + 2.4
+        elements.append(_words(0, top - 2.4, text, paint, size=high, weight=weight))
     top += 3 * bool(words)
     left = 0.0
     for item in drawer.legend():

@@ -21,6 +21,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.errors import ParameterError
+from passk_cli.metrics.choice import hypergeometric, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
@@ -87,7 +88,7 @@ class BetaRates:
             _running(np.log(share * apart + i)) for share in (self.mean, 1.0 - self.mean, 1.0)
         )
         c = np.arange(n + 1)
-        logs = _log_choose(n, c) + passing + failing[::-1] - either[n]
+        logs = log_choose(n, c) + passing + failing[::-1] - either[n]
         return np.asarray(np.exp(logs))
 
 
@@ -396,8 +397,8 @@ def same_task(metric: Metric, weights: Floats) -> float:
     """
     k = metric.k
     values, c = _values(metric, k), np.arange(k + 1)
-    ways = _log_choose(k, c)
-    apart = _log_choose(2 * k, np.arange(2 * k + 1))
+    ways = log_choose(k, c)
+    apart = log_choose(2 * k, np.arange(2 * k + 1))
     total = 0.0
     for x in np.flatnonzero(values).tolist():
         share = np.exp(ways[x] + ways - apart[x : x + k + 1])
@@ -411,22 +412,10 @@ def thinned(n: Ints, c: Ints, size: int) -> Floats:
     times = np.bincount(index, minlength=len(un)).astype(np.float64)
     present = times > 0
     un, uc, times = un[present], uc[present], times[present]
-    x = np.arange(size + 1)
     total = np.zeros(size + 1)
     for here in blocks(len(un), size + 1, _BLOCK_ELEMENTS):
-        ns, cs = un[here, None], uc[here, None]
-        logs = _log_choose(cs, x) + _log_choose(ns - cs, size - x) - _log_choose(ns, size)
-        total += times[here] @ np.exp(logs)
+        total += times[here] @ hypergeometric(un[here], uc[here], size)
     return total / len(n)
-
-
-def _log_choose(n: Ints | int, k: Ints | int) -> Floats:
-    """log C(n, k); −∞ outside 0 ≤ k ≤ n."""
-    n, k = np.asarray(n), np.asarray(k)
-    logs = _running(np.log(np.arange(1, int(n.max()) + 1)))
-    inside = (k >= 0) & (k <= n)
-    k = np.where(inside, k, 0)
-    return np.where(inside, logs[n] - logs[k] - logs[n - k], -np.inf)
 
 
 def _running(terms: Floats) -> Floats:

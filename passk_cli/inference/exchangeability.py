@@ -18,6 +18,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
+from passk_cli.metrics.choice import log_choose
 from passk_cli.metrics.order import changes, positions, totals, trend_scores
 from passk_cli.metrics.pass_k import unique_pairs
 
@@ -142,18 +143,12 @@ def change_law(n: int, c: int) -> Floats:
     if c == 0 or f == 0:
         law[0] = 1.0
         return law
-    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
-
-    def choose(top: int, bottom: Ints) -> Floats:
-        logs: Floats = factorials[top] - factorials[bottom] - factorials[top - bottom]
-        return logs
-
-    orders = choose(n, np.array([c]))
+    orders = log_choose(n, c)
     r = np.arange(1, min(c, f) + 1)
-    law[2 * r - 1] = 2 * np.exp(choose(c - 1, r - 1) + choose(f - 1, r - 1) - orders)
+    law[2 * r - 1] = 2 * np.exp(log_choose(c - 1, r - 1) + log_choose(f - 1, r - 1) - orders)
     for more, less in ((c, f), (f, c)):
         r = np.arange(1, min(more - 1, less) + 1)
-        law[2 * r] += np.exp(choose(more - 1, r) + choose(less - 1, r - 1) - orders)
+        law[2 * r] += np.exp(log_choose(more - 1, r) + log_choose(less - 1, r - 1) - orders)
     # Rounding in the logarithms would add up over tasks.
     law /= law.sum()
     return law

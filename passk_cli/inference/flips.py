@@ -10,6 +10,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.roots import tops
+from passk_cli.metrics.choice import log_choose
 
 # The unknown common rate runs over a grid in θ, rate = sin²(θ/2): so many steps to a standard
 # error of a pass rate, and never fewer than the second.
@@ -199,10 +200,9 @@ def _unconditional(n: int, n_base: int) -> Floats:
 
 def _binomials(n: int, rates: Floats) -> Floats:
     """P(X = 0 … n) at each rate: (rates × n + 1)."""
-    from scipy.special import gammaln, xlog1py, xlogy
+    from scipy.special import xlog1py, xlogy
 
-    c = np.arange(n + 1)
-    logs = gammaln(n + 1.0) - gammaln(c + 1.0) - gammaln(n - c + 1.0)
+    c, logs = np.arange(n + 1), log_choose(n, np.arange(n + 1))
     with np.errstate(divide="ignore", under="ignore"):
         laws: Floats = np.exp(logs + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
     return laws

@@ -9,6 +9,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.limits import refuse_many_draws
+from passk_cli.metrics.choice import hypergeometric
 from passk_cli.metrics.pass_k import hat_pairs
 
 # Weight of a task of which nothing is known, as in the guard intervals.
@@ -72,7 +73,7 @@ class Weighed:
         Of the tasks with n ≥ known: expected numbers of tasks with a passes among `size` attempts.
         """
         long = self.n >= known
-        chance = _hypergeometric(self.n[long], self.c[long], size)
+        chance = hypergeometric(self.n[long], self.c[long], size)
         once, again = self.once[:, long] @ chance, self.again[:, long] @ chance
         sizes = np.full(size + 1, size, dtype=np.int64)
         return Weighed(sizes, np.arange(size + 1), once, again, self.guard, self.worth)
@@ -137,18 +138,3 @@ class Projection:
 def _failing(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Chances that k of the n attempts all fail, NaN where n < k: (cells × ks)."""
     return np.stack([hat_pairs(n, n - c, k) for k in ks.tolist()], axis=1)
-
-
-def _hypergeometric(n: Ints, c: Ints, size: int) -> Floats:
-    """P(a of `size` attempts drawn without replacement passed): (cells × (size + 1))."""
-    from scipy.special import gammaln
-
-    def log_choose(top: Ints, k: Ints) -> Floats:
-        valid = (k >= 0) & (k <= top)
-        inside = np.clip(k, 0, top)
-        value = gammaln(top + 1) - gammaln(inside + 1) - gammaln(top - inside + 1)
-        return np.where(valid, value, -np.inf)
-
-    n, c, a = n[:, None], c[:, None], np.arange(size + 1)[None]
-    whole = log_choose(n, np.full_like(n, size))
-    return np.exp(log_choose(c, a) + log_choose(n - c, size - a) - whole)

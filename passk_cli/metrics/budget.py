@@ -16,6 +16,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, blocks
 from passk_cli.errors import ParameterError
+from passk_cli.metrics.choice import log_choose
 
 # Sets of failures are counted as pairs of sets of either half of them, up to 2^36 pairs, or one by
 # one where at most 2^17 can fit into the budget; beyond that on a grid of the money.
@@ -264,7 +265,7 @@ def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
     """log₂ of how many sets of failures can fit: of no more than the cheapest that fit together."""
     costs = np.repeat(failures, failed)
     fit, every = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
-    logs = _log_choose(every, np.arange(fit + 1))
+    logs = log_choose(every, np.arange(fit + 1))
     return float(np.logaddexp.reduce(logs) / np.log(2.0))
 
 
@@ -277,8 +278,8 @@ def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
         more = np.arange(copies + 1)[:, None]
         sums, sizes = total + cost * more, size + more
         if copies > 1:
-            logs = _log_choose(made, size) + _log_choose(copies, more)
-            joined = np.exp(logs - _log_choose(made + copies, sizes))
+            logs = log_choose(made, size) + log_choose(copies, more)
+            joined = np.exp(logs - log_choose(made + copies, sizes))
         else:
             joined = np.abs(1 - more - sizes / (made + 1))
         fits = sums <= most
@@ -299,13 +300,5 @@ def _sums(costs: Ints, count: Ints, most: int) -> _Sums:
 def _pair_weights(n: int, first: int, second: int) -> Floats:
     """C(first, i) C(second, j) / (n C(n−1, i+j)): (first + 1 × second + 1)."""
     i, j = np.arange(first + 1)[:, None], np.arange(second + 1)
-    logs = _log_choose(first, i) + _log_choose(second, j) - _log_choose(n - 1, i + j)
+    logs = log_choose(first, i) + log_choose(second, j) - log_choose(n - 1, i + j)
     return np.exp(logs) / n
-
-
-def _log_choose(n: int, k: Ints) -> Floats:
-    """log C(n, k), 0 ≤ k ≤ n."""
-    from scipy.special import gammaln
-
-    logs: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return logs

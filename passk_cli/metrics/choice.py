@@ -1,0 +1,33 @@
+"""Ways to choose some of n, as logarithms, and what is drawn without replacement."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from passk_cli.arrays import ArrayLike, Floats, Ints
+
+
+def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
+    """log C(n, k) for whole n ≥ 0; −∞ outside 0 ≤ k ≤ n.
+
+    >>> np.exp(log_choose(4, [-1, 0, 2, 5])).round(9).tolist()
+    [0.0, 1.0, 6.0, 0.0]
+    """
+    from scipy.special import gammaln
+
+    n, k = np.asarray(n, np.float64), np.asarray(k, np.float64)
+    # Γ is infinite at 0, −1, −2 ….
+    logs: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return logs
+
+
+def hypergeometric(n: Ints, c: Ints, size: int) -> Floats:
+    """P(x of `size` attempts drawn without replacement passed), x = 0 … size: (cells × (size + 1)).
+
+    n, c : (cells,), attempts and passes, n ≥ size.
+
+    >>> hypergeometric(np.array([4]), np.array([3]), 2).round(9).tolist()
+    [[0.0, 0.5, 0.5]]
+    """
+    n, c, x = n[:, None], c[:, None], np.arange(size + 1)
+    return np.exp(log_choose(c, x) + log_choose(n - c, size - x) - log_choose(n, size))
