@@ -150,6 +150,7 @@ QUICK = (
     "estimate labelled --field truth=human -k 1",
     # Copies and names.
     "estimate copy", "compare copy -k 1", "estimate spellings", "estimate lab=spellings",
+    "estimate lab=prompts",
     # Methods.
     "compare plain --interval none", "compare plain --test within-tasks",
     "compare plain --population these-tasks --test sign-flip", "compare short --test mid-p -k 1",

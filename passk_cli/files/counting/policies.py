@@ -202,7 +202,9 @@ def _require_one_model(
             problem = f"{several}; the label {label!r} names one"
             raise DataError(
                 source.name, problem, "leave the label out", name="pooled-models",
-                settles=[Settle({"--pool": (column,)}, f"counts them as one, {label}")],
+                # Models of several columns have no name that the option takes.
+                settles=[Settle({"--pool": (column,)}, f"counts them as one, {label}")]
+                if "," not in column else (),
             )  # fmt: skip
 
 
