@@ -25,6 +25,11 @@ def panels(plot: Plot) -> list[Any]:
     return distinct((*plot.rows, *plot.points), "panel") if plot.has("panel") else [None]
 
 
+def rows_of(rows: Iterable[Row], panel: Any) -> list[Row]:
+    """Those of a panel."""
+    return [row for row in rows if row.get("panel") == panel]
+
+
 def values(rows: Iterable[Row], *roles: str) -> list[float | None]:
     """The values of some roles, row by row."""
     return [row.get(role) for row in rows for role in roles]
@@ -147,35 +152,27 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:
-    """The axis under a panel of a forest, which holds every limit of its scale and every rule;
-    under bars from zero."""
+    """The axis under a panel of a forest, which holds limits, draws and rules of its scale; under
+    bars from zero."""
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
     places = [*values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
+    draws = [row["draws"] for row in rows if "draws" in row]
+    places += [float(end) for each in draws for end in (each.min(), each.max())]
     return span(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")
 
 
-def ridges(plot: Plot) -> tuple[list[Row], list[Row]]:
-    """The points of densities, each with the height `row` that it stands at, and their outlines.
-
-    An outline stands on its point's height, from `row` to `top`: 0.85 for the tallest of a panel.
-    """
-    labels = distinct(plot.rows, "label")
-    points: list[Row] = [
-        {role: value for role, value in row.items() if role != "draws"}
-        | {"row": len(labels) - 1 - labels.index(row["label"])}
+def ridges(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
+    """Label and panel of each density → its outline: places and heights, 0.85 for the tallest of a
+    panel."""
+    shapes = {
+        (row["label"], row.get("panel")): [array.tolist() for array in density(row["draws"])]
         for row in plot.rows
-    ]
-    shapes = [[array.tolist() for array in density(row["draws"])] for row in plot.rows]
+    }
     tallest: dict[Any, float] = {}
-    for point, (_, heights) in zip(points, shapes, strict=True):
-        panel = point.get("panel")
+    for (_, panel), (_, heights) in shapes.items():
         tallest[panel] = max([tallest.get(panel, 0.0), *heights])
-    outlines: list[Row] = [
-        {role: point[role] for role in ("label", "panel") if role in point}
-        | {"x": x, "row": point["row"], "top": point["row"] + height / scale}
-        for point, (places, heights) in zip(points, shapes, strict=True)
-        for scale in [tallest[point.get("panel")] / 0.85]
-        for x, height in zip(places, heights, strict=True)
-    ]
-    return points, outlines
+    return {
+        (label, panel): [(x, 0.85 * y / tallest[panel]) for x, y in zip(*shape, strict=True)]
+        for (label, panel), shape in shapes.items()
+    }

@@ -18,7 +18,8 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from passk_cli.charts import layout
-from passk_cli.charts.axes import Axis, span, tick_words
+from passk_cli.charts.axes import Axis, tick_words
+from passk_cli.charts.layout import rows_of
 from passk_cli.charts.letters import cut, shortened, width_of, wrapped
 from passk_cli.charts.look import HALF_PAGE, ON_SCREEN, PictureSize
 from passk_cli.charts.theme import FONT, Theme, mixed, rgb
@@ -33,9 +34,6 @@ _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Names beside rows take this share of the width at most where there is one panel, and where there
 # are more; those at the ends of lines a little more.
 _MOST_NAMES, _MOST_ENDS = (0.45, 0.36), 0.48
-# Height of a row: where they are few, where they are many, of densities.
-_TALL, _LOW, _RIDGE = 14.0, 10.6, 28.0
-_FEW_ROWS, _MOST_RIDGES = 40, 12
 # The smallest height of a row, and of a panel of lines.
 _LOWEST_ROW, _LOWEST = 9.4, 60.0
 # Radius of points, and of what the mouse finds; widths of lines and of intervals.
@@ -249,13 +247,16 @@ class _Drawer:
         hollow = f'{self.look.paper}" stroke="{paint}'
         return _point(shape, *place, f' fill="{paint if row.get("told", True) else hollow}"')
 
-    def say(self, row: Row, roles: Iterable[str]) -> str:
-        """Words of a mark about its row, as an attribute; none in a still picture."""
+    def say(self, row: Row, roles: Iterable[str] = ()) -> str:
+        """Words of a mark about its row, as an attribute; none in a still picture.
+
+        roles : all that colours and places do not say, when empty.
+        """
         if self.still:
             return ""
         lines = [
             f"{self.plot.names[role]}: {self._said(role, row[role])}"
-            for role in roles
+            for role in roles or [role for role in self.plot.names if role not in _UNSAID]
             if row.get(role) is not None
         ]
         return f' data-say="{"&#10;".join(map(escape, lines))}"'
@@ -376,7 +377,7 @@ class _CurveDrawer(_Drawer):
         return Fragment(left + width_of(text, _NAME), _LINE + 1, mark + words)
 
     def panel(self, panel: Any, first: bool = True) -> Fragment:
-        rows, points = _of(self.plot.rows, panel), _of(self.lines.points, panel)
+        rows, points = rows_of(self.plot.rows, panel), rows_of(self.lines.points, panel)
         width, height = self.width, self.up.length
         path = "".join(f"M0 {_number(height - at)}h{_number(width)}" for at in self.ticks)
         ticks = ((-4, height - at + 3.3, text) for at, text in self.ticks.items())
@@ -475,51 +476,55 @@ class _RowDrawer(_Drawer):
 
     narrowest: ClassVar[float] = 36.0
 
-    def stack(self, names: Mapping[Any, str], heads: Mapping[Any, str], tall: float) -> None:
-        """Places of rows, from their names; as high as the reader wants."""
-        every = list(dict.fromkeys((*names.values(), *heads.values())))
-        indent = 8 * bool(heads)
-        longest = _MOST_NAMES[len(self.panels) > 1] * self.room - indent
-        short = dict(zip(every, shortened(every, _SMALL, longest), strict=True))
-        self.names = {row: short[name] for row, name in names.items()}
-        self.heads = {row: f"{short[head]} −" for row, head in heads.items()}
-        # A heading ends before the axis, as the names do.
-        widths = [indent + width_of(name, _SMALL) for name in self.names.values()]
-        widths += [width_of(head, _SMALL, bold=True) for head in self.heads.values()]
-        self.left = 7 + max(widths, default=0)
-        # The first row of each run under one heading.
-        starts = [next(run) for _, run in groupby(heads, heads.__getitem__)]
-        count = len(names) + len(starts)
-        lines_of_panels = -(-len(self.panels) // self.columns)
-        self.height = count * tall
-        self.step = (self.height + self.spare / lines_of_panels) / count
-        self.lowest = count * _LOWEST_ROW
-        self.places, self.headings, at = {}, [], 0.5
-        for row in names:
-            if row in starts:
-                self.headings.append((at * self.step, row))
-                at += 1
-            self.places[row] = at * self.step
-            at += 1
-
-    def labels(self) -> str:
-        """The names of all rows."""
-        words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
-        return _several(words, self.look.text, "end")
-
-
-@dataclass
-class _ForestDrawer(_RowDrawer):
-    """Intervals with points, filled or hollow, one under the other."""
+    # How many rows are few, and the height of one where they are, and where they are more.
+    heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
     def measure(self) -> None:
+        """Places of rows, from their names; as high as the reader wants."""
         rows = {row["label"]: row for row in reversed(self.plot.rows)}
         labels = distinct(self.plot.rows, "label")
         headed = self.plot.has("head", "tail")
         names = {label: str(rows[label]["tail"] if headed else label) for label in labels}
         heads = {label: str(rows[label]["head"]) for label in labels} if headed else {}
-        self.stack(names, heads, _TALL if len(labels) <= _FEW_ROWS else _LOW)
-        self.right = 10.0
+        every = list(dict.fromkeys((*names.values(), *heads.values())))
+        indent = 8 * bool(heads)
+        longest = _MOST_NAMES[len(self.panels) > 1] * self.room - indent
+        short = dict(zip(every, shortened(every, _SMALL, longest), strict=True))
+        self.names = {row: short[name] for row, name in names.items()}
+        # A heading ends before the axis, as the names do.
+        widths = [indent + width_of(name, _SMALL) for name in self.names.values()]
+        widths += [width_of(f"{short[head]} −", _SMALL, bold=True) for head in heads.values()]
+        self.left = 7 + max(widths, default=0)
+        # The first row of each run under one heading.
+        starts = [next(run) for _, run in groupby(heads, heads.__getitem__)]
+        count = len(names) + len(starts)
+        lines_of_panels = -(-len(self.panels) // self.columns)
+        few, tall, low = self.heights
+        self.height = count * (tall if len(names) <= few else low)
+        self.step = (self.height + self.spare / lines_of_panels) / count
+        self.lowest = count * _LOWEST_ROW
+        self.places, self.headings, at = {}, [], 0.5
+        for row in names:
+            if row in starts:
+                self.headings.append((at * self.step, f"{short[heads[row]]} −"))
+                at += 1
+            self.places[row] = at * self.step
+            at += 1
+
+    def labels(self, first: bool) -> str:
+        """The names of all rows, and their headings, in the first panel of a line."""
+        if not first:
+            return ""
+        words = ((-6.0, self.places[row] + 3.2, name) for row, name in self.names.items())
+        return _several(words, self.look.text, "end") + "".join(
+            _words(1 - self.left, y + 3.2, head, self.look.text, size=_SMALL, weight="bold")
+            for y, head in self.headings
+        )
+
+
+@dataclass
+class _ForestDrawer(_RowDrawer):
+    """Intervals with points, filled or hollow, one under the other."""
 
     def axis(self, panel: Any) -> Axis:
         """The axis below a panel."""
@@ -532,15 +537,8 @@ class _ForestDrawer(_RowDrawer):
             for rule in self.plot.rules
             if rule.x is not None
         )
-        names = ""
-        if first:
-            names = self.labels() + "".join(
-                _words(1 - self.left, y + 3.2, self.heads[row], self.look.text, size=_SMALL,
-                       weight="bold")
-                for y, row in self.headings
-            )  # fmt: skip
-        rows = "".join(self._row(row, axis) for row in _of(self.plot.rows, panel))
-        elements = rules + names + rows + self.across(axis, height)
+        rows = "".join(self._row(row, axis) for row in rows_of(self.plot.rows, panel))
+        elements = rules + self.labels(first) + rows + self.across(axis, height)
         return self.boxed(panel, first, 2 + height + self.below(axis), _moved(0, 2, elements))
 
     def _row(self, row: Row, axis: Axis) -> str:
@@ -548,10 +546,8 @@ class _ForestDrawer(_RowDrawer):
         if row["x"] is None:
             return ""
         fill = paint if row.get("told", True) else self.look.paper
-        colours = f' fill="{fill}" stroke="{paint}"'
-        point = _point(0, axis.place(row["x"]), y, colours)
-        roles = [role for role in self.plot.names if role not in _UNSAID]
-        return f"<g{self.say(row, roles)}>{_bar(axis, row, y, paint)}{point}</g>"
+        point = _point(0, axis.place(row["x"]), y, f' fill="{fill}" stroke="{paint}"')
+        return f"<g{self.say(row)}>{_bar(axis, row, y, paint)}{point}</g>"
 
 
 @dataclass
@@ -569,47 +565,27 @@ class _BarDrawer(_ForestDrawer):
         bar = f'<rect x="{_number(axis.place(0))}" y="{_number(y - height / 2)}"'
         bar += f' width="{_number(end - axis.place(0))}" height="{_number(height)}"'
         word = _words(end + 3, y + 3.2, f"{row['x']:,}", self.look.text, size=_SMALL)
-        said = self.say(row, [role for role in self.plot.names if role not in _UNSAID])
-        return f'<g{said}>{bar} fill="{self.paint(row)}"/></g>{word if row["x"] else ""}'
+        return f'<g{self.say(row)}>{bar} fill="{self.paint(row)}"/></g>{word if row["x"] else ""}'
 
 
 @dataclass
-class _DensityDrawer(_RowDrawer):
-    """Densities over intervals with points, one under the other."""
+class _DensityDrawer(_ForestDrawer):
+    """Densities that stand on intervals with points, one under the other."""
+
+    heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
 
     def measure(self) -> None:
-        self.points, self.outlines = layout.ridges(self.plot)
-        labels = distinct(self.plot.rows, "label")
-        names = {label: str(label) for label in labels}
-        self.stack(names, {}, _RIDGE if len(labels) <= _MOST_RIDGES else _TALL)
-        self.right = 10.0
+        super().measure()
+        self.places = {label: at + self.step / 2 - 4 for label, at in self.places.items()}
+        self.outlines = layout.ridges(self.plot)
 
-    def panel(self, panel: Any, first: bool = True) -> Fragment:
-        points, outlines = _of(self.points, panel), _of(self.outlines, panel)
-        places = layout.values((*points, *outlines), "x", "low", "high")
-        axis = span(places, self.plot.x_title, share=True, margin=0.03)
-        axis = replace(axis, length=self.width)
-        base = {label: at + self.step / 2 - 4 for label, at in self.places.items()}
-        # Names stand beside the intervals, on which the densities stand.
-        elements = _moved(0, self.step / 2 - 4, self.labels()) if first else ""
-        rows = {point["row"]: point for point in points}
-        for row, outline in groupby(outlines, lambda each: each["row"]):
-            bottom = base[rows[row]["label"]]
-            edge = [
-                (axis.place(each["x"]), bottom - self.step * (each["top"] - row))
-                for each in outline
-            ]
-            edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)]
-            paint = self.paint(rows[row])
-            elements += f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.3"/>'
-        for row in points:
-            y, paint = base[row["label"]], self.paint(row)
-            roles = [role for role in self.plot.names if role not in _UNSAID]
-            point = "" if row["x"] is None else _point(0, axis.place(row["x"]), y,
-                                                       f' fill="{paint}"')  # fmt: skip
-            elements += f"<g{self.say(row, roles)}>{_bar(axis, row, y, paint)}{point}</g>"
-        elements += self.across(axis, self.height)
-        return self.boxed(panel, first, 2 + self.height + self.below(axis), _moved(0, 2, elements))
+    def _row(self, row: Row, axis: Axis) -> str:
+        bottom, outline = self.places[row["label"]], self.outlines[row["label"], row.get("panel")]
+        edge = [(axis.place(x), bottom - self.step * height) for x, height in outline]
+        # No density where all draws are equal.
+        edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)] if edge else []
+        shape = f'<path d="{_path(edge)}z" fill="{self.paint(row)}" fill-opacity="0.3"/>'
+        return shape * bool(edge) + super()._row(row, axis)
 
 
 @dataclass
@@ -617,11 +593,6 @@ class _HeatDrawer(_RowDrawer):
     """Cells in rows, coloured by a share; a cell without one shows the paper."""
 
     narrowest: ClassVar[float] = 150.0
-
-    def measure(self) -> None:
-        labels = distinct(self.plot.rows, "label")
-        names = {label: str(label) for label in labels}
-        self.stack(names, {}, _TALL if len(labels) <= _FEW_ROWS else _LOW)
 
     def legend(self) -> Iterator[Fragment]:
         """The colours with the shares that they mean."""
@@ -639,7 +610,7 @@ class _HeatDrawer(_RowDrawer):
         yield Fragment(left + wide + 14, 24, title + bar + words)
 
     def panel(self, panel: Any, first: bool = True) -> Fragment:
-        rows = _of(self.plot.rows, panel)
+        rows = rows_of(self.plot.rows, panel)
         most = max(row["high"] for row in rows)
         axis = Axis(0, most, self.plot.x_title, length=self.width)
         # Columns are the same in all rows, and shares with few attempts are often the same.
@@ -650,7 +621,7 @@ class _HeatDrawer(_RowDrawer):
             for low, high in {(r["low"], r["high"]) for r in rows}
         }
         fill = cache(self._filled)
-        elements = self.labels() if first else ""
+        elements = self.labels(first)
         for label, own in groupby(rows, lambda row: row["label"]):
             elements += self._row(list(own), self.places[label] - self.step / 2, columns, fill)
         foot, words = self._foot(rows, axis)
@@ -710,10 +681,6 @@ _DRAWERS: dict[str, type[_Drawer]] = {
     "bars": _BarDrawer,
     "densities": _DensityDrawer,
 }
-
-
-def _of(rows: Sequence[Row], panel: Any) -> list[Row]:
-    return [row for row in rows if row.get("panel") == panel]
 
 
 def _runs(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:

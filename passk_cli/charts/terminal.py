@@ -7,10 +7,11 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from passk_cli.charts import layout
-from passk_cli.charts.axes import Axis, span, tick_words
+from passk_cli.charts.axes import Axis, tick_words
+from passk_cli.charts.layout import rows_of
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.report.plot import Plot, Row, Rule, distinct
 from passk_cli.text import cells_of
@@ -182,7 +183,7 @@ class _CurveDrawing(_Drawing):
         self.across = replace(self.lines.across, length=columns)
 
     def panel(self, panel: Any) -> list[str]:
-        canvas = self._canvas(_of(self.plot.rows, panel), _of(self.lines.points, panel))
+        canvas = self._canvas(rows_of(self.plot.rows, panel), rows_of(self.lines.points, panel))
         left = {min(at, self.up.length - 0.5): text for at, text in self.heights.items()}
         dashes, above = self.lines.dashes, list[str]()
         # Words at the ends of lines may say what dashes mean.
@@ -299,19 +300,23 @@ class _CurveDrawing(_Drawing):
 class _ForestDrawing(_Drawing):
     """A text row per label: the interval as a line, a filled or hollow point on it."""
 
+    # Text rows per label.
+    high: ClassVar[int] = 1
+
     def __post_init__(self) -> None:
-        labels = distinct(self.plot.rows, "label")
-        self.heights = {label: len(labels) - i - 0.5 for i, label in enumerate(labels)}
+        labels = distinct(self.plot.rows, "label")[::-1]
+        self.heights = {label: self.high * place + 0.5 for place, label in enumerate(labels)}
         self.left = {height: _name(label) for label, height in self.heights.items()}
 
     def panel(self, panel: Any) -> list[str]:
         across = self.ruler(layout.forest_axis(self.plot, panel), self.left)
         rules = [r.x for r in self.plot.rules if r.x is not None]
-        canvas = Canvas(int(across.length), len(self.heights))
+        canvas = Canvas(int(across.length), self.high * len(self.heights))
         canvas.put(((across.place(x), y) for x in rules for y in self.left), "┊")
-        for row in _of(self.plot.rows, panel):
+        for row in rows_of(self.plot.rows, panel):
             y, low, high = self.heights[row["label"]], row["low"], row["high"]
             paint = self.paint(row)
+            canvas.put(self.shape(row, across, y), "braille", paint)
             _interval(canvas, across, row, y, paint, self.plot.kind == "bars")
             crossed = [x for x in rules if low is not None and low <= x <= high]
             canvas.put(((across.place(x), y) for x in crossed), "┼", paint)
@@ -320,28 +325,31 @@ class _ForestDrawing(_Drawing):
                 canvas.put([(across.place(row["x"]), y)], sign, paint)
         return self.frame(canvas, self.left, across)
 
+    def shape(self, row: Row, across: Axis, y: float) -> Iterator[Place]:
+        """What stands on the interval at a height, in dots."""
+        yield from ()
+
 
 @dataclass
-class _DensityDrawing(_Drawing):
+class _DensityDrawing(_ForestDrawing):
     """Three text rows per label: the density in dots over the interval and the estimate."""
 
-    def __post_init__(self) -> None:
-        self.points, self.outlines = layout.ridges(self.plot)
+    high: ClassVar[int] = 3
 
-    def panel(self, panel: Any) -> list[str]:
-        points, outlines = _of(self.points, panel), _of(self.outlines, panel)
-        left = {3 * row["row"] + 0.5: _name(row["label"]) for row in points}
-        places = layout.values((*points, *outlines), "x", "low", "high")
-        across = self.ruler(span(places, self.plot.x_title, share=True), left)
-        canvas = Canvas(int(across.length), 3 * len(distinct(self.plot.rows, "label")))
-        for point in points:
-            base = point["row"]
-            outline = [row for row in outlines if row["row"] == base]
-            canvas.put(_area(outline, across, base), "braille", self.paint(point))
-            _interval(canvas, across, point, 3 * base + 0.5, self.paint(point))
-            if point["x"] is not None:
-                canvas.put([(across.place(point["x"]), 3 * base + 0.5)], "●", self.paint(point))
-        return self.frame(canvas, left, across)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.outlines = layout.ridges(self.plot)
+
+    def shape(self, row: Row, across: Axis, y: float) -> Iterator[Place]:
+        """The dots under the density."""
+        outline = self.outlines[row["label"], row.get("panel")]
+        for (x, height), (next_x, next_height) in pairwise(outline):
+            start, end = across.place(x), across.place(next_x)
+            for col in range(math.ceil(start * _ACROSS), math.ceil(end * _ACROSS)):
+                share = (col / _ACROSS - start) / (end - start)
+                top = (height * (1 - share) + next_height * share) * 2 * _DOWN
+                for dot in range(round(top)):
+                    yield (col + 0.5) / _ACROSS, y + 0.5 + (dot + 0.5) / _DOWN
 
 
 @dataclass
@@ -349,7 +357,7 @@ class _HeatDrawing(_Drawing):
     """A text row per label: a column per cell, or several cells, the darker the larger."""
 
     def panel(self, panel: Any) -> list[str]:
-        rows = _of(self.plot.rows, panel)
+        rows = rows_of(self.plot.rows, panel)
         by_label: dict[Any, list[Row]] = {}
         for row in rows:
             by_label.setdefault(row["label"], []).append(row)
@@ -389,21 +397,6 @@ _DRAWINGS = {
     "bars": _ForestDrawing,
     "densities": _DensityDrawing,
 }
-
-
-def _of(rows: Sequence[Row], panel: Any) -> list[Row]:
-    return [row for row in rows if row.get("panel") == panel]
-
-
-def _area(outline: Sequence[Row], across: Axis, base: int) -> Iterator[Place]:
-    """The dots under a density that stands on the text row above its interval."""
-    for a, b in pairwise(outline):
-        start, end = across.place(a["x"]), across.place(b["x"])
-        for col in range(math.ceil(start * _ACROSS), math.ceil(end * _ACROSS)):
-            share = (col / _ACROSS - start) / (end - start)
-            top = (a["top"] * (1 - share) + b["top"] * share - base) * 2 * _DOWN
-            for dot in range(round(top)):
-                yield (col + 0.5) / _ACROSS, 3 * base + 1 + (dot + 0.5) / _DOWN
 
 
 def _interval(

@@ -1,8 +1,8 @@
 """Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
 
 A table that is too wide loses a decimal.  Of few rows it then has intervals below their estimates
-and long names in several lines, or is split into blocks of columns; of many, long names lose their
-middles, and columns that do not fit wait for --full, which shows all of both.
+and long names in two lines, or is split into blocks of columns; of many, or where two lines are too
+few, names lose their middles, and columns that do not fit wait for --full, which shows all of both.
 """
 
 from __future__ import annotations
@@ -108,6 +108,8 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
         columns = _columns(table, shape, every, width)
         if shape is last and whole:
             _narrowed(columns, table, every, width, names=True)
+            if not style.full and _torn(columns):
+                columns = _columns(table, _Shape(less, True, True), every, width, _NARROWEST)
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
             return
@@ -157,6 +159,12 @@ def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
     """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models"."""
     prose = sum(" " in value.strip() for value, _ in cells)
     return 4 * prose <= len(cells) and not any(error.strip() for _, error in cells)
+
+
+def _torn(columns: Cells) -> bool:
+    """Whether a name stands in more than two lines."""
+    return any(value.count("\n") > 1 for _, cells in columns if _are_names(cells)
+               for value, _ in cells)  # fmt: skip
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
@@ -211,15 +219,17 @@ def _narrowed(
 
 
 def broken(name: str, width: int) -> str:
-    """A name in lines of at most so many columns, ended at blanks, hyphens, slashes, underscores.
-
-    A part that is longer than a line keeps its length.
+    """A text in lines of at most so many columns, ended at blanks; of a word that is longer than a
+    line, at hyphens, slashes, underscores.  A part that is longer still keeps its length.
 
     >>> broken("org/some-long_name", 10).split("\\n")
     ['org/some-', 'long_name']
     """
-    lines = [""]
-    for part in re.findall(r"[^-/_\s]+[-/_\s]*|[-/_\s]+", name):
+    lines, parts = [""], list[str]()
+    for word in re.findall(r"\S+\s*|\s+", name):
+        fits = cells_of(word.rstrip()) <= width
+        parts += [word] if fits else re.findall(r"[^-/_\s]+[-/_\s]*|[-/_\s]+", word)
+    for part in parts:
         if lines[-1] and cells_of(lines[-1] + part.rstrip()) > width:
             lines.append("")
         lines[-1] += part

@@ -155,22 +155,19 @@ def test_a_lone_series_is_named() -> None:
 def test_equal_draws_leave_the_point_alone() -> None:
     row = {"m": "a", "e": 1.0, "low": 1.0, "high": 1.0, "draws": np.ones(50)}
     plot = densities([row], label="m", draws="draws", value="e", low="low", high="high")
-    points, outlines = ridges(plot)
-    assert len(points) == 1
-    assert outlines == []
+    assert ridges(plot) == {("a", None): []}
 
 
-def test_outlines_stand_on_their_rows_and_hold_no_draws() -> None:
+def test_outlines_are_of_one_height() -> None:
     draws = np.random.default_rng(0).normal(0.5, 0.1, (2, 500))
     rows = [
         {"m": m, "e": 0.5, "low": 0.4, "high": 0.6, "draws": d}
         for m, d in zip("ab", draws, strict=True)
     ]
     plot = densities(rows, label="m", draws="draws", value="e", low="low", high="high")
-    points, outlines = ridges(plot)
-    assert (len(points), len(outlines)) == (2, 2 * 97)
-    assert max(v["top"] - v["row"] for v in outlines) == pytest.approx(0.85)
-    assert not any("draws" in v for v in (*points, *outlines))
+    outlines = ridges(plot)
+    assert [len(outline) for outline in outlines.values()] == [97, 97]
+    assert max(height for each in outlines.values() for _, height in each) == pytest.approx(0.85)
 
 
 @pytest.mark.parametrize(("heights", "rising"), [([0.1, 0.9], True), ([0.9, 0.1], False)])

@@ -116,10 +116,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return paths
 
 
-# Tables that still break a name.
-NARROW = (("bootstrap", 1, 80), ("describe", 25, 80))
-
-
 @pytest.mark.parametrize(
     ("name", "models", "width"), [*FEW, *long(*(cell for cell in CELLS if cell not in FEW))]
 )
@@ -138,7 +134,4 @@ def test_many_models_with_long_names_fit_a_terminal(
     assert len(lines) <= JUDGED.get(name, 30)
     last = [line.split()[-1] for line in lines if line.strip()]
     broken = [word for word in last if word[-1] in "-_/" and any(word in m for m in MODELS)]
-    if (name, models, width) in NARROW:
-        assert broken
-        pytest.xfail("few rows break a name where a column is narrow")
     assert not broken
