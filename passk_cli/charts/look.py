@@ -36,8 +36,9 @@ class PictureSize:
 
     width, height : in units; no height: as the content needs.  unit : one of in, cm, mm, pt, px.
 
-    >>> PictureSize.parse("3.25inx2"), PictureSize.parse("800x500").scale
-    (PictureSize(width=3.25, height=2.0, unit='in'), 1.5)
+    >>> size = PictureSize.parse("3.25inx2")
+    >>> (size.width, size.height, size.unit), PictureSize.parse("800x500").scale
+    ((3.25, 2.0, 'in'), 1.5)
     """
 
     width: float
@@ -83,11 +84,7 @@ class PictureSize:
         return self.width * unit, None if self.height is None else self.height * unit
 
     def words(self, length: float) -> str:
-        """A length in units of the drawing, in the unit of the size, rounded up.
-
-        >>> PictureSize.parse("8cm").words(HALF_PAGE), PictureSize.parse("400px").words(HALF_PAGE)
-        ('8.3cm', '400px')
-        """
+        """A length in units of the drawing, in the unit of the size, rounded up."""
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
         size = length * self.scale / _UNITS[self.unit]
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"

@@ -25,7 +25,7 @@ _SCALE, _WIDTHS, _WIDE, _SMALLEST = 1.25, (400, 300, 210), 560, 0.75
 # Pixels of a png for each of the picture: on a screen, and 300 on an inch of paper.
 _SHARP, _PRINTED = 2.0, 300 / 96
 # The browser is told to load nothing.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
 :root { color-scheme: light dark; %(light)s }
 @media (prefers-color-scheme: dark) { :root { %(dark)s } }
@@ -121,7 +121,7 @@ def document(report: Report, percent: bool = False) -> str:
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
 <title>{html.escape(title)}</title>

@@ -475,7 +475,6 @@ class _RowDrawer(_Drawer):
     """Rows with names at their left; headings over those that share one."""
 
     narrowest: ClassVar[float] = 36.0
-
     # How many rows are few, and the height of one where they are, and where they are more.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_words
@@ -298,13 +298,13 @@ class _CurveDrawing(_Drawing):
 
 @dataclass
 class _ForestDrawing(_Drawing):
-    """A text row per label: the interval as a line, a filled or hollow point on it."""
-
-    # Text rows per label.
-    high: ClassVar[int] = 1
+    """A text row per label: the interval as a line or a bar, a filled or hollow point on it; below
+    a density, which takes two rows more."""
 
     def __post_init__(self) -> None:
-        labels = distinct(self.plot.rows, "label")[::-1]
+        dense = self.plot.kind == "densities"
+        self.outlines = layout.ridges(self.plot) if dense else {}
+        labels, self.high = distinct(self.plot.rows, "label")[::-1], 3 if dense else 1
         self.heights = {label: self.high * place + 0.5 for place, label in enumerate(labels)}
         self.left = {height: _name(label) for label, height in self.heights.items()}
 
@@ -316,7 +316,8 @@ class _ForestDrawing(_Drawing):
         for row in rows_of(self.plot.rows, panel):
             y, low, high = self.heights[row["label"]], row["low"], row["high"]
             paint = self.paint(row)
-            canvas.put(self.shape(row, across, y), "braille", paint)
+            outline = self.outlines.get((row["label"], panel), [])
+            canvas.put(_area(outline, across, y + 0.5), "braille", paint)
             _interval(canvas, across, row, y, paint, self.plot.kind == "bars")
             crossed = [x for x in rules if low is not None and low <= x <= high]
             canvas.put(((across.place(x), y) for x in crossed), "┼", paint)
@@ -324,32 +325,6 @@ class _ForestDrawing(_Drawing):
                 sign = "●" if row.get("told", True) else "○"
                 canvas.put([(across.place(row["x"]), y)], sign, paint)
         return self.frame(canvas, self.left, across)
-
-    def shape(self, row: Row, across: Axis, y: float) -> Iterator[Place]:
-        """What stands on the interval at a height, in dots."""
-        yield from ()
-
-
-@dataclass
-class _DensityDrawing(_ForestDrawing):
-    """Three text rows per label: the density in dots over the interval and the estimate."""
-
-    high: ClassVar[int] = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.outlines = layout.ridges(self.plot)
-
-    def shape(self, row: Row, across: Axis, y: float) -> Iterator[Place]:
-        """The dots under the density."""
-        outline = self.outlines[row["label"], row.get("panel")]
-        for (x, height), (next_x, next_height) in pairwise(outline):
-            start, end = across.place(x), across.place(next_x)
-            for col in range(math.ceil(start * _ACROSS), math.ceil(end * _ACROSS)):
-                share = (col / _ACROSS - start) / (end - start)
-                top = (height * (1 - share) + next_height * share) * 2 * _DOWN
-                for dot in range(round(top)):
-                    yield (col + 0.5) / _ACROSS, y + 0.5 + (dot + 0.5) / _DOWN
 
 
 @dataclass
@@ -395,8 +370,19 @@ _DRAWINGS = {
     "curves": _CurveDrawing,
     "forest": _ForestDrawing,
     "bars": _ForestDrawing,
-    "densities": _DensityDrawing,
+    "densities": _ForestDrawing,
 }
+
+
+def _area(outline: Sequence[Place], across: Axis, base: float) -> Iterator[Place]:
+    """The dots under a density that stands on the text row above its interval."""
+    for (x, height), (next_x, next_height) in pairwise(outline):
+        start, end = across.place(x), across.place(next_x)
+        for col in range(math.ceil(start * _ACROSS), math.ceil(end * _ACROSS)):
+            share = (col / _ACROSS - start) / (end - start)
+            top = (height * (1 - share) + next_height * share) * 2 * _DOWN
+            for dot in range(round(top)):
+                yield (col + 0.5) / _ACROSS, base + (dot + 0.5) / _DOWN
 
 
 def _interval(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.charts.picture import hover, inline, variables
+from passk_cli.charts.picture import POLICY, hover, inline, variables
 from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text, json_text
@@ -20,8 +20,6 @@ from passk_cli.report.model import Panel, Report, TaskGrid, caveats, signature_l
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 
-# The browser is told to load nothing.
-_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 _TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
@@ -48,7 +46,7 @@ def html(report: Report, style: Style) -> str:
 
     style = style.typeset
     text: str = _template().render(
-        policy=_POLICY,
+        policy=POLICY,
         title=printable(page.title),
         finding=answer(report, style),
         date=page.date,
