@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.metrics.choice import log_choose
+from passk_cli.metrics.choice import binomial
 from passk_cli.metrics.pass_k import remembered, unique_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
@@ -197,15 +197,13 @@ def _spreads(metric: Metric, size: int) -> Floats:
 @lru_cache(maxsize=4)
 def _laws(size: int) -> list[tuple[range, Floats]]:
     """The law of passes of `size` attempts at each of `_RATES`: numbers, and their chances."""
-    from scipy.special import xlog1py, xlogy
-
     laws = []
     for rate in _RATES.tolist():
         reach = _SPREADS * np.sqrt(size * rate * (1 - rate)) + _SPREADS**2
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
         numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
         c = np.array(numbers)
-        share = np.exp(log_choose(size, c) + xlogy(c, rate) + xlog1py(size - c, -rate))
+        share = binomial(size, c, rate)
         # Of every second, third … number the chances add up to a half, a third …
         laws.append((numbers, share * numbers.step))
     return laws

@@ -21,6 +21,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, blocks
 from passk_cli.errors import ParameterError
+from passk_cli.inference.hierarchy import histogram
 from passk_cli.metrics.choice import hypergeometric, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
@@ -408,13 +409,9 @@ def same_task(metric: Metric, weights: Floats) -> float:
 
 def thinned(n: Ints, c: Ints, size: int) -> Floats:
     """P(x of `size` of a random task's attempts pass), x = 0 … size: mean hypergeometric."""
-    un, uc, index = unique_pairs(n, c)
-    times = np.bincount(index, minlength=len(un)).astype(np.float64)
-    present = times > 0
-    un, uc, times = un[present], uc[present], times[present]
-    total = np.zeros(size + 1)
-    for here in blocks(len(un), size + 1, _BLOCK_ELEMENTS):
-        total += times[here] @ hypergeometric(un[here], uc[here], size)
+    tasks, total = histogram(n, c), np.zeros(size + 1)
+    for here in blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
+        total += tasks.times[here] @ hypergeometric(tasks.n[here], tasks.c[here], size)
     return total / len(n)
 
 

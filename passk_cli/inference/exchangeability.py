@@ -18,9 +18,9 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
+from passk_cli.inference.hierarchy import histogram
 from passk_cli.metrics.choice import log_choose
 from passk_cli.metrics.order import changes, positions, totals, trend_scores
-from passk_cli.metrics.pass_k import unique_pairs
 
 # Pairs of attempts are looked at among so many first ones: half a million pairs.
 MOST_POSITIONS = 1000
@@ -254,12 +254,10 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     if not len(n):
         return OrderTest(0.0, 0.0, 0.0, math.nan, 0)
     mean, variance = (float(moment.sum()) for moment in change_moments(n, c))
-    pairs_n, pairs_c, index = unique_pairs(n, c)
-    times = np.bincount(index.ravel(), minlength=len(pairs_n))
+    tasks = histogram(n, c)
     first, chances = law_of_sum(
-        (change_law(*pair), many)
-        for *pair, many in zip(pairs_n.tolist(), pairs_c.tolist(), times.tolist(), strict=True)
-        if many
+        (change_law(*pair), int(many))
+        for *pair, many in zip(tasks.n.tolist(), tasks.c.tolist(), tasks.times, strict=True)
     )
     observed, away = float(changed.sum()), np.abs(np.arange(first, first + len(chances)) - mean)
     p = _as_probability(float(chances[away >= abs(observed - mean) - 1e-9].sum()))

@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.roots import tops
-from passk_cli.metrics.choice import log_choose
+from passk_cli.metrics.choice import binomial
 
 # The unknown common rate runs over a grid in θ, rate = sin²(θ/2): so many steps to a standard
 # error of a pass rate, and never fewer than the second.
@@ -185,7 +185,7 @@ def _unconditional(n: int, n_base: int) -> Floats:
     steps = max(_FEWEST, int(np.ceil(_STEPS * np.pi * np.sqrt(n + n_base))))
     steps += steps % 2
     rates = np.sin(np.linspace(0.0, np.pi, steps + 1) / 2) ** 2
-    first, second = _binomials(n, rates), _binomials(n_base, rates)
+    first, second = (binomial(m, np.arange(m + 1), rates[:, None]) for m in (n, n_base))
     largest = np.zeros(len(order))
     window: list[Floats] = []
     for one, other in zip(first, second, strict=True):
@@ -196,16 +196,6 @@ def _unconditional(n: int, n_base: int) -> Floats:
     p = np.empty(len(order))
     p[order] = np.minimum(largest[last], 1.0)
     return p.reshape(n + 1, n_base + 1)
-
-
-def _binomials(n: int, rates: Floats) -> Floats:
-    """P(X = 0 … n) at each rate: (rates × n + 1)."""
-    from scipy.special import xlog1py, xlogy
-
-    c, logs = np.arange(n + 1), log_choose(n, np.arange(n + 1))
-    with np.errstate(divide="ignore", under="ignore"):
-        laws: Floats = np.exp(logs + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
-    return laws
 
 
 def _whole(value: ArrayLike) -> Ints:

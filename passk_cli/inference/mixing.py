@@ -18,6 +18,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.exact import NORMAL
 from passk_cli.inference.hierarchy import Histogram
+from passk_cli.metrics.choice import binomial
 
 # (n, c) → values of a statistic of one task; and p → its expectation.
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
@@ -142,8 +143,6 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[F
     Of many attempts only outcomes within 8 standard deviations are gone through, every so many
     of them where there are more than 160.
     """
-    from scipy.special import gammaln, xlog1py, xlogy
-
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
     first = np.floor(np.clip(n * rates - spread, 0, n))
     last = np.ceil(np.clip(n * rates + spread, 0, n))
@@ -151,9 +150,7 @@ def errors_at(statistics: Sequence[Statistic], n: int, rates: Floats) -> tuple[F
     count = int(((last - first) // steps).max()) + 1
     c = (first[:, None] + steps[:, None] * np.arange(count)).astype(np.int64)
     inside, c = c <= last[:, None], np.minimum(c, n)
-    logs = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-    logs += xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None])
-    chances = np.where(inside, np.exp(logs), 0.0)
+    chances = np.where(inside, binomial(n, c, rates[:, None]), 0.0)
     distinct, where = np.unique(c, return_inverse=True)
     where = where.reshape(c.shape)
     values = [

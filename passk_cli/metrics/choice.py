@@ -1,4 +1,4 @@
-"""Ways to choose some of n, as logarithms, and what is drawn without replacement."""
+"""Ways to choose some of n, as logarithms, and the laws of passes that they make."""
 
 from __future__ import annotations
 
@@ -19,6 +19,19 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
     # Γ is infinite at 0, −1, −2 ….
     logs: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     return logs
+
+
+def binomial(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
+    """P(c of n attempts pass) at a success rate in [0, 1]; arrays are broadcast.
+
+    >>> binomial(2, [0, 1, 2], 0.5).round(9).tolist(), binomial(2, 2, 1.0).tolist()
+    ([0.25, 0.5, 0.25], 1.0)
+    """
+    from scipy.special import xlog1py, xlogy
+
+    n, c, rate = np.asarray(n), np.asarray(c), np.asarray(rate)
+    chances: Floats = np.exp(log_choose(n, c) + xlogy(c, rate) + xlog1py(n - c, -rate))
+    return chances
 
 
 def hypergeometric(n: Ints, c: Ints, size: int) -> Floats:
