@@ -374,7 +374,9 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
     with_labels = replace(judged, labels=labels, judged=metric.values(labels.n, labels.c))
     if labels.complete:
         values = metric.values(labels.n, labels.true)
-        return replace(with_labels, c=labels.true, values=values, hidden=0.0, degrees=None)
+        return replace(
+            with_labels, c=labels.true, values=values, hidden=0.0, degrees=None, few=None
+        )  # fmt: skip
     if reason := labels.refusal(metric):
         return replace(with_labels, values=NOTHING, reason=reason)
     return replace(with_labels, **labels.corrected(metric)._asdict())

@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pytest
 
+from passk_cli.inference.labels import Labels
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.metrics.registry import parse_list
+from passk_cli.metrics.registry import Metric, parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.study import Study
+from passk_cli.study.values import TaskValues, corrected
 
 # c/n is 1/2, 1/4 and 1: mean 7/12, variance over tasks 7/48.
 COUNTS = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 4, 1), ("m", "c", 3, 3)])
@@ -64,3 +66,18 @@ def test_missing_outcomes_make_a_share_a_range_of_shares() -> None:
     assert values.estimate == Estimate(3 / 8, upper=5 / 8)
     (certain,) = Study(COUNTS, parse_list("pass@1")).values()
     assert certain.estimate == pytest.approx(7 / 12, rel=1e-12)
+
+
+def test_tasks_that_are_all_labelled_have_their_plain_values() -> None:
+    """Of 60 tasks the first 20 have a label for each attempt, and none of these passes."""
+    metric, n = Metric("pass^", 2), np.full(60, 2)
+    c = np.random.default_rng(1).integers(0, 3, 60)
+    table = np.zeros((60, 2, 2), dtype=np.int64)
+    table[:20, 0, 0], table[:20, 1, 0] = (n - c)[:20], c[:20]
+    judged = TaskValues(("m",), metric, np.arange(60), n, c, metric.values(n, c))
+    some = corrected(judged, Labels(n, c, table))
+    assert some.degrees == 19
+    assert some.few is not None
+    whole = some.on(np.arange(20))
+    assert (whole.degrees, whole.few, whole.hidden) == (None, None, 0.0)
+    assert not whole.values.any()

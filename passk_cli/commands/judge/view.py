@@ -159,7 +159,8 @@ def _width(fact: Fact) -> float:
 def corrections(study: Study, width: float | None) -> list[Correction]:
     """Each number of the study.  width : the one that is asked for."""
     every = study.values()
-    plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, labels=None) for v in every]
+    plain = [replace(v, values=v.judged, hidden=0.0, degrees=None, few=None, labels=None)
+             for v in every]  # fmt: skip
     judged = study.facts([v for v in plain if v.there], replace(study.confidence, others={}))
     by_name = {(fact.series, fact.name): fact for fact in judged}
     made = []
