@@ -32,9 +32,9 @@ from passk_cli.inference.design import (
     Difference,
     Piloted,
     cluster_excess,
-    relative_error,
     true_difference,
 )
+from passk_cli.inference.difference import difference_law
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import paired_t, sign_flip
 from passk_cli.inference.power import PairedTest, lattice_step
@@ -123,7 +123,7 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                         silent += 1
                     else:
                         found.append(sqrt(pilot.variance(n) / true))
-                        told.append(100 * relative_error(pilot.values))
+                        told.append(100 * float(difference_law(pilot.values).unsure[0]))
                 shown: tuple[object, ...] = ("–", "–", "–")
                 if found:
                     low, middle, high = np.quantile(found, (0.1, 0.5, 0.9))
@@ -186,7 +186,7 @@ def cluster_rows(
         planned = np.sqrt(variances.sum(axis=1) / len(tasks))
         without = np.sqrt(variances[:, 0] / len(tasks))
         noise = sqrt((0.5 + float(planned.var() / planned.mean() ** 2)) / pilots)
-        said = [relative_error(unit_values(each[:, None], of)[:, 0]) for each in varied]
+        said = [difference_law(unit_values(each[:, None], of)[:, 0]).unsure[0] for each in varied]
         yield (kind, name, f"{groups} ({len(of)})", len(tasks), metric.name, f"{realised:.4f}",
                f"{np.sqrt((planned**2).mean()) / realised:.3f}", f"{noise:.3f}",
                f"{np.sqrt((without**2).mean()) / realised:.2f}",

@@ -346,23 +346,6 @@ def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
     return BetaRates(mean, math.sqrt(min(max(mean - squared - luck, 0.0), mean * (1.0 - mean))))
 
 
-def relative_error(values: Floats) -> float:
-    """Relative standard error of a standard deviation: ½ √((kurtosis − (T−3)/(T−1)) / T).
-
-    Where a few tasks make all the difference it is large, and still too small.
-
-    values : (tasks,), T ≥ 2, not all equal.
-    Source: the variance of a sample variance, and the delta method.
-
-    >>> round(relative_error(np.array([0.0, 0.5, 1.0, 0.5])), 3)
-    0.323
-    """
-    off = values - values.mean()
-    kurtosis = float((off**4).mean() / (off**2).mean() ** 2)
-    tasks = len(values)
-    return 0.5 * math.sqrt((kurtosis - (tasks - 3) / (tasks - 1)) / tasks)
-
-
 def cluster_excess(values: Floats, clusters: Ints | None) -> float:
     """Variance that clusters add to a task's value, so that Var/T is that of the mean of T.
 

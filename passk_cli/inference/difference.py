@@ -220,7 +220,8 @@ def _share_of_largest(sizes: Floats) -> float:
 
 def _spread(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
     """The largest variance of a mean of differences between low and high, or more; and the relative
-    standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1)) / U), infinite where it is 0.
+    standard error of its root, ½ √((kurtosis − (U − 3) / (U − 1)) / U), infinite where it is 0 and
+    still too small where a few tasks make all the difference (the delta method).
 
     Σ (d − d̄)² is at most Σ (d − a)² for any number a: here the middle of both means.
     """

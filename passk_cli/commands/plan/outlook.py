@@ -19,9 +19,9 @@ from passk_cli.inference.design import (
     Difference,
     Piloted,
     cluster_excess,
-    relative_error,
     true_difference,
 )
+from passk_cli.inference.difference import difference_law
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.inference.rounding import ROUNDING
@@ -121,7 +121,7 @@ class Outlook:
         clusters = np.array(self.clusters) if self.clusters else None
         values = unit_values(self.pilot.values[:, None], clusters)[:, 0]
         noun = "task" if clusters is None else "cluster"
-        return plural(len(values), noun), relative_error(values)
+        return plural(len(values), noun), float(difference_law(values).unsure[0])
 
     def modelled(self, attempts: Sequence[int]) -> bool:
         """Whether designs with so many attempts rest on Beta rates beside the pilot's values."""
