@@ -62,8 +62,8 @@ HIDDEN_FILES = Message(
 )  # fmt: skip
 NAMED_OUTCOMES = Message(
     "named-outcomes", NOTE, "counted as passes: {passes}; as failures: {fails}", "",
-    "--passes names the outcomes that pass, and every other word fails. How many outcomes there are"
-    " of each word shows whether one was forgotten.",
+    "--passes names the outcomes that pass, and every other word fails; a --threshold judges the"
+    " numbers. How many outcomes there are of each word shows whether one was forgotten.",
 )  # fmt: skip
 # What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
 _OPENINGS = ("", "{", "[", "PK", "PAR1")
@@ -215,7 +215,7 @@ def _counts(
 
         require_all(request, [model for model, *_ in counts.series])
     said = [warned(doubt) for doubt in doubts if not doubt.certain]
-    if request.passes and not statement.has_counts:
+    if request.passes and not (statement.has_counts or request.unjudged):
         words = con.execute(statement.words()).fetchall()
         said.append(NAMED_OUTCOMES(
             passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",

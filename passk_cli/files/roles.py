@@ -205,6 +205,8 @@ MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 # What SQL's trim takes away, and the ends of lines.
 _BLANKS = "\t\n\r \xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 SLACK = 1e-9
+# What a number becomes that a threshold judged, for and against; no word of a file is like them.
+REACHED, BELOW = "≥ threshold", "< threshold"
 # Characters of a text that may tell rows of a task apart, as a name does.
 SHORT = 100
 # Columns that every report in csv and json has, and no result file.
@@ -626,7 +628,7 @@ def verdict_sql(
     """SQL for the verdict on an outcome's text: 1 pass, 0 fail, NULL missing, -1 neither.
 
     passes, fails : words that pass, and fail, in place of the known ones; where only those that
-        pass are named, every other word fails, and every number.
+        pass are named, every other word fails, and every number that no threshold judges.
     graded : 3 for a number that no threshold judges.
     """
     # Of white space trim takes away blanks alone.
@@ -641,21 +643,23 @@ def verdict_sql(
                 for words, verdict in ((("1", "true", "True"), 1), (("0", "false", "False"), 0))
             )
         numeric = f"WHEN {number} = 1 THEN 1 WHEN {number} = 0 THEN 0"
-        numeric += f" WHEN isfinite({number}) THEN 3 ELSE -1" if graded else " ELSE -1"
+        numeric += f" WHEN isfinite({number}) THEN 3" if graded else ""
+        numeric = "" if passes else numeric
     else:
+        usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
         bar = reaches(number, threshold)
-        numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0 ELSE -1"
+        numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0"
     # The words have no quotes in them, so that SQL spells their tuples as Python does.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
+    words = "" if passes else words
+    other = 0 if passes and not fails else -1
     named = "".join(
         f" WHEN {word} IN ({', '.join(map(_quoted, each))}) THEN {verdict}"
         for each, verdict in ((passes, 1), (fails, 0))
         if each
     )
-    if passes:
-        words, numeric = "", "ELSE -1" if fails else "ELSE 0"
-    return f"CASE{usual}{named} WHEN {missing} THEN NULL {words} {numeric} END"
+    return f"CASE{usual}{named} WHEN {missing} THEN NULL {words} {numeric} ELSE {other} END"
 
 
 def _quoted(word: str) -> str:

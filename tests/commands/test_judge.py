@@ -87,6 +87,25 @@ def test_labels_are_read_from_a_column_a_file_another_outcome_and_a_list(write: 
         assert numbers(other) == column
 
 
+@pytest.mark.parametrize(
+    ("labels", "passes"), [("1,0,1,0", ()), ("good,bad,good,bad", ("good",)), ("8,1,7,3", ())]
+)
+def test_labels_are_words_or_0_and_1_beside_scores_that_a_threshold_judges(
+    labels: str, passes: tuple[str, ...], write: Write
+) -> None:
+    numbered = [*zip(range(4), (9, 2, 5, 7), labels.split(","), strict=True)]
+    beside = "".join(f"a,{attempt},{score},{label}\n" for attempt, score, label in numbered)
+    apart = "".join(f"a,{attempt},{label}\n" for attempt, _, label in numbered)
+    attempts = write("judged.csv", "task,attempt,score,truth\n" + beside)
+    others = write("labels.csv", "task,attempt,truth\n" + apart)
+    for own in ({"fields": {"truth": "truth"}}, {"truth": str(others)}, {"truth": "truth"}):
+        counts = passk_cli.read(attempts, threshold=7, passes=passes, **own)
+        truth = counts.attempts["truth"]
+        assert counts.c.tolist() == [2]
+        assert truth.value.tolist() == [0, 1]
+        assert (truth.count.tolist(), truth.passed.tolist()) == ([2, 2], [1, 1])
+
+
 def test_labels_are_joined_by_an_id_or_a_text_where_there_is_no_number(write: Write) -> None:
     table = [{**row, "truth": row["human"]} for row in rows()]
     attempts = write("r.csv", as_csv(table, "model", "task", "text", "passed"))

@@ -36,6 +36,20 @@ def test_words_that_pass_and_the_others_that_fail(passk: Passk, labels: Path) ->
     assert passk("estimate", labels, *named, *both).code == 0
 
 
+def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
+    passk: Passk, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("task,score\na,good\na,9\nb,true\nb,6\nb,7\n")
+    for words in (("good",), ("good", "true")):
+        counts = read(path, fields={"outcome": "score"}, passes=words, threshold=7)
+        assert counts.c.tolist() == [2, len(words)]
+    done = passk("estimate", path, "--passes", "good", "--threshold", "7", "-v")
+    assert "passes: ≥ threshold (2), good (1); as failures: < threshold (1), true (1)" in done.err
+    with pytest.raises(DataError, match='"score" is "true"'):
+        read(path, passes="good", fails="bad", threshold=7)
+
+
 @pytest.mark.parametrize("values", [[True, False, False], ["true", "False", "false"], [1, 0, 0]])
 def test_what_is_true_may_be_bad(values: list[object], tmp_path: Path) -> None:
     rows = [{"task": f"t{i}", "refused": value} for i, value in enumerate(values)]

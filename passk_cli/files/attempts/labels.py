@@ -52,9 +52,11 @@ def write_labels(
     table, own = folder / _TABLE, dict(request.fields)
     truth, apart = own.pop(TRUTH, TRUTH), request.truth
     own.pop("outcome", None)
+    # Numbers are judged where they are joined, unless named words fail them.
+    threshold = request.threshold if request.passes else ()
     kept = replace(
         request, fields=own, truth=None, outcome=None, attempts=("line", "score"), by=(), pool=(),
-        where="", cluster=None, order=False, missing=KEEP, price={},
+        where="", cluster=None, order=False, missing=KEEP, price={}, threshold=threshold,
         conversion=Conversion(str(table), "parquet", labels=True),
     ).of_all_models()  # fmt: skip
     if isinstance(apart, str) and not os.path.exists(apart):

@@ -32,7 +32,9 @@ from passk_cli.files.database import (
 from passk_cli.files.reading.layout import NUMBERS, Batch, in_order, once_sql
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
+    BELOW,
     ENDED_WORDS,
+    REACHED,
     ROLES,
     UNITS,
     addends,
@@ -509,7 +511,7 @@ rows AS (SELECT row.* FROM picked)"""
         if request.bar is not None and roles.shape != "counts":
             # Scores take many values; judged here they group as two.
             value = "TRY_CAST(outcome AS DOUBLE)"
-            passes = f"({reaches(value, request.bar)})::VARCHAR"
+            passes = f"if({reaches(value, request.bar)}, '{REACHED}', '{BELOW}')"
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({verdict} AS outcome) FROM (SELECT {rows} FROM {source})"
         return f"SELECT {rows} FROM {source}"
@@ -614,7 +616,7 @@ rows AS (SELECT row.* FROM picked)"""
     def verdict(self) -> str:
         """SQL for the verdict on a row: 1 pass, 0 fail, 2 counts, 3 a score that stays one, NULL
         missing, -1 neither."""
-        # With a threshold, numbers were judged row by row and are true or false by now.
+        # With a threshold, numbers were judged row by row.
         graded = self.request.conversion is not None
         words = {"passes": self.request.passes, "fails": self.request.fails}
         of_attempt = verdict_sql("outcome", self.request.bar, graded=graded, **words)

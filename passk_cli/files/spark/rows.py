@@ -20,7 +20,7 @@ from passk_cli.files.database import FILE_COLUMN
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.records import first_fault, mixed_ends
 from passk_cli.files.request import Request
-from passk_cli.files.roles import SLACK
+from passk_cli.files.roles import BELOW, REACHED, SLACK
 from passk_cli.files.sources.cluster import READ, paths_by
 from passk_cli.files.sources.source import QUOTE, SKIPPED, csv_rows, lines
 
@@ -231,7 +231,8 @@ def _value(part: SparkColumn, of: Name, typed: bool) -> str:
         return value
     value = f"CAST({value} AS STRING)"
     number = f"try_cast({value} AS DOUBLE)"
-    passes = f"CAST({number} >= CAST('{part.bar - SLACK!r}' AS DOUBLE) AS STRING)"
+    bar = f"CAST('{part.bar - SLACK!r}' AS DOUBLE)"
+    passes = f"if({number} >= {bar}, '{REACHED}', '{BELOW}')"
     finite = f"{value} RLIKE {text(_PLAIN)} AND abs({number}) < 1e308"
     return f"CASE WHEN {finite} THEN {passes} ELSE {value} END"
 
