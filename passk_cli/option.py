@@ -231,6 +231,15 @@ def checked(declared: Declared, value: Any) -> Any:
     return value
 
 
+def accepts(declared: Declared, value: Any) -> bool:
+    """Whether an option takes a value."""
+    try:
+        checked(declared, value)
+    except ParameterError:
+        return False
+    return True
+
+
 _WORDS = {int: "write a whole number", float: "write a number", bool: "it is True or False"}
 
 

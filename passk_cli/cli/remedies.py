@@ -11,7 +11,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError, offered
 from passk_cli.message import Said
-from passk_cli.option import Declared
+from passk_cli.option import Declared, accepts
 from passk_cli.settle import Settle
 from passk_cli.text import cut, printable, without_secrets
 
@@ -77,6 +77,7 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     """A command line with the options of a remedy.
 
     A role that was given a column gets the new one, values are added, any other option is replaced.
+    Another command gets the options whose values it takes.
 
     >>> settle = Settle({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
@@ -92,7 +93,9 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     values = {there[flag].field: value for flag, value in settle.options.items()}
     kept = [name]
     for given, text, parts in _parsed(own, flags):
-        if given is None or (given.option.name in there and not _replaced(given, text, values)):
+        other = given and there.get(given.option.name)
+        taken = other and (other is given or other.base is bool or accepts(other, text))
+        if given is None or (taken and not _replaced(given, text, values)):
             kept += parts
     return [*kept, *(str(word) for each in settle.words() for word in each), *rest]
 

@@ -16,7 +16,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import DataError, ParameterError, PasskError, offered
 from passk_cli.message import Said
-from passk_cli.option import Declared, split
+from passk_cli.option import Declared, accepts, split
 from passk_cli.settle import FULL_OPTION, Given, Settle, keywords, literal, with_value
 from passk_cli.text import printable
 
@@ -55,8 +55,8 @@ class Call:
         """
         options, name = dict(self.given), settle.command or self.name
         if name != self.name:
-            there = {each.field for each in command_of(name).options()}
-            options = {field: value for field, value in options.items() if field in there}
+            there = {each.field: each for each in command_of(name).options()}
+            options = {f: v for f, v in options.items() if f in there and accepts(there[f], v)}
         for field, value in settle.options.items():
             before = options.get(field)
             if isinstance(value, Mapping) and not isinstance(before, Mapping):

@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 SHORT_TASKS = ("empty", "drop")
 
 
-def predicted(counts: Counts, k: int) -> list[Settle]:
+def predicted(counts: Counts, k: int, family: str = "pass@") -> list[Settle]:
     """The remedy for a k beyond the attempts, where there are enough to predict from."""
     from passk_cli.inference.extrapolation import refusal
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
     if any(refusal(counts.n[own], counts.c[own]) for own in rows):
         return []
-    return [Settle({"--to": k}, f"predicts k = {k:,}", "extrapolate")]
+    curve = {"-m": "pass^k"} if family == "pass^" else {}
+    return [Settle({"--to": k, **curve}, f"predicts k = {k:,}", "extrapolate")]
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
@@ -98,7 +99,7 @@ class Metrics:
                     f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
                     f" the most any task has is {most}",
                     name="too-few-attempts",
-                    settles=predicted(counts, metric.k) if usual else (),
+                    settles=predicted(counts, metric.k, metric.family) if usual else (),
                 )
         return tuple(dict.fromkeys(chosen))
 

@@ -1037,7 +1037,8 @@ def _asked(reading: RankedReading, options: Mapping[str, Any]) -> tuple[list[Set
 
 
 def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
-    """Whether an outcome can be what another one lacks: it has to agree with those there are."""
+    """Whether an outcome can be what another one lacks: it has to agree with those there are, and
+    to be there where one is missing."""
     if error.name not in ("missing-outcome", "bad-outcome"):
         return True
     columns = reading.structure.columns
@@ -1056,4 +1057,6 @@ def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
         return not own
     before = [judge(v, request.bar) for v in columns[own[0]].values] if own[0] in columns else []
     after = [judge(value, request.bar) for value in column.values]
-    return all(b is None or b == a for b, a in zip(before, after, strict=bool(before)))
+    pairs = [*zip(before, after, strict=bool(before))]
+    filled = any(b is None and a is not None for b, a in pairs)
+    return all(b is None or b == a for b, a in pairs) and (filled or not pairs)

@@ -729,6 +729,14 @@ def test_a_status_of_something_else_is_no_outcome(passk: Passk, write: Any) -> N
     assert "--missing fail" in passk("estimate", write("m.jsonl", lines([*rows]))).err
 
 
+def test_an_outcome_that_lacks_the_same_values_is_not_proposed(passk: Passk, write: Any) -> None:
+    rows = ({"task": i, "passed": None if i < 3 else i % 2 == 0, "reward": None if i < 3 else
+             1.0 - i % 2} for i in range(20))  # fmt: skip
+    path = write("m.jsonl", lines([*rows]))
+    assert "reward" not in passk("describe", path, "--field", "outcome=passed").err
+    assert "passed" not in passk("describe", path, "--field", "outcome=reward").err
+
+
 @pytest.mark.long
 def test_a_document_longer_than_what_is_surveyed(passk: Passk, write: Any) -> None:
     tasks = {f"t{i}": {"verdict": {"ok": i % 4 == 1}, "log": "x" * 1000} for i in range(6000)}
