@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from passk_cli.commands.tasks.view import TasksInBrief
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Panel
+from passk_cli.report.plot import Plot
 from passk_cli.report.words import plural
 
 # More models than MANY make a page slow to compute and long to read: the first few are looked at.
@@ -85,7 +86,18 @@ class Part:
         report = page.ask(question, counts, **self.given(page, counts))
         if not self.drawn:
             report = replace(report, draw=tuple)
+        elif self is DIFFERENCES:
+            report = replace(report, draw=lambda whole=report: at_first_metric(whole.plots))
         return Panel(self.name, self.title, self.how, report, limits, self.answered)
+
+
+def at_first_metric(plots: Sequence[Plot]) -> tuple[Plot, ...]:
+    """Plots of differences, whose pairs fill a sheet, at the first metric alone."""
+    return tuple(
+        replace(plot, rows=tuple(row for row in plot.rows if row.get("panel") == first))
+        for plot in plots
+        for first in [plot.rows[0].get("panel")]
+    )
 
 
 def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
