@@ -174,7 +174,8 @@ def filled(group: type[Group], given: Mapping[str, Any]) -> Group:
             whole = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
             value = list(value) if isinstance(value, Iterable) and not whole else value
             value = None if isinstance(value, list | dict) and not value else value
-        if value is not None and value is not each.default:
+        # Empty text is refused, whatever the default is.
+        if value is not None and (value is not each.default or value == ""):
             values[name] = checked(each, value)
     return group(**values)
 
