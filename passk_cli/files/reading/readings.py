@@ -228,8 +228,9 @@ def _of_structure(
         return 3 * SequenceMatcher(None, asked[role], path).ratio() if role in wrong else 0.0
 
     likely = {p: (o[0] + near("outcome", p), o[1]) for p, o in outcomes.items() if o and o[0] > 0}
-    # Where a name speaks for a flag, those of any name beside it do not count.
+    # Where a name speaks for a flag, and none is unclear, those of any name beside it do not count.
     named = {_within(p) for p, each in likely.items() if not (each[1] or columns[p].listed)}
+    named -= {_within(p) for p, (_, question) in likely.items() if question == "polarity"}
     likely = {p: o for p, o in likely.items() if o[1] != "name" or _within(p) not in named}
     for task, outcome in product(
         sorted(tasks, key=lambda path: -tasks[path] - near("task", path))[:_COMPARED],
@@ -706,6 +707,8 @@ def proposed(
         template, why = "{task}" + os.path.splitext(paths[0])[1], "attempts at one task"
     if template and error.name == "no-task-column" and not (settles or question):
         settles = _readable([Settle({"--path": template}, why)], request, read)
+        # Of one task nothing else is settled on the way, as what passes.
+        settles = [s for s in settles if not why or s.options.keys() == {"--path"}]
     pair = next((pair for each in structures for pair in _agreeing(each.columns)), ())
     if error.name in ("no-task-column", "no-outcome-column") and pair and not settles:
         agree = "an attempt passes where {} agrees with {}? write a column that says so"
@@ -777,7 +780,7 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
         path: c
         for path, c in columns.items()
         if not (c.listed or _is_amount(path) or words(path) & _NO_ANSWER)
-        and strength("model", path) < 1.6
+        and not leaf(path).endswith("model")
     }
     golds = {path: c for path, c in texts.items() if words(path) & (_STATEMENTS | _TRUTHS)}
     for (gold, one), (answer, other) in product(golds.items(), texts.items()):

@@ -614,6 +614,16 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
           "extraction": {"met": (1, 2, 2, 2)[i % 4]}} for i in range(12)],
         "--path {task}.jsonl",
     ),
+    "scores of one task, of which nobody said from where on they pass": (
+        [{"run": i, "timestamp": f"2026-07-{i + 10}T07:49:33Z", "score": 30 + i, "max": 40}
+         for i in range(1, 9)],
+        "",
+    ),
+    "where one flag is unclear all are asked about": (
+        [{"request_id": f"r{i}", "wrong_part": i % 5 > 3, "replied_ok": True,
+          "late_order": i % 7 > 5} for i in range(20)],
+        "",
+    ),
     "texts that differ may be tasks of which no name is known": (
         [{"said": f"the {i}. of several sentences that nobody has named", "pass": i % 3 > 0}
          for i in range(12)],
