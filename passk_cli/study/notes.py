@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from passk_cli.arrays import grouped
+from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.paths import temperature_template
 from passk_cli.inference.intervals import NEEDS_BOUNDS
 from passk_cli.inference.stopping import (
@@ -34,8 +35,9 @@ SIMILAR_NAMES = Message(
         Settle({"--alias": {"{new}": "{same}"}, "--duplicates": "first"},
                "counts both as one, if they are, and what repeats once"),
     ),
-    "Names of models that differ only in case and punctuation, such as org/alpha and org__alpha,"
-    " are often one model in the spelling of two tools. passk keeps them apart.")  # fmt: skip
+    "Names of models that differ only in case, punctuation and blanks around them, such as"
+    " org/alpha and org__alpha, are often one model in the spelling of two tools. passk keeps them"
+    " apart.")  # fmt: skip
 ALIASED_MODELS = Message(
     "aliased-models", NOTE, "counted as one model: {names:and}", "",
     "The attempts of a model count as those of another, in files, baselines and histories. Attempts"
@@ -53,6 +55,11 @@ ONE_MODEL = Message(
     "The table has columns that nothing is read from, and none that is recognised as the model or"
     " as the number of an attempt. If one of them is, name it with --field model=COLUMN or"
     " --field attempt=COLUMN.")  # fmt: skip
+MODELS_IN_COLUMNS = Message(
+    "models-in-columns", NOTE, "{file}: columns are models; not used: {columns}", "",
+    "With --field model=@column each column of --field outcome=A,B is a model. The table has"
+    " columns that nothing is read from. If one of them holds outcomes, name it as well.",
+)  # fmt: skip
 POOLED_RUNS = Message(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
     Settle({"--by": ("run",)}, "keeps runs apart"),
@@ -198,8 +205,8 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     spellings: dict[str, list[str]] = {}
     runs: dict[int, list[str]] = {}
     for model in dict.fromkeys(model for model, *_ in counts.series):
-        # org/alpha and org__alpha differ in case and signs only.
-        spellings.setdefault(re.sub(r"[\W_]+", "-", model.casefold()), []).append(model)
+        # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
+        spellings.setdefault(re.sub(r"[\W_]+", "-", model.casefold().strip()), []).append(model)
         if model in facts.runs:
             runs.setdefault(facts.runs[model], []).append(model)
     for names in spellings.values():
@@ -210,11 +217,13 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             apart = len(cells) == len({*cells})
             old, same = (names[0], "") if apart else ("", names[0])
             yield SIMILAR_NAMES(names=quoted, count=len(names), new=names[1], old=old, same=same)
-    if not any(said.name == "identical-models" for said in facts.messages):
+    if not any(said.name == "identical-files" for said in facts.messages):
         yield from identical_outcomes(counts)
     for file in facts.inputs:
         if file.unused and not {"model", "attempt", "n"} & set(file.roles):
             yield ONE_MODEL(file=file.name, columns=file.unused)
+        elif file.unused and file.roles.get("model") == COLUMN:
+            yield MODELS_IN_COLUMNS(file=file.name, columns=file.unused)
     for number, models in runs.items():
         yield POOLED_RUNS(runs=number, models=models)
     if facts.alias:

@@ -22,6 +22,7 @@ from passk_cli.files.reading.records import (
     mixed_ends,
     record_at,
 )
+from passk_cli.files.reading.strays import equal_files
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import EACH, ENDED_WORDS, OF_HISTORIES, find
 from passk_cli.files.sources.source import (
@@ -281,6 +282,8 @@ def repeated_attempt(
     for other in others:
         before = f", first seen at {first.place}"
         remedy = _OF_TWO_FILES if other.source is not first.source else ""
+        if remedy and equal_files([("", first.source), ("", other.source)]):
+            remedy = f"the files are byte for byte the same: leave {other.source.name} out"
     place = (others or [first])[0].place
     problem = f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})"
     copy, resumed, own = _OF_REPEATS

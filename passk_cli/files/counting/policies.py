@@ -17,9 +17,9 @@ from passk_cli.files.counting.checks import WITHOUT_GROUP, mixed_tasks, several_
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import Spooled
-from passk_cli.files.reading.strays import copy_of_a_file, equal_models
+from passk_cli.files.reading.strays import copy_of_a_file, identical_files
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import OF_ATTEMPTS, addends, candidates, find
+from passk_cli.files.roles import COLUMN, OF_ATTEMPTS, addends, candidates, find
 from passk_cli.message import refused
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
@@ -56,7 +56,10 @@ def decide(
     wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
     if wrong or cells["missing"].any() or tally.repeats.attempts:
         _refuse(con, statement, tally, tolerant)
-    skipped = int(cells["attempts"][nameless].sum()) + tally.rejected + attempts.skipped
+    lines = np.bincount(cells["name"].codes[nameless] + 1, cells["attempts"][nameless], minlength=1)
+    # Of columns that are models each line is one of every model.
+    in_columns = request.fields.get("model") == COLUMN
+    skipped = int(lines.max() if in_columns else lines.sum()) + tally.rejected + attempts.skipped
     if nameless.any():
         cells = {name: values[~nameless] for name, values in cells.items()}
     groups = [f"group{i}" for i in range(len(request.by))]
@@ -97,7 +100,7 @@ def decide(
         raise within
     messages = [*attempts.messages]
     if len(sources) > 1:
-        messages += equal_models(batches)
+        messages += identical_files(batches, kept=request.duplicates == "keep")
     messages += [refused(error) for error in (copy, within) if error is not None]
     if request.conversion is not None:
         messages += several_scores(batches, request)

@@ -500,8 +500,10 @@ rows AS (SELECT row.* FROM picked)"""
         if kept := tasks_kept('"#task"', request.only_tasks, request.exclude_tasks):
             source = f"(SELECT * FROM {source} WHERE {kept})"
         if roles.shape == "lists":
-            # A record without outcomes is one missing outcome, not nothing.
-            filled = 'CASE WHEN len("#list") > 0 THEN "#list" ELSE [NULL] END'
+            # A record without outcomes is one missing outcome, not nothing; one without a task is
+            # no record, but one line.
+            outcomes = 'len("#list") > 0 AND "#task" IS NOT NULL'
+            filled = f'CASE WHEN {outcomes} THEN "#list" ELSE [NULL] END'
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
             outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempts_as}'

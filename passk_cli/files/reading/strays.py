@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
@@ -13,13 +13,14 @@ from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Settle
 
-IDENTICAL_MODELS = Message(
-    "identical-models", WARNING,
+IDENTICAL_FILES = Message(
+    "identical-files", WARNING,
     "{copy} is byte for byte the same as {file}{?more| (and {more:more file} like that)}; each"
-    " counts as a model",
+    " counts as {what}",
     "",
-    "Two files that are models by their names hold the same bytes: one is probably a copy. Their"
-    " difference is exactly 0, which says nothing about two models. Leave the copy out.",
+    "Two files hold the same bytes: one is probably a copy. The difference of two models is then"
+    " exactly 0, and of one model every attempt counts twice, so that intervals are too narrow."
+    " Leave the copy out.",
 )  # fmt: skip
 # An empty file is no larger, packed or not.
 _MOST_EMPTY = 64
@@ -77,13 +78,15 @@ def require_no_copies(batches: Sequence[Batch]) -> None:
                 raise DataError(source.name, problem, remedy, name="duplicate-files")
 
 
-def _equal(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, Source]]:
+def equal_files(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, Source]]:
     """Files that are byte for byte the same as one before them, each with that one.
 
     sources : each with what must be equal besides.
     """
     alike: dict[object, list[Source]] = {}
     for key, source in sources:
+        if source.frame is not None:
+            continue
         size = source.shared.size if source.shared else os.path.getsize(source.path)
         alike.setdefault((key, size), []).append(source)
     pairs = []
@@ -105,7 +108,7 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
         for source in batch.sources
         if batch.roles.attempt is None and (source.label or batch.roles.model)
     )
-    for copy, source in _equal(unnumbered):
+    for copy, source in equal_files(unnumbered):
         problem = f"byte for byte the same as {source.name}, and attempts have no number that would"
         keep = Settle({"--duplicates": "keep"}, "counts both, if both are runs")
         return DataError(
@@ -115,12 +118,14 @@ def copy_of_a_file(batches: Iterable[Batch]) -> DataError | None:
     return None
 
 
-def equal_models(batches: Sequence[Batch]) -> list[Said]:
-    """A warning where files that are models by their names are byte for byte the same."""
-    files = [b for b in batches if b.layout.kind != "record" and not b.roles.model]
-    named = [("", source) for batch in files for source in batch.sources if not source.label]
-    pairs = _equal(named) if len(named) > 1 else []
-    if not pairs:
-        return []
-    (copy, source), more = pairs[0], len(pairs) - 1
-    return [IDENTICAL_MODELS(copy=copy.name, file=source.name, more=more)]
+def identical_files(batches: Sequence[Batch], *, kept: bool) -> Iterator[Said]:
+    """Warnings where files are byte for byte the same that are models by their names, or, where
+    repeats are kept, hold the same attempts."""
+    files = [batch for batch in batches if batch.layout.kind != "record"]
+    named = [(s, b.roles.model or s.label) for b in files for s in b.sources]
+    models = [("", source) for source, model in named if not model]
+    others = [(source.label, source) for source, model in named if model and kept]
+    for what, sources in (("a model", models), ("attempts of its own", others)):
+        if pairs := equal_files(sources) if len(sources) > 1 else []:
+            (copy, source), more = pairs[0], len(pairs) - 1
+            yield IDENTICAL_FILES(copy=copy.name, file=source.name, more=more, what=what)

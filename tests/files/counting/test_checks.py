@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, PasskWarning, estimate, read
+from passk_cli.study.notes import reading_notes
 from tests.conftest import Passk, long
 from tests.files.formats.cells import DATA, cells
 from tests.files.formats.test_generic import written
@@ -119,10 +120,11 @@ def test_a_run_with_its_trials_below_counts_once() -> None:
 
 
 def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
-    for model in ("org/alpha", "org__alpha", "beta"):
+    for model in ("org/alpha", "org__alpha", "beta", "beta+", "beta "):
         name = model.replace("/", "-")
         written(tmp_path, f"{name}.jsonl", jsonl([{**row, "model": model} for row in ROWS]))
-    (note,) = [note for note in said(tmp_path) if "count as 2 models" in note]
+    blank, note = [note for note in said(tmp_path) if "count as 2 models" in note]
+    assert "'beta' and 'beta ' count as 2 models" in blank
     assert note.startswith(
         "similar-names: 'org/alpha' and 'org__alpha' count as 2 models; alias={\"org__alpha\": "
     )
@@ -166,6 +168,21 @@ def test_lines_with_a_summary_at_the_end(tmp_path: Path) -> None:
     assert len(cells(path, skip_bad=True)) == 3
 
 
+@pytest.mark.parametrize("model", [{}, {"model": "@column"}])
+def test_a_line_without_a_task_is_one_line_however_many_outcomes_it_has(
+    tmp_path: Path, model: dict[str, str]
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "task,a,b,c,d\n,no,yes,no,no\nx,yes,no,yes,no\ny,yes,yes,no,no\n,yes,no,no,no\n"
+    )
+    counts = read(path, fields={"outcome": "a,b,c", **model}, skip_bad=True)
+    assert (counts.facts.skipped, int(counts.n.sum())) == (2, 6)
+    notes = [note.text for note in reading_notes(counts)]
+    assert "skipped 2 lines that held no record" in notes
+    assert [note.endswith("not used: d") for note in notes].count(True) == 1
+
+
 def test_a_crashed_log_among_others(tmp_path: Path) -> None:
     for log in (DATA / "inspect" / "stopped").glob("*crashed*"):
         shutil.copy(log, tmp_path)
@@ -200,6 +217,27 @@ def test_a_copy_of_unnumbered_attempts_is_refused(
     with pytest.raises(DataError, match=message):
         read(tmp_path)
     assert cells(tmp_path, duplicates="keep") == {("m", "a"): (4, 2)}
+    assert (
+        "counts as attempts of its own" in read(tmp_path, duplicates="keep").facts.messages[0].text
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        (("run_1", "run_2"), "the files are byte for byte the same: leave"),
+        (("passed",), "byte for byte the same as .*leave one out"),
+    ],
+)
+def test_a_copy_is_no_arm_of_an_experiment(
+    tmp_path: Path, columns: tuple[str, ...], named: str
+) -> None:
+    rows = [{"model": m, "task": f"t{t}", **dict.fromkeys(columns, t % 2)}
+            for m in "ab" for t in range(20)]  # fmt: skip
+    for name in ("a.jsonl", "a (1).jsonl"):
+        written(tmp_path, name, jsonl(rows))
+    with pytest.raises(DataError, match=named):
+        read(tmp_path, fields={"outcome": ",".join(columns)})
 
 
 def test_files_of_one_size_are_no_copies(tmp_path: Path) -> None:
@@ -213,7 +251,7 @@ def test_a_copy_is_said_where_its_name_is_a_model(tmp_path: Path) -> None:
         written(tmp_path, f"{name}.jsonl", jsonl(ROWS))
     written(tmp_path, "p.jsonl", jsonl(NUMBERED[:2]))
     (warning,) = read(tmp_path).facts.messages
-    assert warning.name == "identical-models"
+    assert warning.name == "identical-files"
     assert "n.jsonl is byte for byte the same as" in warning.text
     assert "(and 1 more file like that); each counts as a model" in warning.text
 

@@ -12,6 +12,7 @@ import numpy as np
 from passk_cli.files.reading.doubts.evenness import evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import few
+from passk_cli.files.reading.strays import equal_files
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -74,6 +75,8 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
     numbers = survey.columns.get(grounds.column("attempt"))
     most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max())
     if runs or not own.certain or (numbers and numbers.distinct <= few(most)):
+        return
+    if equal_files(("", source) for batch in batches for source in batch.sources):
         return
     files = [name.rsplit("/", 1)[-1] for name in survey.files]
     folders = len(set(files)) == 1
