@@ -441,9 +441,31 @@ def test_percent_reaches_every_number_of_a_gate(passk: Passk, run: Run) -> None:
 
 def test_of_tasks_that_are_fixed_attempts_decide(passk: Passk, run: Run) -> None:
     ask = ["gate", run("new", range(60)), "--min", "pass@1=0.74", "-q"]
-    assert re.search(r"undecided \(about [\d,]+ tasks would decide\)", passk(*ask).out)
+    assert re.search(
+        r"undecided \(about [\d,]+ tasks would decide if 5 points away\)", passk(*ask).out
+    )
     fixed = passk(*ask, "--population", "these-tasks").out
-    assert re.search(r"undecided \(about [\d,]+ attempts per task would decide\)", fixed)
+    assert re.search(r"\(about [\d,]+ attempts per task if 5 points away\)", fixed)
+
+
+@pytest.mark.parametrize(("passed", "least", "decided"), [("true", "0.9", 34), ("false", "0.1", 34),
+                                                          ("true", "0.5", 6)])  # fmt: skip
+def test_of_tasks_that_all_pass_the_number_is_the_first_that_decides(
+    passk: Passk, write: Any, passed: str, least: str, decided: int
+) -> None:
+    """As the interval of that many shows, and of one fewer does not."""
+
+    def verdict(tasks: int) -> str:
+        rows = "".join(f"t{task},{passed}\n" for task in range(tasks))
+        path = write(f"{tasks}.csv", f"task,passed\n{rows}")
+        return passk("gate", path, "--min", f"pass@1={least}").out.splitlines()[3]
+
+    assert (
+        f"(about {decided} tasks would decide if all {'pass' if passed == 'true' else 'fail'})"
+        in (verdict(4))
+    )
+    assert "undecided" in verdict(decided - 1)
+    assert "undecided" not in verdict(decided)
 
 
 def test_with_full_no_sentence_points_to_full(passk: Passk, run: Run) -> None:
@@ -489,7 +511,7 @@ def test_no_regression_and_max_drop_0_are_one_rule(passk: Passk, run: Run) -> No
     done = passk("gate", same, "--baseline", old, "--no-regression", "-m", "pass@1")
     assert "1 undecided, counted as pass: same lost 0.000 [" in done.out
     assert "of pass@1, not significant; " in done.out
-    assert re.search("about [0-9]+ tasks would decide a drop of 5 points", done.out)
+    assert re.search("about [0-9]+ tasks would decide if 5 points lower", done.out)
 
 
 @pytest.mark.parametrize(

@@ -333,7 +333,7 @@ class Minimum(GateRule):
         finding = (f"{fact.name} of {series_name(fact.series)} is ", fact.estimate, beside)
         needed = ""
         if verdict == UNDECIDED:
-            needed = _needed(line, 0.0, f" if the truth is {_far(fact)} away")
+            needed = _needed_alike(line) or _needed(line, 0.0, f" if {_far(fact)} away")
         deed = ("reached less than ", line.words[1], f" of {fact.name}")
         return line.judged(verdict, (*finding, line.words[1]), needed, deed=deed)
 
@@ -517,7 +517,8 @@ class NoRegression(DifferenceRule):
                 needed = f"with {plural(units, noun)} no drop can be significant"
             elif tests == 1 or c.adjustment == MAX_T:
                 # Where p alone is adjusted, the interval does not say what decides it.
-                needed = _needed(line, 0.0, f" a {drop} of {_far(line.fact)}")
+                further = "lower" if drop == "drop" else "higher"
+                needed = _needed(line, 0.0, f" if {_far(line.fact)} {further}")
         finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")
         deed = (f"{'dropped' if drop == 'drop' else 'rose'} significantly in {line.fact.name}",)
         reason = "; ".join(filter(None, (needed, p)))
@@ -587,7 +588,7 @@ class Tolerance(DifferenceRule):
                 finding = (*finding, relation, *line.words[1:])
         needed = ""
         if verdict == UNDECIDED:
-            truth = " if nothing changed" if most else f" a change of {_far(line.fact)}"
+            truth = " if nothing changed" if most else f" if {_far(line.fact)} apart"
             needed = _needed(line, abs(most), truth)
         did = "gained less than" if most < 0 else "lost more than"
         did, of = ("rose by more than", "in") if worse < 0 else (did, "of")
@@ -863,12 +864,39 @@ def _needed(line: Judgement, away: float, truth: str) -> str:
     unit = "attempts per task" if fixed else "tasks"
     if 0 < line.of_runs >= most:
         return f"runs differ too much, no number of {unit} would decide"
-    number = (fact.size.n_min if fixed else fact.size.tasks) or 0
+    number = _made(line)
     count = number * (reach**2 - line.of_runs**2) / ((most**2 - line.of_runs**2) or math.inf)
     if 0 < count <= number:
         return "near the limit"
     if count > 10_000_000 or not count > 0:
         return ""
+    return _about(count, line, truth)
+
+
+def _needed_alike(line: Judgement) -> str:
+    """About how many tasks, or attempts, would decide if all pass as all did; or fail; "" else.
+
+    Of n of them the lower limit is then near α^{1/n}, which is at the minimum m where n is
+    n₀ ln(limit₀) / ln(m).
+    """
+    estimate, least, number = line.fact.estimate, line.limit or 0.0, _made(line)
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return ""
+    for word, off, end, goal in (
+        ("pass", 1 - estimate.value, estimate.low, least),
+        ("fail", estimate.value, 1 - estimate.high, 1 - least),
+    ):
+        if estimate.unit == "share" and off < 1e-12 and 0 < end < goal < 1:
+            return _about(number * math.log(end) / math.log(goal), line, f" if all {word}")
+    return ""
+
+
+def _made(line: Judgement) -> int:
+    """The tasks of a line, or the fewest attempts where the tasks are fixed."""
+    return (line.fact.size.n_min if line.fixed_tasks else line.fact.size.tasks) or 0
+
+
+def _about(count: float, line: Judgement, truth: str) -> str:
     digit = 10 ** max(len(str(math.ceil(count))) - 2, 0)
-    about = plural(math.ceil(count / digit) * digit, "attempt" if fixed else "task")
-    return f"about {about}{' per task' * fixed} would decide{truth}"
+    about = plural(math.ceil(count / digit) * digit, "attempt" if line.fixed_tasks else "task")
+    return f"about {about}{' per task' * line.fixed_tasks} would decide{truth}"

@@ -824,15 +824,16 @@ def checked_rules(book: Rulebook) -> Report:
 
 
 def _with_reason(line: Judgement, room: int) -> str:
-    """The verdict and its reason, as far as a screen has room for it."""
+    """The verdict and its reason, as far as a screen has room for it; a number of tasks never
+    without the truth that it is for."""
     reason, verdict = line.reason.removeprefix("cannot be checked: "), line.verdict
     if not reason or room <= 0:
         return verdict
-    about = reason.partition(" would decide")[0]
-    for short in (reason, f"{about} would decide", about, reason.partition(", no ")[0]):
-        if len(short) <= room and short in reason:
+    about = reason.partition("; ")[0]
+    for short in (reason, about, about.replace(" would decide", ""), about.partition(", no ")[0]):
+        if len(short) <= room:
             return f"{verdict} ({short})"
-    return f"{verdict} ({reason[: room - 1]}…)"
+    return verdict if " would decide" in about else f"{verdict} ({reason[: room - 1]}…)"
 
 
 def _merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]:
