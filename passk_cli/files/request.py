@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -130,8 +131,16 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
 
 
 def parse_thresholds(value: Any) -> tuple[float, ...]:
-    """Thresholds from numbers or texts as "0.2,0.5", in order; ParameterError for others."""
+    """Thresholds from numbers or texts as "0.2,0.5", in order; ParameterError for others.
+
+    As 0,5 and 7,5 numbers with a decimal comma are written, which two thresholds rarely are.
+    """
     text = ",".join(map(str, value))
+    comma = re.fullmatch("([0-9]+),([0-9]+)", text) if len(value) == 1 else None
+    if comma and (comma[1] == "0" or int(comma[1]) > int(comma[2])):
+        problem = "two thresholds, or a decimal comma?"
+        remedy = f"write {comma[1]}.{comma[2]}, or {comma[1]}.0,{comma[2]}.0 for two thresholds"
+        raise ParameterError(Given("--threshold", text), f"{problem} {remedy}")
     try:
         numbers = {float(part) for part in text.split(",")}
     except ValueError:

@@ -299,8 +299,8 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
             "--missing bounds: choose one of keep, error, fail, drop",
         ),
         (
-            ["a.csv", "--threshold", "0,1"],
-            "--threshold 0,1: it is for counts",
+            ["a.csv", "--threshold", "0.5,1"],
+            "--threshold 0.5,1: it is for counts",
         ),
         (["counts.csv"], "counts.csv: holds counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),

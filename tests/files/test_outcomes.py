@@ -50,6 +50,33 @@ def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
         read(path, passes="good", fails="bad", threshold=7)
 
 
+@pytest.mark.parametrize(("cell", "plain"), [("0,48", "0.48"), ("85 %", "85"), ("-2,5%", "-2.5")])
+def test_a_decimal_comma_or_a_percent_sign_is_said(
+    passk: Passk, tmp_path: Path, cell: str, plain: str
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f'task;score\na;"{cell}"\nb;"{cell}"\n')
+    for more in ((), ("--threshold", "0.5"), ("-m", "mean")):
+        done = passk("estimate", path, *more)
+        said = f"write numbers with a decimal point and without %, as {plain}"
+        assert (done.code, said in done.err, "--threshold X" in done.err) == (3, True, False)
+
+
+def test_a_threshold_with_a_decimal_comma_is_no_two_thresholds(
+    passk: Passk, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("task,score\na,0.6\nb,5\n")
+    for text, plain, two in (("0,5", "0.5", "0.0,5.0"), ("7,5", "7.5", "7.0,5.0")):
+        done = passk("estimate", path, "--threshold", text)
+        said = f"write {plain}, or {two} for two thresholds"
+        assert (done.code, said in done.err) == (2, True)
+        assert passk("estimate", path, "--threshold", plain).code == 0
+        assert passk("estimate", path, "--threshold", two).code == 0
+    for threshold in ("0.3,0.5", "3,5", (0, 5)):
+        assert read(path, threshold=threshold).group_names == ("threshold",)
+
+
 @pytest.mark.parametrize("values", [[True, False, False], ["true", "False", "false"], [1, 0, 0]])
 def test_what_is_true_may_be_bad(values: list[object], tmp_path: Path) -> None:
     rows = [{"task": f"t{i}", "refused": value} for i, value in enumerate(values)]

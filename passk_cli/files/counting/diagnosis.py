@@ -188,12 +188,28 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
     problem = f'"{roles.outcome}" is {value}'
     remedy, settles = "expected a number or true/false", list[Settle]()
-    if not statement.request.unjudged:
+    if not number and (plain := _plain(str(outcome))):
+        remedy = f"write numbers with a decimal point and without %, as {plain}"
+    elif not statement.request.unjudged:
         remedy = "expected true/false, 0/1 or a score"
-        settles = [Settle({"--threshold": Blank("X")}, "says from where on a score passes")]
+        judged = statement.request.bar is not None
+        says = Settle({"--threshold": Blank("X")}, "says from where on a score passes")
+        settles = [] if judged else [says]
     if number:
         remedy = "best@k, worst@k and mean need no threshold"
     return DataError(row.place, problem, remedy, name="bad-outcome", settles=settles)
+
+
+def _plain(text: str) -> str:
+    """A number that has a decimal comma or a percent sign, as it is read; "" for others, and for
+    1,234, which may be a thousand.
+
+    >>> _plain("0,48"), _plain("85 %"), _plain("1,234"), _plain("maybe")
+    ('0.48', '85', '', '')
+    """
+    thousands = "(?![1-9][0-9]{0,2},[0-9]{3}$)"
+    number = re.fullmatch(thousands + r"([+-]?[0-9]+)(?:[.,]([0-9]+))?\s*%?", text.strip())
+    return ".".join(filter(None, number.groups())) if number else ""
 
 
 def missing_value(con: duckdb.DuckDBPyConnection, statement: Statement, total: int) -> DataError:
