@@ -320,18 +320,20 @@ def _limit(value: float, style: Style, signed: bool, apart: bool) -> str:
 
 
 def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
-    """A number of one of QUANTITIES, to three digits: dollars and seconds with their sign.
+    """A number of one of QUANTITIES, to three digits, a change to two: those with a sign have it.
 
     >>> [quantity(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
     ['$0.0131', '$12.40', '$2,070']
     >>> quantity(28392.1, "tokens", Style()), quantity(178.04, "s", Style())
     ('28,392', '178 s')
+    >>> [quantity(x, "%", Style(), signed=True) for x in (0.1234, -0.005, 1.535)]
+    ['+12 %', '-0.50 %', '+154 %']
     >>> quantity(math.inf, "$", Style())
     '$∞'
     """
     digits = _digits(value, unit, style, signed)
     sign = digits[0] if digits[0] in "+-−" else ""
-    before, after = {"$": ("$", ""), "s": ("", " s")}.get(unit, ("", ""))
+    before, after = {"$": ("$", ""), "s": ("", " s"), "%": ("", " %")}.get(unit, ("", ""))
     return f"{sign}{before}{digits.removeprefix(sign)}{after}"
 
 
@@ -339,8 +341,9 @@ def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
     if math.isinf(value):
         # The upper end of an amount that nothing bounds.
         return "∞" if value > 0 else f"{style.minus}∞"
+    value, known = (100 * value, 1) if unit == "%" else (value, 2)
     size = abs(value)
-    decimals = max(0, 2 - math.floor(math.log10(size))) if size > 1e-12 else 0
+    decimals = max(0, known - math.floor(math.log10(size))) if size > 1e-12 else 0
     if unit == "$" and 1 <= size < 1000:
         decimals = 2
     shape = f",.{decimals}f" if decimals <= 8 else ".2g"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
 # Units of what attempts use: US dollars, tokens, seconds, turns or steps; and a ratio of two such.
-QUANTITIES = ("$", "tokens", "s", "turns", "ratio")
+QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Estimate:
     verdict : a sign shown before the value: "~" not significant, "=" equivalent.
     letters : shown after the value: numbers that share one do not differ significantly.
     unit : "share" (in [0, 1] or a difference of such, and so may be shown as a percentage),
-        "score" (of no known unit), or one of QUANTITIES.
+        "score" (of no known unit), or one of QUANTITIES; "%" is a change as a share, shown as a
+        percentage.
     """
 
     value: float | None

@@ -342,12 +342,12 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
         return value if same else float(brentq(limit, *sorted((value, other)), xtol=1e-9))
 
     if limits(value).low is None:
-        return Estimate(value - 1.0, reason=limits(value).reason, signed=True)
+        return Estimate(value - 1.0, reason=limits(value).reason, signed=True, unit="%")
     low = root(lower, 0.0) if value and lower(0.0) > 0 else 0.0
     # Where the second mean may be 0, nothing bounds the ratio.
     most = next((s for s in (2.0**i * (value + 0.01) for i in range(1, 12)) if upper(s) < 0), None)
     high = math.inf if most is None else root(upper, most)
-    return Estimate(value - 1.0, low=low - 1.0, high=high - 1.0, signed=True)
+    return Estimate(value - 1.0, low=low - 1.0, high=high - 1.0, signed=True, unit="%")
 
 
 def equivalence_tests(

@@ -439,6 +439,15 @@ def test_percent_reaches_every_number_of_a_gate(passk: Passk, run: Run) -> None:
     assert verdict == "FAIL: worse lost 25.0 [19.3, 30.7] points of pass@1, more than 2.5 points"
 
 
+def test_a_change_in_percent_is_shown_beside_a_limit_in_percent(passk: Passk, run: Run) -> None:
+    old, worse = run("old", range(60)), run("worse", range(60), worse=1)
+    done = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=5%")
+    headline, _, _, row, *_ = done.out.splitlines()
+    limits = re.search(r"lost ([0-9.]+) % \[([0-9.]+), ([0-9.]+)\] of pass@1", headline)
+    assert limits
+    assert "  -{0} % [-{2}, -{1}]  ".format(*limits.groups()) in row
+
+
 def test_of_tasks_that_are_fixed_attempts_decide(passk: Passk, run: Run) -> None:
     ask = ["gate", run("new", range(60)), "--min", "pass@1=0.74", "-q"]
     assert re.search(

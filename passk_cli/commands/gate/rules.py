@@ -566,7 +566,7 @@ class Tolerance(DifferenceRule):
     def worded(self, line: Judgement) -> Judgement:
         """A line with the verdict on its change."""
         most, worse = line.limit or 0.0, -1 if self.change == "increase" else 1
-        finding, estimate = _change(line.fact, most, amount=worse < 0), line.fact.estimate
+        finding, estimate = _change(line.fact, amount=worse < 0), line.fact.estimate
         verdict = line.verdict if isinstance(most, Relative) else _beside(
             _for_better(estimate, worse), -most
         )  # fmt: skip
@@ -762,41 +762,25 @@ def _asked(metric: Metric, number: float, unit: str = "") -> Sentence:
     return ((number, Column(unit, "given")),)
 
 
-def _change(fact: Fact, limit: float = 0.0, *, amount: bool = False) -> Sentence:
+def _change(fact: Fact, *, amount: bool = False) -> Sentence:
     """A change from the baseline in words: "agent-b lost 0.140 [0.031, 0.249] of pass@1"; of what
     attempts take "agent-b costs 12 % [4, 21] more".
 
-    limit : of the rule, which may be relative.  amount : whether it is of what attempts take.
+    amount : whether it is of what attempts take.
     """
     low, value, high = fact.estimate.low, fact.estimate.value or 0.0, fact.estimate.high
-    falls, amount = value <= 0, amount or fact.estimate.unit in QUANTITIES
+    amount = amount or (fact.estimate.unit in QUANTITIES and fact.estimate.unit != "%")
+    falls = value <= 0
     if falls:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
     plain = Estimate(value, low=low, high=high, unit=fact.estimate.unit)
-    size: Any = (plain, Column("points", "share"))
-    if isinstance(limit, Relative):
-        size = _in_percent(value, low, high)
+    size = (plain, Column("points", "share"))
     name = series_name(fact.series)
     if amount:
         takes, of = ("costs", "") if fact.name == "cost" else ("takes", f" {fact.name}")
         return (f"{name} {takes} ", size, f" {'less' if falls else 'more'}{of}")
     verb, link = ("lost", "of") if falls else ("gained", "in")
     return (f"{name} {verb} ", size, f" {link} {fact.name}")
-
-
-def _in_percent(value: float, low: float | None, high: float | None) -> str:
-    """As "12 % [4, 21]", to two digits.
-
-    >>> _in_percent(0.1234, 0.0412, 0.2099), _in_percent(0.005, None, None)
-    ('12 % [4.1, 21]', '0.5 %')
-    """
-
-    def digits(share: float) -> str:
-        text = f"{100 * share:.2g}" if abs(share) < 0.995 else f"{100 * share:.0f}"
-        return text.replace("inf", "∞")
-
-    limits = "" if low is None or high is None else f" [{digits(low)}, {digits(high)}]"
-    return f"{digits(value)} %{limits}"
 
 
 def _for_better(limits: Any, sign: int) -> Any:
@@ -857,8 +841,7 @@ def _needed(line: Judgement, away: float, truth: str) -> str:
     if value is None or low is None or high is None or math.isinf(high - low):
         return ""
     if not away:
-        share = fact.estimate.unit == "share"
-        away = _AWAY if share else 0.1 * abs(value)
+        away = {"share": _AWAY, "%": 0.1}.get(fact.estimate.unit, 0.1 * abs(value))
     level = NORMAL.inv_cdf(1 - (1 - (fact.level or _LEVEL)) / 2)
     reach, most = (high - low) / 2, away / (1 + NORMAL.inv_cdf(_POWER) / level)
     unit = "attempts per task" if fixed else "tasks"
