@@ -107,7 +107,10 @@ def asked(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     attempts, rules = given.pop("attempts", None), given.pop("rules", None)
     if marker.args or given or not isinstance(rules, Mapping):
         example = _marker(10, {"min": {"pass^1": 0.9}})
-        raise ValueError(f"it takes attempts and rules, and nothing else; write {example}")
+        wrong = "it takes attempts and rules, and nothing else"
+        if not (marker.args or given):
+            wrong = "it has no rules" if rules is None else f"rules={rules!r}: they are a mapping"
+        raise ValueError(f"{wrong}; write {example}")
     if type(attempts) is not int or attempts < 1:
         raise ValueError(f"attempts={attempts!r}: it must be a number from 1 up")
     for name in rules:

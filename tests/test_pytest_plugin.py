@@ -157,7 +157,8 @@ def test_all_skipped():
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"attempts": 10}, "it takes attempts and rules, and nothing else"),
+        ({"attempts": 10}, "it has no rules; write passk(attempts=10, rules="),
+        ({"attempts": 10, "rules": 0.9}, "rules=0.9: they are a mapping; write "),
         ({"attempts": 10, "rules": {}, "model": "a"}, "nothing else"),
         ({"attempts": 0, "rules": {"min": {}}}, "attempts=0: it must be a number from 1 up"),
         ({"attempts": True, "rules": {"min": {}}}, "attempts=True"),

@@ -184,6 +184,15 @@ def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Pat
     done = passk("judge", judged)
     assert done.error == "no-labels"
     assert "two judges that agree may err together" in done.err
+    assert "; --field truth=COLUMN names their column; --list FILE writes attempts" in done.err
+
+
+def test_a_list_that_is_longer_than_asked_for_says_why(
+    passk: Passk, judged: Path, tmp_path: Path
+) -> None:
+    ask = ["judge", judged, "--list", tmp_path / "l.csv", "--number"]
+    assert "more than 1 of each model: each verdict" in " ".join(passk(*ask, "1").out.split())
+    assert "each verdict" not in passk(*ask[:-1]).out
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in CORRECTING])

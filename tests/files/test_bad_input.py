@@ -60,6 +60,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     ("not UTF-8", "a.jsonl", b'{"task_id": "\xff"}\n' + GOOD.encode(), [], "is not UTF-8"),
     ("prose", "a.txt", "hello world\nmore\n", [], "neither JSON nor a delimited table"),
+    ("junit", "a.xml", "<?xml version=\"1.0\"?><testsuites/>\n", [], "XML is not read; write JSON"),
     (
         "malformed line", "a.jsonl", GOOD * 16 + '{"task_id": "a", "pas\n' + GOOD, [],
         'a.jsonl:17: not JSON (Invalid control character at) in {"task_id": "a", "pas\n',

@@ -339,7 +339,10 @@ class Judge(Question, JudgeOptions):
                     "verdicts alone do not show a judge's errors, and two judges that agree may err"
                     " together: labels of some attempts do",
                     name="no-labels",
-                    settles=[Settle({"--list": Blank("FILE")}, "writes attempts to label")],
+                    settles=[
+                        Settle({"--field": {TRUTH: Blank("COLUMN")}}, "names their column"),
+                        Settle({"--list": Blank("FILE")}, "writes attempts to label"),
+                    ],
                 )
             return super().request(options)
         return replace(super().request(options), labelling=options.confidence.seed)
@@ -376,5 +379,8 @@ class Judge(Question, JudgeOptions):
                 f"{plural(attempts, 'attempt')} of {plural(tasks, 'task')} to label: fill in the"
                 f" column truth of {self.to_label}, and give it as --truth."
             )
+        if self.number and attempts > self.number * len(study.counts.series):
+            said += f" They are more than {self.number} of each model: each verdict, in tasks that"
+            said += " mostly pass and in others, has its share, and at least ten."
         exports = {self.to_label: _columns(study.counts, chosen)}
         return replace(report, answer=(*report.answer, (said,)), exports=exports)

@@ -195,7 +195,8 @@ def _attempts(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
         refuse(value == np.inf, f"infinite {role}", "", finite)
         return Attempts.of_rows(cell, value, count, passed, len(counts.n))
     if values is _label:
-        words = "labels are read as outcomes are: true or false, or a number and --threshold"
+        words = "labels are read as outcomes are: true or false, words of --passes or a number and"
+        words += " --threshold"
         refuse(value == -1, "labels that neither pass nor fail", words)
         return Attempts.of_rows(
             cell, np.where(empty, np.nan, value), count, passed, len(counts.n)

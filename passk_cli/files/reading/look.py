@@ -530,6 +530,9 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
         # Nothing of it is shown: it may be a file of keys, SECRET=a,b.
         problem = "neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
+        if first.startswith("<?xml"):
+            problem = "XML is not read"
+            remedy = "write JSON, JSON Lines or a table, as pytest --passk-out FILE.jsonl does"
         raise NoResults(source.name, problem, remedy, name="unknown-format")
     if len(names) > 2 and sum(map(bool, header)) == 1:
         below = next((line for line, row in rows if len(row) == len(names) and all(row)), 2)
