@@ -13,9 +13,11 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.settle import Given
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
-#: What the temperature of an attempt is usually called.
 # A folder or a file of a run, by its number.
-_RUN = re.compile(r"(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?\d+")
+_RUN = re.compile(
+    r"^((?:.*[-_.])?(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?)\d+$"
+)
+#: What the temperature of an attempt is usually called.
 TEMPERATURES = ("temperature", "temp")
 # "T0.2", but "T5" and "t5.1.1" are no temperatures; "temp1" is one.
 _TEMPERATURE = re.compile(
@@ -121,12 +123,13 @@ def layout_template(paths: Sequence[str]) -> str:
              if (len(parts), os.path.splitext(parts[-1])[1]) == (depth, suffix)]  # fmt: skip
     levels = [[*dict.fromkeys(level)] for level in zip(*alike, strict=True)]
     varying = [place for place, names in enumerate(levels) if len(names) > 1]
-    runs = [place for place in varying if all(map(_RUN.fullmatch, levels[place]))][-1:]
+    stems = {place: {_RUN.sub(r"\1", name) for name in levels[place]} for place in varying}
+    runs = [place for place in varying if len(stems[place]) == 1][-1:]
     others = [place for place in varying if place not in runs]
     if len(others) not in (1, 2):
         return ""
     roles = dict(zip(others, ("{model}", "{task}")[-len(others) :], strict=True))
-    roles |= {place: levels[place][0].rstrip("0123456789") + "{attempt}" for place in runs}
+    roles |= {place: f"{[*stems[place]][0]}{{attempt}}" for place in runs}
     parts = [roles.get(place, names[0]) for place, names in enumerate(levels)]
     return "/".join(parts[varying[0] :]) + suffix
 

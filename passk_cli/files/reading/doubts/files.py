@@ -13,6 +13,7 @@ from passk_cli.files.reading.doubts.evenness import evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import few
 from passk_cli.files.reading.strays import equal_files
+from passk_cli.files.sources.paths import layout_template
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -38,6 +39,14 @@ FILES_AS_MODELS = Message(
     " name it as label=path", "",
     "No column names a model, so that each file is one. Models are compared on the same tasks;"
     " files without a task in common are rather the parts of a benchmark, each in its own file.",
+)  # fmt: skip
+FILES_AS_RUNS = Message(
+    "files-as-runs", WARNING,
+    "each file would count as a model, and the same names stand in folder after folder: {values}",
+    "",
+    "No column names a model. Files whose names differ in a number alone, the same in every folder,"
+    " are rather runs of the model that their folder is named after: counted as models of one"
+    " attempt each, they would be ranked among themselves.",
 )  # fmt: skip
 SUMMARY_FILE = Message(
     "summary-file", WARNING,
@@ -69,7 +78,9 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
     if not survey.whole:
         survey = grounds.refined([])
     own = evenness(survey.cell, survey.file)
-    runs = len({re.sub(r"[0-9]+", "0", name) for name in survey.files}) == 1
+    labels = {source.name: source.label for batch in batches for source in batch.sources}
+    stems = {(labels.get(name), re.sub(r"[0-9]+", "0", name)) for name in survey.files}
+    runs = len(stems) == len({label for label, _ in stems})
     # Numbers of attempts that go on from file to file are of one series; those that start again
     # are duplicates, which are asked about as such.
     numbers = survey.columns.get(grounds.column("attempt"))
@@ -109,6 +120,30 @@ def files(grounds: Grounds) -> Iterator[Finding]:
     models = np.unique(np.stack([survey.series[there], survey.task[there]]), axis=1)
     if len(grounds.models) > 1 and len(np.unique(models[1])) == models.shape[1]:
         yield Finding(FILES_AS_MODELS, False, {"values": survey.files})
+
+
+def runs_in_folders(grounds: Grounds) -> Iterator[Finding]:
+    """Files of runs, numbered alike in several folders, where no column names a model."""
+    sources = [source for batch in grounds.batches for source in batch.sources]
+    named = any(source.label for source in sources) or any(b.roles.model for b in grounds.batches)
+    if grounds.harness or named or grounds.request.template is not None:
+        return
+    template = layout_template([source.path for source in sources])
+    folders = {os.path.dirname(source.path) for source in sources}
+    names = sorted({os.path.basename(source.path) for source in sources})
+    grid = len(sources) == len(folders) * len(names) == len(grounds.models)
+    shared = len(grounds.cells["task"].codes) > len(grounds.tasks)
+    if not grid or not shared or len(folders) == 1 or "{attempt}" not in template:
+        return
+    # Rows name their tasks, so that folders are models, and what lies between are settings.
+    path = template.replace("{task}", "{arm}" if "{model}" in template else "{model}")
+    by = {"--by": ("arm",)} if "{arm}" in path else {}
+    yield Finding(
+        FILES_AS_RUNS, True, {"values": names},
+        (Settle({"--path": path, **by}, "takes them as runs of a model"),
+         Settle({"--path": path.replace("{attempt}", "{run}"), "--by": ("run", *by.get("--by", ()))},
+                "keeps them apart")),
+    )  # fmt: skip
 
 
 def summaries(grounds: Grounds) -> Iterator[Finding]:
@@ -160,6 +195,12 @@ DOUBTS = (
         "No column names a model, and no two files have a task in common.",
         (),
         files,
+    ),
+    Doubt(
+        FILES_AS_RUNS,
+        "No column names a model, and files numbered alike lie in several folders.",
+        ("--path '{model}/run{attempt}.jsonl'",),
+        runs_in_folders,
     ),
     Doubt(
         SUMMARY_FILE,

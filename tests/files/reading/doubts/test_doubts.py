@@ -179,6 +179,25 @@ def test_files_without_a_task_in_common_are_no_models(tmp_path: Path) -> None:
     assert found(tmp_path)[0] == ""
 
 
+def test_runs_in_folders_of_models_are_no_models(tmp_path: Path) -> None:
+    for model in "ab":
+        for seed in range(3):
+            path = tmp_path / model / "2026-05-01" / f"results_seed{seed}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines(path, attempts(10, 1, draws=seed))
+    message, certain, settles = found(tmp_path)
+    assert (message, certain) == ("files-as-runs", True)
+    runs, apart = (read(tmp_path, **settle.options) for settle in settles)
+    assert (runs.series, set(runs.n.tolist())) == ((("a",), ("b",)), {3})
+    assert len(apart.series) == 6
+    # Who names the models says whose the files are; other names of files are models.
+    labelled = read([f"{model}={tmp_path / model}" for model in "ab"])
+    assert labelled.n.tolist() == runs.n.tolist()
+    for path in [*tmp_path.rglob("*.jsonl")]:
+        path.rename(path.with_stem("xyz"[int(path.stem[-1])]))
+    assert found(tmp_path)[0] == ""
+
+
 def test_a_document_of_each_attempt_is_no_model(tmp_path: Path) -> None:
     for model in ("a", "b"):
         (tmp_path / model).mkdir()
