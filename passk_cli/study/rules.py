@@ -11,7 +11,7 @@ from passk_cli.option import Option
 from passk_cli.settle import Given, Settle
 
 
-class PairedTest(NamedTuple):
+class NamedTest(NamedTuple):
     """A test of differences that are paired by task.
 
     place : of what gives its answers, (comparisons over the same tasks, confidence) → one each.
@@ -28,15 +28,15 @@ GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN = (
 )  # fmt: skip
 # A new test is one function and one line here.
 TESTS = {
-    GUARDED_T: PairedTest("passk_cli.study.paired:by_guarded_t",
-                          "a paired t test with a guard for few tasks", "student1908"),
-    SUISSA_SHUSTER: PairedTest("passk_cli.study.paired:by_suissa_shuster",
-                               "the exact unconditional test of Suissa and Shuster", "suissa1991"),
-    SIGN_FLIP: PairedTest("passk_cli.study.paired:by_sign_flip", "a sign-flip test", "phipson2010"),
-    MID_P: PairedTest("passk_cli.study.paired:by_mid_p", "the mid-p sign-flip test", "mcnemar1947"),
-    T: PairedTest("passk_cli.study.paired:by_t", "a paired t test", "student1908"),
-    WITHIN: PairedTest("passk_cli.study.paired:within_tasks",
-                       "permutation of attempts within tasks", "phipson2010"),
+    GUARDED_T: NamedTest("passk_cli.study.paired:by_guarded_t",
+                         "a paired t test with a guard for few tasks", "student1908"),
+    SUISSA_SHUSTER: NamedTest("passk_cli.study.paired:by_suissa_shuster",
+                              "the exact unconditional test of Suissa and Shuster", "suissa1991"),
+    SIGN_FLIP: NamedTest("passk_cli.study.paired:by_sign_flip", "a sign-flip test", "phipson2010"),
+    MID_P: NamedTest("passk_cli.study.paired:by_mid_p", "the mid-p sign-flip test", "mcnemar1947"),
+    T: NamedTest("passk_cli.study.paired:by_t", "a paired t test", "student1908"),
+    WITHIN: NamedTest("passk_cli.study.paired:within_tasks",
+                      "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
 ADJUSTMENTS = (MAX_T, HOLM, BH, UNADJUSTED) = ("max-t", "holm", "bh", "none")
 # In place of max-T where pairs share no signs.

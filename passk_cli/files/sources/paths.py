@@ -129,7 +129,7 @@ def layout_template(paths: Sequence[str]) -> str:
     if len(others) not in (1, 2):
         return ""
     roles = dict(zip(others, ("{model}", "{task}")[-len(others) :], strict=True))
-    roles |= {place: f"{[*stems[place]][0]}{{attempt}}" for place in runs}
+    roles |= {place: f"{next(iter(stems[place]))}{{attempt}}" for place in runs}
     parts = [roles.get(place, names[0]) for place, names in enumerate(levels)]
     return "/".join(parts[varying[0] :]) + suffix
 

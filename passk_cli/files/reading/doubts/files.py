@@ -137,12 +137,12 @@ def runs_in_folders(grounds: Grounds) -> Iterator[Finding]:
         return
     # Rows name their tasks, so that folders are models, and what lies between are settings.
     path = template.replace("{task}", "{arm}" if "{model}" in template else "{model}")
-    by = {"--by": ("arm",)} if "{arm}" in path else {}
+    by = ("arm",) if "{arm}" in path else ()
+    apart = {"--path": path.replace("{attempt}", "{run}"), "--by": ("run", *by)}
+    runs = {"--path": path} | ({"--by": by} if by else {})
     yield Finding(
         FILES_AS_RUNS, True, {"values": names},
-        (Settle({"--path": path, **by}, "takes them as runs of a model"),
-         Settle({"--path": path.replace("{attempt}", "{run}"), "--by": ("run", *by.get("--by", ()))},
-                "keeps them apart")),
+        (Settle(runs, "takes them as runs of a model"), Settle(apart, "keeps them apart")),
     )  # fmt: skip
 
 
