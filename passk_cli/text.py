@@ -172,8 +172,13 @@ def without_middles(names: Sequence[str], width: int) -> list[str]:
 
 
 def plural(count: int, noun: str) -> str:
-    """A count with its noun: "1 task", "2 tasks", "1,000 tasks"."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
+    """A count with its noun.
+
+    >>> plural(2, "crash"), plural(1, "crash"), plural(1000, "task")
+    ('2 crashes', '1 crash', '1,000 tasks')
+    """
+    ending = "es" if noun.endswith("sh") else "s"
+    return f"{count:,} {noun}{ending * (count != 1)}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -385,8 +385,8 @@ def _with_remedies() -> Iterator[str]:
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(
         ("assumed-threshold", "bad-looks", "methods-without-bounds", "more-tasks-first",
-         "no-temperature", "pilot-models", "recorded-run", "unknown-bounds", "unpriced-models",
-         "unusable-data"),
+         "no-temperature", "other-plan", "pilot-models", "recorded-run", "unknown-bounds",
+         "unpriced-models", "unusable-data"),
         "only the reader knows the value",
     ),
     "duplicate-files": "tests/files/counting/test_checks.py: two uploads of a run",

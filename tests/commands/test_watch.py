@@ -165,6 +165,7 @@ def test_what_would_break_the_level_is_refused(
         done = one.watch(*words)
         assert (done.code, done.error) == (code, error), done.err
         assert said in done.err
+        assert ("; --looks FILE begins anew" in done.err) == (error == "other-plan")
     one.has(*TASKS[:20])
     assert "its last look counted 30 tasks, and now 20 are complete" in one.watch().err
     one.outcomes["t02"] = not one.outcomes["t02"]

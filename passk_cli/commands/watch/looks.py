@@ -129,6 +129,7 @@ class Looks:
                 f"it has looks with {name} {was}, and now it is {is_}; a plan that changes after a"
                 " look no longer keeps its level",
                 name="other-plan",
+                settles=[Settle({"--looks": Blank("FILE")}, "begins anew, beside these looks")],
             )
         return cls(about, tasks, kept, path)
 
@@ -159,6 +160,13 @@ class Looks:
 
 
 def _shown(value: Any) -> str:
+    """A part of a plan as words.
+
+    >>> _shown(["a", "b"]), _shown(None), _shown(0.9)
+    ('a, b', 'none', '0.9')
+    """
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(value) or "none"
     return "none" if value is None else str(value)
 
 
