@@ -77,7 +77,7 @@ class Layout:
         """The layout that this is the summary of.
 
         >>> layout = Layout("csv", "CSV", (("task", frozenset({"text"})),), ",")
-        >>> Layout.of(layout.summary) == layout
+        >>> Layout.of(layout.summary).summary == layout.summary
         True
         """
         kind, description, columns, *rest = summary
