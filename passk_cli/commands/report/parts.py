@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from passk_cli.commands.compare.view import RankedModels
@@ -12,7 +13,7 @@ from passk_cli.commands.report.page import Page
 from passk_cli.commands.tasks.view import TasksInBrief
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Panel
+from passk_cli.report.model import Panel, Report
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import plural
 
@@ -87,17 +88,18 @@ class Part:
         if not self.drawn:
             report = replace(report, draw=tuple)
         elif self is DIFFERENCES:
-            report = replace(report, draw=lambda whole=report: at_first_metric(whole.plots))
+            report = replace(report, draw=partial(at_first_metric, report))
         return Panel(self.name, self.title, self.how, report, limits, self.answered)
 
 
-def at_first_metric(plots: Sequence[Plot]) -> tuple[Plot, ...]:
+def at_first_metric(report: Report) -> tuple[Plot, ...]:
     """Plots of differences, whose pairs fill a sheet, at the first metric alone."""
-    return tuple(
-        replace(plot, rows=tuple(row for row in plot.rows if row.get("panel") == first))
-        for plot in plots
-        for first in [plot.rows[0].get("panel")]
-    )
+
+    def kept(plot: Plot) -> Plot:
+        first = plot.rows[0].get("panel")
+        return replace(plot, rows=tuple(row for row in plot.rows if row.get("panel") == first))
+
+    return tuple(map(kept, report.plots))
 
 
 def first_metric(page: Page, counts: Counts) -> dict[str, Any]:

@@ -322,11 +322,12 @@ def _amount(role: str, request: Request) -> str:
 
 def _label(role: str, request: Request) -> str:
     # Words of labels that are joined were judged where they were read.
-    own = request.truth is None
-    words = {"passes": request.passes, "fails": request.fails} if own else {}
+    passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
     # Beside scores of 1 to 10, labels of 0 and 1 are none of their scale.
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
-    judged, known = (verdict_sql(role, bar, **words) for bar in (request.bar, None))
+    judged, known = (
+        verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.bar, None)
+    )
     return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {known} END AS DOUBLE)"
 
 
