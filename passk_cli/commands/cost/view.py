@@ -411,7 +411,8 @@ class CostQuestion(Question, CostOptions):
         try:
             return super().study(options, read)
         except DataError as error:
-            if error.problem != f"no {self.of} column" or options.once:
+            found = any(settle.complete for settle in error.settles)
+            if found or error.problem != f"no {self.of} column" or options.once:
                 raise
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs

@@ -654,6 +654,14 @@ def proposed(
     """
     if request.engine != "duckdb" or any(comes_once(s.frame) for s in sources):
         return error
+    if error.name == "no-role-column":
+        # What an attempt took may lie deeper.
+        (role,) = error.settles[0].options["--field"]
+        records = beginning(str(error.place), con, sources, request)
+        inside = {path: path.rpartition(".")[2] for each in records for path in each.columns}
+        named = [Settle({"--field": {role: path}}) for path, name in inside.items()
+                 if path != name and candidates(role, [name])]  # fmt: skip
+        error = error.but(type(error), settles=_readable(named, request, read) or error.settles)
     if error.name not in _ASKED:
         small = sum(os.path.getsize(s.path) for s in sources if s.frame is None) <= _TRIED_BYTES
         whole = _completed(error.settles, request, read) if small else error.settles

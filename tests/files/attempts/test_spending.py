@@ -163,8 +163,30 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
 
 def test_a_list_of_costs_is_offered_where_there_is_no_column() -> None:
     file = COST / "claude-dispatch-v1.jsonl.gz"
-    with pytest.raises(DataError, match=r"no cost column; .*iterations\[\]\.KEY"):
-        read(file, fields={"model": "model_id"}, attempts="cost", duplicates="keep")
+    options: dict[str, Any] = {"attempts": "cost", "duplicates": "keep"}
+    with pytest.raises(DataError, match="no cost column; ") as error:
+        read(file, fields={"model": "model_id"}, **options)
+    (deeper,) = error.value.settles
+    assert deeper.options == {"fields": {"cost": "iterations.cost_usd"}}
+    totals = [
+        float((costs.value * costs.count).sum())
+        for path in ("iterations.cost_usd", "iterations[].cost_usd")
+        for fields in [{"model": "model_id", "cost": path}]
+        for costs in [read(file, fields=fields, **options).attempts["cost"]]
+    ]
+    assert totals == pytest.approx([71.0930931, 71.0930931])
+
+
+def test_a_cost_that_lies_deeper_is_offered(tmp_path: Path) -> None:
+    rows = [{"task": f"t{i % 5}", "passed": i % 2 == 0, "usage": {"cost_usd": 0.1, "calls": i}}
+            for i in range(20)]  # fmt: skip
+    path = tmp_path / "m.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for attempts, offered in (("cost", [{"cost": "usage.cost_usd"}]), ("tokens", ["COLUMN"])):
+        with pytest.raises(DataError) as error:
+            read(path, attempts=attempts)
+        settles = [settle.options["fields"] for settle in error.value.settles]
+        assert [s if s in offered else s["tokens"] for s in settles] == offered
 
 
 @pytest.mark.parametrize("name", ["performance", "hallucination"])
