@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints, NDArray
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Attempts:
     """The distinct values of each cell's attempts, and how often each came.
 

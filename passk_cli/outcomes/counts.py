@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TOO_MANY = f"at most {MOST_ATTEMPTS:,} of a model at a task can be computed with"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Numbering:
     """Numbers of the attempts of every cell, besides how many there are.
 

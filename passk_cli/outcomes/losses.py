@@ -11,7 +11,7 @@ from passk_cli.arrays import Ints
 from passk_cli.outcomes.codes import coded, in_order
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Losses:
     """Attempts made and attempts without an outcome, of every model at every task.
 

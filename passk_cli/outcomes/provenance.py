@@ -50,7 +50,7 @@ class Unlabelled(NamedTuple):
     labelled: int
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class ReadColumn:
     """A column of the files: its name, what it was taken for, why, and some of its values."""
 
@@ -60,7 +60,7 @@ class ReadColumn:
     values: str
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class ReadFacts:
     """Account of reading, so that nothing happens silently.
 
