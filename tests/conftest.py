@@ -82,6 +82,7 @@ def sample_data_is_read_once() -> Iterator[None]:
         if request.conversion or request.resume or not all(map(_is_steady, paths)):
             return load(data, request, tolerant=tolerant)
         key = (*map(str, paths), repr(request), tolerant)
+        assert " object at " not in key[-2], "a request is told apart by what it asks"
         if key not in counts:
             counts[key] = load(data, request, tolerant=tolerant)
         return counts[key]

@@ -389,7 +389,6 @@ ELSEWHERE: Mapping[str, str] = {
          "unpriced-models", "unusable-data"),
         "only the reader knows the value",
     ),
-    "duplicate-files": "tests/files/counting/test_checks.py: two uploads of a run",
     **dict.fromkeys(
         ("missing-labels", "no-labels", "unmatched-labels"), "tests/commands/test_judge.py"
     ),

@@ -174,7 +174,7 @@ def fits(model: str, pattern: str) -> bool:
     return model == pattern or fnmatchcase(model, pattern)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Conversion:
     """The attempts as a table.
 
@@ -189,7 +189,7 @@ class Conversion:
     labels: bool = False
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Request:
     """A request to read attempts.
 
