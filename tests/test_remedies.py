@@ -390,7 +390,8 @@ ELSEWHERE: Mapping[str, str] = {
         "only the reader knows the value",
     ),
     **dict.fromkeys(
-        ("missing-labels", "no-labels", "unmatched-labels"), "tests/commands/test_judge.py"
+        ("few-labels", "missing-labels", "no-labels", "unmatched-labels"),
+        "tests/commands/test_judge.py",
     ),
     "nothing-to-compare": "tests/commands/test_gate.py: a gate of differences alone",
     "pooled-runs": "tests/files/formats: runs of harnesses",

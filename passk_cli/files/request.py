@@ -19,7 +19,7 @@ from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
 from passk_cli.outcomes.selection import selected
-from passk_cli.settle import Given, Settle, with_value
+from passk_cli.settle import Blank, Given, Settle, with_value
 from passk_cli.text import decoded
 
 # Columns of most outputs, which a group must not share its name with.
@@ -34,6 +34,8 @@ COUNTED = (
     Settle({"--missing": "fail"}, "counts missing outcomes as failures"),
     Settle({"--missing": "drop"}, "leaves them out"),
 )
+# What helps where labels are too few, or none.
+MORE_LABELS = Settle({"--list": Blank("FILE")}, "writes attempts to label", "judge")
 # What helps where attempts lack an amount.
 WITHOUT_AMOUNTS = (
     Settle({"--missing-cost": BOUNDS}, "gives ranges", "cost"),

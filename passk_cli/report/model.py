@@ -465,7 +465,7 @@ class Report:
 
     @property
     def details(self) -> str:
-        """What the line under the tables says with --full alone."""
+        """The words that the line under the tables has with --full alone."""
         return " · ".join(filter(None, self.explain()))
 
     @cached_property

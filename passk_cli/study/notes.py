@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from passk_cli.arrays import grouped
+from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.paths import temperature_template
 from passk_cli.inference.intervals import NEEDS_BOUNDS
@@ -140,7 +141,7 @@ SHORT_TASKS_DROPPED = Message(
     " the other tasks, which may be easier or harder.")  # fmt: skip
 FEW_LABELS = Message(
     "few-labels", WARNING, "no value of {numbers}: {reason}",
-    Settle({}, "says which attempts to label", "judge"),
+    MORE_LABELS,
     "A judge's verdicts are corrected by labels only where there are enough of the right ones."
     " Labels that are scattered over attempts correct k = 1, and k = 2 where many tasks have two;"
     " k labels in each of some tasks correct any metric up to that k.")  # fmt: skip

@@ -238,12 +238,14 @@ def test_a_test_that_knows_nothing_of_labels_is_refused(passk: Passk, judged: Pa
     assert done.error == "invalid-method"
 
 
+@pytest.mark.parametrize("command", ["estimate", "judge"])
 def test_a_number_that_labels_do_not_reach_is_left_empty_with_what_to_label(
-    passk: Passk, judged: Path
+    passk: Passk, judged: Path, command: str
 ) -> None:
-    done = passk("estimate", judged, "--field", "truth=human", "-k", "1,4")
+    done = passk(command, judged, "--field", "truth=human", "-k", "1,4")
     assert "warning[few-labels]: no value of pass@4" in done.err
     assert "k = 4 needs 4 in each of 15 tasks or more" in done.err
+    assert "passk judge --list FILE writes attempts to label" in done.err
     assert "–" in done.out
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import ParameterError
 from passk_cli.files.rates import Family
+from passk_cli.files.request import MORE_LABELS
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import (
     Setting,
@@ -307,7 +308,7 @@ class Measurement:
         if reason and asked > most:
             raise ParameterError(
                 f"k = {asked} of {rates.name}: {reason}", name="no-labels",
-                settles=[Settle({}, "says which attempts to label", "judge")],
+                settles=[MORE_LABELS],
             )  # fmt: skip
         ks = self.grid.up_to(min(int(rates.n.min()), max(most, asked)))
         return [Stretch(rates, ks, self.study.confidence.level)]

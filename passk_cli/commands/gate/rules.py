@@ -153,7 +153,7 @@ class GateRule:
 
     @property
     def given(self) -> Any:
-        """What its first option was given."""
+        """The value of its first option."""
         return getattr(self, fields(self)[0].name)
 
     @property

@@ -356,6 +356,7 @@ class Judge(Question, JudgeOptions):
     def report(self, study: Study) -> Report:
         """The judge's errors, the corrected numbers, and the attempts to label."""
         sections: list[Section[Any]] = []
+        made: list[Correction] = []
         needed: dict[Series, int] = {}
         if TRUTH in study.counts.attempts:
             made = corrections(study, self.width)
@@ -366,7 +367,8 @@ class Judge(Question, JudgeOptions):
                 needed[row.series] = max(needed.get(row.series, 0), more)
         draws = study.confidence.draws
         report = view(
-            study, sections, messages=study.messages([]), resamples=draws["resamples"],
+            study, sections, messages=study.messages([row.fact for row in made]),
+            resamples=draws["resamples"],
             seed=draws["seed"],
         )  # fmt: skip
         if self.to_label is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from passk_cli.commands.plan.aims import Aims
 from passk_cli.errors import ParameterError
+from passk_cli.files.request import MORE_LABELS
 from passk_cli.inference.labels import Need, need
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.settle import Blank, Given, Settle
@@ -57,7 +58,7 @@ def label_splits(study: Study, aims: Aims) -> list[Fact]:
     if not splits:
         raise ParameterError(
             Given("--cost-per-label"), "the pilot has no labels, or too few", name="no-labels",
-            settles=[Settle({}, "says which attempts to label", "judge")],
+            settles=[MORE_LABELS],
         )  # fmt: skip
     return splits
 

@@ -15,7 +15,7 @@ from typing import Any
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
-from passk_cli.files.request import KEEP, Conversion, Request
+from passk_cli.files.request import KEEP, MORE_LABELS, Conversion, Request
 from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once
 from passk_cli.message import NOTE, WARNING, Message, Said
@@ -140,8 +140,7 @@ SELECT *, alone OR model IN (FROM there) AS known FROM read, single""")
         "SELECT model, count(*), bool_or(known) FROM labels_ GROUP BY ALL ORDER BY ALL"
     ).fetchall()
     if not models:
-        listed = Settle({"--list": Blank("FILE")}, "writes attempts to label", "judge")
-        raise DataError(place, "no label", name="missing-labels", settles=[listed])
+        raise DataError(place, "no label", name="missing-labels", settles=[MORE_LABELS])
     found = query.con.execute(f"""
 WITH {every},
 fits AS (SELECT labels_.place, count(rows.task) AS times
