@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,22 +93,33 @@ def locked(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
     """The block alone, among all processes; the end of a process lets go, however it ends.
 
     path : what it is about.  Systems and file systems without locks let every process in.
+    lock : a file that is there only meanwhile, or after a process that was killed.
     Errors: ParameterError where another process is in it and this one does not wait.
     """
     with ExitStack() as opened:
-        with writing(path):
-            file = opened.enter_context(open(lock, "ab"))
-        try:
-            import fcntl
+        while True:
+            with writing(path):
+                file = opened.enter_context(open(lock, "ab"))
+            try:
+                import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ParameterError(
-                f"{path}: another run uses it; wait for its end", name="unwritable-output"
-            ) from None
-        except (ImportError, OSError):
-            pass
-        yield
+                fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ParameterError(
+                    f"{path}: another run uses it; wait for its end", name="unwritable-output"
+                ) from None
+            except (ImportError, OSError):
+                pass
+            # Who had it before may have removed it while this process waited.
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                    break
+        try:
+            yield
+        finally:
+            # Windows removes no file that is open.
+            with suppress(OSError):
+                lock.unlink()
 
 
 def os_error(error: duckdb.IOException, file: str = "") -> OSError:

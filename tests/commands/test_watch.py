@@ -76,6 +76,9 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) 
     assert done.code == 0
     assert done.out.startswith("After 21 of 60 tasks, PASS: pass@1 of m is 0.952 [0.5")
     assert "decided 39 tasks before the end" in done.err
+    assert f"looks in {first.looks}" in done.out
+    folder = first.path.parent
+    assert {path.name for path in folder.iterdir() if "looks" in path.name} == {first.looks.name}
     assert [look["tasks"] for look in first.kept["looks"]] == [3, 6, 9, 12, 15, 18, 21]
 
 

@@ -90,7 +90,8 @@ class Looked(RuleTable):
     """Every rule at the look that decided it, else at the last one.
 
     run : what is watched.  looks : those made so far.  ended : how the run ends; "" where it goes
-    on.  skipped : rules of a file that are not watched.
+    on.  skipped : rules of a file that are not watched.  path : of the file that keeps the
+    looks, where nobody named it.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -105,6 +106,7 @@ class Looked(RuleTable):
     looks: Sequence[Look] = field(kw_only=True)
     ended: str = field(kw_only=True)
     skipped: Sequence[str] = ()
+    path: Path | None = None
 
     @property
     def tasks(self) -> int:
@@ -186,6 +188,8 @@ class Looked(RuleTable):
             yield f"{at}, {all_looks} over all looks"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
         yield order.get(self.run.order.kind, "order of completion")
+        if self.looks and self.path is not None:
+            yield f"looks in {self.path}"
         if self.ended:
             yield from (part for part in super().context() if str(part).startswith("undecided"))
 
@@ -421,8 +425,9 @@ class Watch(Question, WatchOptions):
         looks.write(run.course(kept[:-1]).tasks)
         part = run.lines(kept) if kept else GatePart(gate.chosen, PASS, gate.trial(study))
         return section(
-            study, part.rows, [part], run=run, looks=kept, ended=ended, skipped=self.skipped
-        )
+            study, part.rows, [part], run=run, looks=kept, ended=ended, skipped=self.skipped,
+            path=None if self.looks else path,
+        )  # fmt: skip
 
     def gate_of(self, options: SharedOptions) -> Gate:
         """The gate with the same rules, or that of a race, about the tasks that are there.
