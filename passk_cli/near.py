@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate
+
+from passk_cli.text import names_cut
 
 # The least likeness of a word and a name; how far below the best the second one may lie.
 _ALIKE, _CLOSE = 0.65, 0.12
 # How long the names are that a sentence lists where none is near.
-_LISTED = 100
+_LISTED = 98
 # Words that people use for a name of another spelling, without marks; of several names those count
 # that there are.
 SYNONYMS = {
@@ -151,11 +152,7 @@ def there_are(names: Iterable[str]) -> str:
     >>> there_are("abc"), there_are([]), there_are(["a" * 60, "b" * 60])[-10:]
     ('there are a, b, c', 'there are none', 'and 1 more')
     """
-    names = [*names]
-    ends = accumulate(len(name) + 2 for name in names)
-    shown = max(1, sum(end <= _LISTED for end in ends))
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"there are {', '.join(names[:shown]) or 'none'}{more}"
+    return f"there are {names_cut([*names], _LISTED, ', ') or 'none'}"
 
 
 def _spelled(name: str) -> str:

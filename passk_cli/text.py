@@ -6,6 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 # Signs that move the cursor, end a line, hide, or turn the direction of what follows.
@@ -197,6 +198,21 @@ def first_few(names: Sequence[str]) -> str:
     'a, b, c and 2 more'
     """
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
+    """Names in one line of about so many columns, and how many more there are.
+
+    joint : between them; a blank, or a comma where some have blanks, when empty.
+
+    >>> names_cut(["1", "2", "30"], 9), names_cut(["one task", "other", "third"], 9)
+    ('1 2 30', 'one task and 2 more')
+    """
+    joint = joint or (", " if any(" " in name for name in names) else " ")
+    ends = accumulate(len(name) + len(joint) for name in names)
+    fitting = max(1, sum(end <= width + len(joint) for end in ends))
+    more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
+    return joint.join(names[:fitting]) + more
 
 
 class Category(str):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from passk_cli.charts.look import Appearance, prepared
-from passk_cli.render.style import Style, answer, heading, parts, shown
+from passk_cli.render.style import Style, answer, headings, parts, shown
 from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct
 from passk_cli.text import printable
@@ -29,7 +29,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class TableView:
-    """A table: heading, kind and meaning of each column, and its rows."""
+    """A table: headings, kind and meaning of each column, and its rows."""
 
     title: str
     columns: tuple[tuple[str, str, str], ...]
@@ -109,8 +109,8 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
 def table_view(table: Table, style: Style) -> TableView:
     """A table as text, with a key to sort each column by."""
     columns = tuple(
-        (heading(table, place, style), "number" if column.numeric else "text", column.meaning)
-        for place, column in enumerate(table.columns)
+        (name, "number" if column.numeric else "text", column.meaning)
+        for name, column in zip(headings(table, style), table.columns, strict=True)
     )
     rows = tuple(tuple(_cells(row, table.columns, style)) for row in table.rows)
     return TableView(printable(table.title), columns, rows)

@@ -16,7 +16,6 @@ from passk_cli.text import printable, strict_json
 # The version of what `json_text` writes; it changes when a key goes or means something else.
 SCHEMA = "passk-report/2"
 ERROR_SCHEMA = "passk-error/1"
-_PLAIN = (str, int)
 # Blanks, control characters and signs without width may stand before a sign, also a full-width one.
 _FORMULA = re.compile(
     r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]"
@@ -117,9 +116,8 @@ class _CsvLines(list[str]):
 
 
 def _plain(cell: Cell) -> str | int | float | None:
-    if cell is None or isinstance(cell, _PLAIN):
-        return cell
     if isinstance(cell, Limits | Phrase):
         raise TypeError("tidy rows hold each limit in a column of its own, and no phrases")
-    value = (cell.value if cell.upper is None else None) if isinstance(cell, Estimate) else cell
-    return value if value is not None and math.isfinite(value) else None
+    if isinstance(cell, Estimate):
+        cell = cell.value if cell.upper is None else None
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell

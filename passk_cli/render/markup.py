@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
 
 from passk_cli.render.style import (
     Style,
-    heading,
+    headings,
     labelled,
     ordered,
     parts,
@@ -90,7 +90,7 @@ def _comment(report: Report, style: Style) -> str:
     verdict, _, finding = escaped(chosen.answer).partition(": ")
     blocks = [f"**{verdict}:** {finding}"]
     if (measured := tables[COMMENT]).rows:
-        table = markdown_table(measured.shortened, replace(style, full=True))
+        table = markdown_table(measured.shortened(), replace(style, full=True))
         blocks.append(_LIMITS.sub("\\1,\N{NO-BREAK SPACE}", table))
     changed, flipped = [], []
     for changes in report.changes:
@@ -152,7 +152,7 @@ def latex(report: Report, style: Style) -> str:
             lines.append(f"% {printable(table.title)}")
         align = "".join("r" if column.numeric else "l" for column in table.columns)
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
-        lines.append(_row([tex(name) for name in _headings(table, style)]))
+        lines.append(_row([tex(name) for name in headings(table, style)]))
         lines.append(r"\midrule")
         lines += _tex_rows(table, style)
         # A blank line, so that several stand below each other.
@@ -173,12 +173,9 @@ def html(report: Report, style: Style) -> str:
     for table in chosen.tables:
         ends = ["right" if column.numeric else "left" for column in table.columns]
         title = f"<caption>{_html(table.title)}</caption>" if table.title else ""
-        names = [_html(name) for name in _headings(table, style)]
+        names = [_html(name) for name in headings(table, style)]
         blocks += [f"<table>{title}", _html_row("th", names, ends)]
-        for row in table.rows:
-            cells = zip(row, table.columns, strict=True)
-            texts = [_text_of(cell, column, style, _html) for cell, column in cells]
-            blocks.append(_html_row("td", texts, ends))
+        blocks += [_html_row("td", texts, ends) for texts in _texts(table, style, _html)]
         blocks.append("</table>")
     messages = [labelled(message, style) for message in report.messages]
     below = [chosen.context, *messages, chosen.signature]
@@ -231,19 +228,11 @@ def _tex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 
 def markdown_table(table: Table, style: Style) -> str:
     lines = [
-        "| " + " | ".join(map(escaped, _headings(table, style))) + " |",
-        "| " + " | ".join("--:" if c.numeric else "---" for c in table.columns) + " |",
+        map(escaped, headings(table, style)),
+        ("--:" if column.numeric else "---" for column in table.columns),
+        *_texts(table, style, escaped),
     ]
-    for row in table.rows:
-        cells = [
-            _text_of(c, col, style, escaped) for c, col in zip(row, table.columns, strict=True)
-        ]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
-def _headings(table: Table, style: Style) -> list[str]:
-    return [heading(table, place, style) for place in range(len(table.columns))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _html_row(tag: str, cells: Sequence[str], ends: Sequence[str]) -> str:
@@ -257,13 +246,15 @@ def _html(text: str) -> str:
     return escape(printable(text))
 
 
-def _text_of(cell: Cell, column: Column, style: Style, spelling: Callable[[str], str]) -> str:
-    value, error = parts(cell, column, style)
-    text = spelling(f"{value} {error}".strip())
-    bold = isinstance(cell, Estimate) and cell.marked
-    if not bold:
-        return text
-    return f"<b>{text}</b>" if spelling is _html else f"**{text}**"
+def _texts(table: Table, style: Style, spelling: Callable[[str], str]) -> Iterator[list[str]]:
+    """The cells of each row as texts; what is marked is bold."""
+    for row in table.rows:
+        texts = []
+        for cell, column in zip(row, table.columns, strict=True):
+            text = spelling(" ".join(parts(cell, column, style)).strip())
+            bold = isinstance(cell, Estimate) and cell.marked
+            texts.append((f"<b>{text}</b>" if spelling is _html else f"**{text}**") * bold or text)
+        yield texts
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -287,8 +278,6 @@ def escaped(text: str) -> str:
 
 def code(text: str) -> str:
     """Text as a span of code; its fence is longer than any in it."""
-    runs = re.findall("`+", text)
-    if not runs:
-        return f"`{text}`"
-    fence = "`" * (max(map(len, runs)) + 1)
-    return f"{fence} {text} {fence}"
+    fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
+    blank = " " * (len(fence) > 1)
+    return f"{fence}{blank}{text}{blank}{fence}"

@@ -34,9 +34,9 @@ from passk_cli.text import cells_of, printable
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# The minus sign of print; attempts that passed and failed, as they are printed beside it.
 # Rows of a ranking on a screen.
 _SCREEN = 20
+# The minus sign of print; attempts that passed and failed, as they are printed beside it.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
 # The sign of a cell without a number, and how a caption explains it.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
@@ -133,15 +133,13 @@ def shown(report: Report, style: Style) -> Shown:
         if entries:
             heads = (Column("column"), Column("meaning"))
             tables.append(Table(heads, tuple(entries.items()), "Columns"))
-        words = [*(part for part in report.context if not _at_rest(part)), report.details]
+        words = [*report.context, *report.explain()]
     else:
         cuts: dict[Hint, None] = {}
         for table in report.tables:
             if table.shown in (FULL, COMMENT):
                 continue
-            own = table.shortened
-            if style.width and len(own.rows) > _SCREEN + 4 and not own.judges:
-                own = own.beginning(_SCREEN)
+            own = table.shortened(_SCREEN if style.width else 0)
             if table.shown == ALWAYS and len(own.rows) < len(table.rows):
                 cuts[Hint(f"{len(own.rows):,} of {len(table.rows):,} rows")] = None
             tables.append(own)
@@ -166,13 +164,7 @@ def shown(report: Report, style: Style) -> Shown:
 
 def line(parts: Iterable[str | Hint], style: Style) -> str:
     """Parts of the line below the tables."""
-    texts = (p.spelled(style.spelling) if isinstance(p, Hint) else p for p in parts)
-    return " · ".join(filter(None, texts))
-
-
-def _at_rest(part: str | Hint) -> bool:
-    """Whether it says where the rest of an answer is."""
-    return isinstance(part, Hint) and part.option == FULL_OPTION
+    return " · ".join(filter(None, (said((part,), style) for part in parts)))
 
 
 def ordered(messages: Sequence[Said]) -> list[Said]:
@@ -217,7 +209,9 @@ def said(sentence: Sequence[Any], style: Style) -> str:
             texts.append(piece)
             continue
         if isinstance(piece, Hint):
-            texts += [] if style.full and _at_rest(piece) else [piece.spelled(style.spelling)]
+            # With --full there is no rest of an answer.
+            hidden = style.full and piece.option == FULL_OPTION
+            texts += [] if hidden else [piece.spelled(style.spelling)]
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))
@@ -250,22 +244,10 @@ def parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return (str(cell).translate(_MARKS) if style.minus == _PRINTED else str(cell)), ""
     if isinstance(cell, str):
         return printable(cell), ""
-    if column.kind in ("share", "score"):
-        return share(float(cell), style), ""
-    if column.kind == "given":
-        return f"{float(cell) * (100 if style.percent else 1):.12g}".replace("-", style.minus), ""
-    if column.kind == "fine":
-        return share(float(cell), replace(style, digits=style.decimals + 2)), ""
-    if column.kind == "amount":
-        return f"{cell:,.2f}", ""
-    if column.kind == "points":
-        return points(float(cell)), ""
-    if column.kind == "p":
-        return p_text(cell), ""
-    if column.kind == "number":
-        return significant(float(cell)), ""
     if column.kind in QUANTITIES:
-        return quantity(float(cell), column.kind, style), ""
+        return quantity(cell, column.kind, style), ""
+    if column.kind in _NUMBERS:
+        return _NUMBERS[column.kind](cell, style), ""
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
 
 
@@ -285,11 +267,9 @@ def _estimate(cell: Estimate, style: Style) -> tuple[str, str]:
 
 
 def _number(value: float, unit: str, style: Style, signed: bool = False) -> str:
-    return (
-        quantity(value, unit, style, signed=signed)
-        if unit in QUANTITIES
-        else share(value, style, signed=signed)
-    )
+    if unit in QUANTITIES:
+        return quantity(value, unit, style, signed=signed)
+    return share(value, style, signed=signed)
 
 
 def _interval(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
@@ -311,12 +291,11 @@ def _interval(low: float, high: float, unit: str, style: Style, signed: bool = F
 
 def _limit(value: float, style: Style, signed: bool, apart: bool) -> str:
     """A limit; apart from 0 with the decimals that show it, up to three more."""
-    texts = (
+    texts = [
         share(value, replace(style, digits=style.decimals + more), signed=signed)
         for more in range(4 if apart else 1)
-    )
-    first, *finer = texts
-    return next((text for text in (first, *finer) if re.search("[1-9]", text)), first)
+    ]
+    return next((text for text in texts if re.search("[1-9]", text)), texts[0])
 
 
 def quantity(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
@@ -375,11 +354,13 @@ def significant(value: float) -> str:
     return f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
 
 
-def heading(table: Table, place: int, style: Style) -> str:
-    """The name of a column, with its unit where its numbers are percentages."""
-    column = table.columns[place]
-    shares = style.percent and any(_is_share(row[place], column) for row in table.rows)
-    return printable(column.header) + (" (%)" if shares else "")
+def headings(table: Table, style: Style) -> list[str]:
+    """The names of the columns, each with its unit where its numbers are percentages."""
+    names = []
+    for place, column in enumerate(table.columns):
+        shares = style.percent and any(_is_share(row[place], column) for row in table.rows)
+        names.append(printable(column.header) + (" (%)" if shares else ""))
+    return names
 
 
 def _is_share(cell: Cell, column: Column) -> bool:
@@ -393,28 +374,35 @@ def _is_share(cell: Cell, column: Column) -> bool:
 def aligned(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
     """Each column as (heading, cells), the cells' two parts padded so that they line up."""
     columns = []
-    for place, column in enumerate(table.columns):
+    for place, (name, column) in enumerate(zip(headings(table, style), table.columns, strict=True)):
         cells = [parts(row[place], column, style) for row in table.rows]
-        numeric = column.numeric
         limited = [cell for cell in cells if cell[1]]
         first = max((cells_of(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
-        columns.append(
-            (
-                heading(table, place, style),
-                [
-                    # A long word takes the room of the interval that it has not; limits are ranged
-                    # right, letters left.
-                    (value, "") if cells_of(value) > first
-                    else (
-                        padded(value, first, numeric),
-                        error.ljust(second) if error[:1].isalpha() else error.rjust(second),
-                    )
-                    for value, error in cells
-                ],
+        # A long word takes the room of the interval that it has not; limits are ranged right,
+        # letters left.
+        columns.append((name, [
+            (value, "") if cells_of(value) > first
+            else (
+                padded(value, first, column.numeric),
+                error.ljust(second) if error[:1].isalpha() else error.rjust(second),
             )
-        )  # fmt: skip
+            for value, error in cells
+        ]))  # fmt: skip
     return columns
+
+
+# Kind of a column → how its numbers are written; those of QUANTITIES by `quantity`.
+_NUMBERS: dict[str, Callable[[float, Style], str]] = {
+    "share": share, "score": share,
+    "fine": lambda value, style: share(value, replace(style, digits=style.decimals + 2)),
+    "given": lambda value, style:
+        f"{value * (100 if style.percent else 1):.12g}".replace("-", style.minus),
+    "amount": lambda value, _: f"{value:,.2f}",
+    "points": lambda value, _: points(value),
+    "number": lambda value, _: significant(value),
+    "p": lambda value, _: p_text(value),
+}  # fmt: skip
 
 
 def padded(text: str, width: int, right: bool = False) -> str:

@@ -179,21 +179,18 @@ class Table:
     shown: str = ALWAYS
     first: int = 0
 
-    @property
-    def shortened(self) -> Table:
-        """It without what only --full shows: its first rows and the columns that decide."""
+    def shortened(self, most: int = 0) -> Table:
+        """It without what only --full shows: its first rows and the columns that decide.
+
+        most : so many rows, where there are clearly more and none has a verdict; 0 for any number.
+        """
         places = [at for at, column in enumerate(self.columns) if column.shown == ALWAYS]
+        columns = tuple(self.columns[at] for at in places)
         rows = LazyRows.of(self.rows).cut(places, self.first or None)
-        return replace(self, columns=tuple(self.columns[at] for at in places), rows=rows)
-
-    @property
-    def judges(self) -> bool:
-        """Whether its rows have verdicts, none of which may be missing."""
-        return any(column.header == "verdict" for column in self.columns)
-
-    def beginning(self, rows: int) -> Table:
-        """It with so many rows."""
-        return replace(self, rows=LazyRows.of(self.rows).cut(range(len(self.columns)), rows))
+        judges = any(column.header == "verdict" for column in columns)
+        if most and len(rows) > most + 4 and not judges:
+            rows = rows.cut(range(len(columns)), most)
+        return replace(self, columns=columns, rows=rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,7 +232,6 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
 class Check:
     """One rule of a gate about one model: what speaks for it, and a verdict.
 
-    evidence : the number it is judged by, or what was counted, as "24 of 60".
     verdict : "pass", "fail", "undecided", or "error" when the rule cannot be checked.
     details : what else the reader has to know, such as what the verdict leaves out.
     failing : whether it shuts the gate, which errors do, and undecided ones when asked to.
@@ -247,18 +243,12 @@ class Check:
 
     model: str
     rule: str
-    evidence: Estimate | str
     verdict: str
     details: tuple[str, ...] = ()
     failing: bool = False
     finding: Sentence = ()
     rehearsed: str = ""
     of_rehearsal: bool = False
-
-    @property
-    def detail(self) -> str:
-        """The details in one line."""
-        return "; ".join(self.details)
 
 
 class BoardRow(NamedTuple):
@@ -334,11 +324,6 @@ class ChangedTasks:
     summary: str
     significant: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """All of them."""
-        return self.summary, *self.significant, *self.others
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -463,11 +448,6 @@ class Report:
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
 
-    @property
-    def details(self) -> str:
-        """The words that the line under the tables has with --full alone."""
-        return " · ".join(filter(None, self.explain()))
-
     @cached_property
     def signature(self) -> Mapping[str, object]:
         """Name → value of all that the numbers depend on, made when it is first asked for."""
@@ -501,7 +481,8 @@ class Report:
     @property
     def listed(self) -> tuple[str, ...]:
         """The tasks that changed, a line each."""
-        return tuple(line for changes in self.changes for line in changes.lines)
+        every = ((c.summary, *c.significant, *c.others) for c in self.changes)
+        return tuple(line for lines in every for line in lines)
 
     @property
     def result(self) -> str:
@@ -528,8 +509,7 @@ class Report:
         none fails and one cannot be done; 5 when more of the run may decide them."""
         if self.waiting:
             return 5
-        shut = (c for c in self.checks if c.failing and (c.of_rehearsal or not self.rehearsal))
-        failing = {check.verdict for check in shut}
+        failing = {check.verdict for check in self.judged if check.failing}
         if not failing:
             return 0
         return DataError.exit_code if failing == {"error"} else 1

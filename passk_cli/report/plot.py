@@ -128,14 +128,12 @@ def curves(
     marked: Collection[Any] = (),
     rules: Sequence[Rule] = (),
     keys: Mapping[str, str] | None = None,
-    title: str = "",
     subtitle: str = "",
-    x_title: str = "",
-    y_title: str = "",
     log_x: bool | None = None,
     log_y: bool = False,
     y_domain: tuple[float, float] | None = (0.0, 1.0),
     shares: bool = False,
+    **titles: str,
 ) -> Plot:
     """Lines over x with their intervals as bands.
 
@@ -147,6 +145,7 @@ def curves(
         y, a key that not all of them have is left out.  hollow : further ones, not filled.
     marked : the x at which lines have points of their own, without bars.
     subtitle : what was counted, and how certain it is; a lone series is named there too.
+    titles : title, x_title and y_title.
     log_x : None for a logarithmic axis when x spans two decades.
     log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
     y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
@@ -167,11 +166,10 @@ def curves(
     dots += tuple({**row, "told": False} for row in _tidy(hollow, shared, log_y))
     series = distinct((*lines, *dots), "series")
     lone = str(series[0]) if len(series) == 1 else ""
-    return Plot(
-        "curves", lines, names, dots, _safe(rules), keys or {}, printable(title),
-        printable(" · ".join(filter(None, (lone, subtitle)))), printable(x_title),
-        printable(y_title), log_x, log_y, y_domain,
-        "share" if shares or y_domain == (0, 1) else "",
+    titles["subtitle"] = " · ".join(filter(None, (lone, subtitle)))
+    return _plot(
+        "curves", lines, names, titles, rules, points=dots, keys=keys or {}, log_x=log_x,
+        log_y=log_y, y_limits=y_domain, unit="share" if shares or y_domain == (0, 1) else "",
     )  # fmt: skip
 
 
@@ -189,9 +187,7 @@ def forest(
     tail: str = "",
     unit: str = "",
     rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),),
-    title: str = "",
-    subtitle: str = "",
-    x_title: str = "",
+    **titles: str,
 ) -> Plot:
     """Points with their intervals, one under the other, beside a line at zero.
 
@@ -200,7 +196,7 @@ def forest(
     colour : whose row it is; the label where that is the name of a series.
     head, tail : of a difference head − tail; a picture writes the heads over their tails.
     unit : of what there are differences.
-    rules : vertical reference lines.
+    rules : vertical reference lines.  titles : title, subtitle and x_title.
 
     >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
     >>> forest([row], label="pair", value="difference", low="low", high="high").rows
@@ -209,37 +205,29 @@ def forest(
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
     if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
         # The metrics of one model stand under each other, on one axis.
-        subtitle = " · ".join(filter(None, (str(rows[0][label]), subtitle)))
+        parts = (str(rows[0][label]), titles.get("subtitle"))
+        titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
     # Numbers of different kinds have an axis each; differences of one unit share it.
     names = _named(
         label=label, x=value, low=low, high=high, panel=facet, told=told, series=colour, head=head,
         tail=tail, scale=unit if rules else facet,
     )  # fmt: skip
-    return Plot(
-        "forest", _tidy(rows, names), names, (), _safe(rules), {}, printable(title),
-        printable(subtitle), printable(x_title),
-    )  # fmt: skip
+    return _plot("forest", _tidy(rows, names), names, titles, rules)
 
 
-def bars(
-    rows: Sequence[Row], *, label: str, value: str, colour: str = "", title: str = "",
-    x_title: str = "",
-) -> Plot:  # fmt: skip
+def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
     """Numbers as bars from zero, one under the other.
 
-    rows : one per bar; label and value name keys in them, colour whose it is.
+    rows : one per bar; value names the key of its length.  names : as those of a `forest`.
 
     >>> bars([{"passed": "2 of 4", "tasks": 3}], label="passed", value="tasks").rows
     ({'label': '2 of 4', 'x': 3, 'low': 0, 'high': 3},)
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
-    plot = forest(
-        ends, label=label, value=value, low="low", high="high", colour=colour, rules=(),
-        title=title, x_title=x_title,
-    )  # fmt: skip
-    names = {role: name for role, name in plot.names.items() if role not in ("low", "high")}
-    return replace(plot, kind="bars", names=names, unit="")
+    plot = forest(ends, value=value, low="low", high="high", rules=(), **names)
+    roles = {role: name for role, name in plot.names.items() if role not in ("low", "high")}
+    return replace(plot, kind="bars", names=roles, unit="")
 
 
 def densities(rows: Sequence[Row], *, draws: str, **names: str) -> Plot:
@@ -264,9 +252,7 @@ def heat(
     value: str,
     words: str,
     facet: str = "",
-    title: str = "",
-    subtitle: str = "",
-    x_title: str = "",
+    **titles: str,
 ) -> Plot:
     """Cells in rows, coloured by a share.
 
@@ -278,10 +264,7 @@ def heat(
     ({'label': 'm', 'low': 0, 'high': 1, 'y': 0.5, 'words': 'a'},)
     """
     names = _named(label=label, low=low, high=high, y=value, words=words, panel=facet)
-    return Plot(
-        "heat", _tidy(rows, names), names, (), (), {}, printable(title), printable(subtitle),
-        printable(x_title),
-    )  # fmt: skip
+    return _plot("heat", _tidy(rows, names), names, titles)
 
 
 def distinct(rows: Iterable[Row], role: str) -> list[Any]:
@@ -306,8 +289,14 @@ def _named(**names: str) -> dict[str, str]:
     return {role: name for role, name in names.items() if name}
 
 
-def _safe(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-    return tuple(replace(rule, text=printable(rule.text)) for rule in rules)
+def _plot(
+    kind: str, rows: tuple[Row, ...], names: Mapping[str, str], titles: Mapping[str, str],
+    rules: Iterable[Rule] = (), **further: Any,
+) -> Plot:  # fmt: skip
+    """A plot whose texts can all be printed; titles : title, subtitle, x_title, y_title."""
+    further |= {name: printable(text) for name, text in titles.items()}
+    safe = tuple(replace(rule, text=printable(rule.text)) for rule in rules)
+    return Plot(kind, rows, names, rules=safe, **further)
 
 
 def _tidy(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
-from itertools import accumulate
 
-from passk_cli.text import Category, first_few, listed, plural
+from passk_cli.text import Category, first_few, listed, names_cut, plural
 
-__all__ = ["first_few", "listed", "plural"]
+__all__ = ["first_few", "listed", "names_cut", "plural"]
 
 
 def span(low: int, high: int) -> str:
@@ -45,23 +44,10 @@ def sized(tasks: Collection[int], attempts: Collection[int]) -> str:
     return f"{number} task{'s' * (number != '1')} × {n} attempt{'s' * (n != '1')}"
 
 
-def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
-    """Names in one line of about so many columns, and how many more there are.
-
-    joint : between them; a blank, or a comma where some have blanks, when empty.
-
-    >>> names_cut(["1", "2", "30"], 9), names_cut(["one task", "other", "third"], 9)
-    ('1 2 30', 'one task and 2 more')
-    """
-    joint = joint or (", " if any(" " in name for name in names) else " ")
-    ends = accumulate(len(name) + len(joint) for name in names)
-    fitting = max(1, sum(end <= width + len(joint) for end in ends))
-    more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
-    return joint.join(names[:fitting]) + more
-
-
 class SeriesName(str):
-    """The name of a series: a text as any other, which knows its model and its groups.
+    """A model and its groups, for people: a text as any other, which knows both.
+
+    An empty value of a group stands as two quotes.
 
     >>> name = SeriesName(("gpt-4", "0.2"))
     >>> name, name.parts, name.without(1)
@@ -69,7 +55,6 @@ class SeriesName(str):
     """
 
     parts: tuple[str, ...]
-
     joint: str
 
     def __new__(cls, parts: Sequence[str], joint: str = " ") -> SeriesName:
@@ -83,11 +68,6 @@ class SeriesName(str):
     def without(self, place: int) -> SeriesName:
         """The name without the part at a place."""
         return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
-
-
-def series_name(series: Sequence[str]) -> str:
-    """A model and its groups, for people; an empty group value as two quotes."""
-    return SeriesName(series)
 
 
 def numbers_of_models(pairs: Sequence[tuple[str, str]]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from passk_cli.report.model import DATA, Cell, Column, Estimate, Table
-from passk_cli.report.words import series_name
+from passk_cli.report.words import SeriesName
 
 if TYPE_CHECKING:
     from passk_cli.inference.ratio import RatioInterval
@@ -68,7 +68,7 @@ class Fact:
     def point(self, y: str, **more: Cell) -> dict[str, Cell]:
         """The number as a point of a chart.  y : name of its height.  more : further keys."""
         limits = {"low": self.estimate.low, "high": self.estimate.high}
-        return {"model": series_name(self.series), y: self.estimate.value, **limits, **more}
+        return {"model": SeriesName(self.series), y: self.estimate.value, **limits, **more}
 
 
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:

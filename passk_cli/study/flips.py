@@ -16,7 +16,7 @@ from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.flips import boschloo, chances, flipped, number_law, range_of
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import natural, series_name
+from passk_cli.report.words import SeriesName, natural
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
@@ -205,7 +205,7 @@ def pairs_of(study: Study) -> list[tuple[Side, Side]]:
         other = (model, *series[1:])
         if other in places and (base is not None or series[0] != against):
             name = f"{model} ({against})" if model == series[0] else model
-            side = Side(counts, s, series_name(series))
+            side = Side(counts, s, SeriesName(series))
             pairs.append((side, Side(others, places[other], name)))
     return pairs
 

@@ -26,7 +26,7 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.near import nearest
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import series_name
+from passk_cli.report.words import SeriesName
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
@@ -121,7 +121,7 @@ class Setup:
     @property
     def copies(self) -> list[Copy]:
         """Runs with the outcomes of one before them, where that is no accident."""
-        names = [f"{run.run} of {series_name(self.series)}" for run in self.runs]
+        names = [f"{run.run} of {SeriesName(self.series)}" for run in self.runs]
         pairs, copies = math.comb(len(names), 2), []
         for n in np.unique(self.n, axis=0):
             rows = np.flatnonzero((self.n == n).all(axis=1))

@@ -22,7 +22,7 @@ from passk_cli.inference.stopping import (
 )
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import numbers_of_models, series_name
+from passk_cli.report.words import SeriesName, numbers_of_models
 from passk_cli.settle import Blank, Settle
 from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
@@ -269,7 +269,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
     """
     by_model: dict[str, list[tuple[str, slice]]] = {}
     for s, series in enumerate(counts.series):
-        by_model.setdefault(series[0], []).append((series_name(series), counts.rows_of(s)))
+        by_model.setdefault(series[0], []).append((SeriesName(series), counts.rows_of(s)))
     suspects: list[tuple[Stopping, str, int, float]] = []
     for model, groups in by_model.items():
         places = [(name, np.arange(rows.start, rows.stop)) for name, rows in groups]
@@ -320,7 +320,7 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
     for fact, message, reason in causes:
         if reason:
             pairs = numbers.setdefault((message, reason), [])
-            pairs.append((fact.name, series_name(fact.series)))
+            pairs.append((fact.name, SeriesName(fact.series)))
     return [
         message(numbers=numbers_of_models(pairs), reason=reason)
         for (message, reason), pairs in numbers.items()

@@ -23,7 +23,7 @@ from passk_cli.metrics.registry import AMOUNTS, Metric, needs, task_values
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
-from passk_cli.report.words import plural, series_name, span
+from passk_cli.report.words import SeriesName, plural, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.confidence import Confidence
 
@@ -93,7 +93,7 @@ class TaskValues:
     @property
     def name(self) -> str:
         """The model and its groups, for people."""
-        return series_name(self.series)
+        return SeriesName(self.series)
 
     @cached_property
     def mean(self) -> float:

@@ -18,7 +18,7 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Rule, bars, curves, densities, forest, heat
-from passk_cli.report.words import series_name
+from passk_cli.report.words import SeriesName
 from tests.charts.plots import PLOTS
 
 LIGHT = THEMES["light"]
@@ -29,7 +29,7 @@ NAMES += [f"model-{place:02d}-instruct" for place in range(21)]
 
 def plots(models: int) -> dict[str, Plot]:
     """A plot of every kind about so many models with names as models have them."""
-    names = [series_name((name,)) for name in NAMES[:models]]
+    names = [SeriesName((name,)) for name in NAMES[:models]]
     points = [
         {"model": name, "metric": metric, "x": mean, "low": mean - 0.06, "high": mean + 0.05,
          "draws": mean + 0.03 * np.sin(np.arange(500.0) ** 2)}
@@ -182,7 +182,7 @@ def test_more_room_is_asked_for_in_the_unit_of_the_size() -> None:
 
 def test_names_stand_once_in_one_line_each_and_stay_different() -> None:
     names = [f"organisation-{i % 5}/agent-of-the-family-{i:06}" for i in range(25)]
-    points = [{"model": series_name((name,)), "metric": metric, "x": 0.5, "low": 0.4, "high": 0.6}
+    points = [{"model": SeriesName((name,)), "metric": metric, "x": 0.5, "low": 0.4, "high": 0.6}
               for metric in ("pass@1", "pass@5", "pass^5") for name in names]  # fmt: skip
     marks = {"value": "x", "low": "low", "high": "high", "label": "model", "facet": "metric"}
     svg = drawn(prepared([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
@@ -204,7 +204,7 @@ def test_without_a_title_the_axes_still_say_the_metric() -> None:
 
 def test_a_panel_for_each_setting_shares_its_axes_and_colours() -> None:
     rows = [
-        {"model": series_name((name, setting)), "k": k, "y": y * k**0.1}
+        {"model": SeriesName((name, setting)), "k": k, "y": y * k**0.1}
         for name in ("a", "b") for setting, y in (("0.2", 0.1), ("0.8", 0.5)) for k in (1, 10)
     ]  # fmt: skip
     plot = curves(rows, x="k", y="y", colour="model", y_domain=None)

@@ -95,7 +95,7 @@ def test_pairs_are_adjusted_together_or_not_and_margins_are_kept() -> None:
     assert (inside & apart).any()
     assert ((frame["verdict"] == "equivalent") == inside & ~apart).all()
     assert "band: 95 % simultaneous" in found.report.context
-    details = found.report.details
+    details = " · ".join(found.report.explain())
     assert "band: 95 % for all k together, each pair and curve by itself (guard" in details
     assert details.endswith("equivalent at a k: the band lies within ±0.9 and holds 0")
 

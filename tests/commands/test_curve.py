@@ -165,7 +165,7 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
             assert other["low"] <= one["low"] <= one["high"] <= other["high"]
     assert any("each k: 9" in str(part) for part in band.context)
     assert not any("simultaneous" in str(part) for part in plain.context)
-    assert plain.details == "pointwise intervals"
+    assert " · ".join(plain.explain()) == "pointwise intervals"
     assert band.signature["resamples"] == 10_000
     assert "resamples" not in plain.signature
 

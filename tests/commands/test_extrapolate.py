@@ -136,7 +136,7 @@ def test_attempts_that_differ_have_a_column() -> None:
     report = report_of(Counts.from_cells(cells), (100,), fit="beta")
     assert sorted(column(report, "n")) == [10, 40]  # type: ignore[type-var]
     assert report.tables[0].columns[2].header == "pass@n"
-    assert "k = 10–40 predicted from 4–7 attempts" in report.details
+    assert "k = 10–40 predicted from 4–7 attempts" in " · ".join(report.explain())
 
 
 def test_a_prediction_of_zero_stands_before_those_that_are_none() -> None:

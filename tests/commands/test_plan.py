@@ -245,9 +245,9 @@ def test_pilot_of_one_model() -> None:
     assert "modelled-pilot" not in text
     assert "modelled-pilot" in said(piloted(counts, "pass@4,pass@1"))
     assert "correlation of models 0.5 (assumed)" in report.context
-    assert "standard errors uncertain by ±6.6 % (50 tasks)" in report.details
-    assert "partly by Beta rates: pass@4" in report.details
-    assert "gpt-4o: mean 0.42, standard deviation 0.32" in report.details
+    assert "standard errors uncertain by ±6.6 % (50 tasks)" in " · ".join(report.explain())
+    assert "partly by Beta rates: pass@4" in " · ".join(report.explain())
+    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(report.explain())
     assert rows(report, fact="split", metric="pass@4")[-1]["tasks"] == 50
 
 
@@ -340,7 +340,7 @@ def test_what_is_left_out_is_said() -> None:
     counts = Counts.from_cells([("m", f"t{t}", 3, t % 4) for t in range(60)])
     few = passk_cli.plan(counts).report
     assert {r["metric"] for r in rows(few)} == {"pass@1", "pass@3", "pass^3"}
-    assert "planned for k = 1 and 3 of 1, 2, 3" in few.details
+    assert "planned for k = 1 and 3 of 1, 2, 3" in " · ".join(few.explain())
     assert remarks(few, "Designs for pass@3")["60 × 1"] == "n=1 < k=3"
 
 
@@ -375,7 +375,7 @@ def test_tasks_that_differ_no_more_than_luck() -> None:
 def test_rough_predictions_are_called_so() -> None:
     report = assumed("pass@1,pass@10", tasks=(20, 400), attempts=(10,))
     assert said(report)["rough-power"].endswith("rough below 50 tasks")
-    assert "power is rough: pass@10 near 0 or 1" in report.details
+    assert "power is rough: pass@10 near 0 or 1" in " · ".join(report.explain())
     near = said(assumed("pass@10,pass@1", tasks=(400,), attempts=(10,)))
     assert near["rough-power"].endswith("rough where pass@10 is near 0 or 1")
     assert "rough-power" not in said(assumed(tasks=(400,), attempts=(10,)))
@@ -461,7 +461,7 @@ def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
     report = piloted(counts, "pass@1")
     (row,) = table(report, "Planned for")
     assert (row["mean"], row["standard deviation"]) == (0.5, 0.5)
-    assert "mean 0.5, standard deviation 0.5" in report.details
+    assert "mean 0.5, standard deviation 0.5" in " · ".join(report.explain())
     assert "largest-spread" in said(report)
 
 
@@ -583,7 +583,7 @@ def test_a_pilot_from_python() -> None:
     findings = passk_cli.plan(TAU, "pass@1", budget=100)
     assert findings.signature["budget"] == 100
     assert findings.frame.query("fact == 'split'").tasks.tolist() == [100]
-    assert "gpt-4o: mean 0.42, standard deviation 0.32" in findings.report.details
+    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(findings.report.explain())
 
 
 def test_without_a_pilot_from_python(passk: Passk) -> None:
@@ -626,7 +626,7 @@ def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
     assert planned == pytest.approx(own["se"].iloc[0], rel=1e-9)
     assert plan.signature["cluster"] == "repo"
     assert said(plan.report)["clustered-pilot"].startswith("tasks related by repo")
-    assert re.search(r"uncertain by ±.* \(20 clusters\)", plan.report.details)
+    assert re.search(r"uncertain by ±.* \(20 clusters\)", " · ".join(plan.report.explain()))
 
 
 def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk: Passk) -> None:
@@ -719,7 +719,7 @@ def test_a_budget_is_dollars_or_attempts_and_the_answer_says_which() -> None:
     low, high = (split[f"cost_{end}"] / split["attempts_in_all"] for end in ("low", "high"))
     estimated = passk_cli.estimate(priced, metrics="cost").frame.iloc[0]
     assert (low, high) == pytest.approx((estimated["low"], estimated["high"]))
-    details = passk_cli.plan(priced, k=1, budget=20).report.details
+    details = " · ".join(passk_cli.plan(priced, k=1, budget=20).report.explain())
     assert f"$20 pays for {int(20 / high)}–{int(20 / low)} attempts" in details
 
 

@@ -249,8 +249,9 @@ def test_a_gate_passes_only_if_both_ends_pass(
     findings = found("gate", PAIR, baseline="a", missing="bounds", **rule)
     check = findings.report.checks[-1]
     assert (check.verdict, findings.passed) == (verdict, passed)
-    assert "6 attempts without an outcome tried as pass and as fail" in check.detail
-    assert "baseline: 2 attempts without an outcome tried as pass and as fail" in check.detail
+    tried = "2 attempts without an outcome tried as pass and as fail"
+    assert f"baseline: {tried}" in check.details
+    assert tried.replace("2", "6") in check.details
     assert "missing outcomes tried as fail and as pass" in findings.report.context
 
 

@@ -25,7 +25,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Limits, Report, Sentence, Table
 from passk_cli.report.plot import Plot, densities
-from passk_cli.report.words import numbers_of_models, plural, series_name
+from passk_cli.report.words import SeriesName, numbers_of_models, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.extremes import range_of
 from passk_cli.study.fact import Fact
@@ -189,7 +189,7 @@ class Distributions(Section[Distribution]):
             yield WITHOUT_BOUNDS(metrics=metrics, methods=[m for m in self.methods if m in GUARDED])
         flawed = [fact for d in self.records for fact in d.estimates if fact.flaw]
         for flaw, facts in grouped(flawed, lambda fact: fact.flaw).items():
-            pairs = dict.fromkeys((fact.name, series_name(fact.series)) for fact in facts)
+            pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
             numbers = numbers_of_models(list(pairs))
             yield PARTICULAR(methods=methods, numbers=numbers, flaw=flaw)

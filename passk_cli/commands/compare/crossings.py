@@ -16,7 +16,7 @@ from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
 from passk_cli.report.model import Column, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import SeriesName, plural
 from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
@@ -118,10 +118,10 @@ class Crossings(Section[Crossing]):
             yield (f"No curve crosses another up to k = {max(c.k_max for c in self.records)}.",)
             return
         first, *others = crossed
-        model = series_name((first.against, *first.series[1:]))
+        model = SeriesName((first.against, *first.series[1:]))
         limits = f" {first.limits}" if first.limits else ""
         more = f"; {plural(len(others), 'more crossing')}" if others else ""
-        yield (f"On {first.family}k, {model} overtakes {series_name(first.series)} at"
+        yield (f"On {first.family}k, {model} overtakes {SeriesName(first.series)} at"
                f" k = {first.k:.0f}{limits}{more}.",)  # fmt: skip
 
     def context(self) -> Iterator[str]:
@@ -133,7 +133,7 @@ class Crossings(Section[Crossing]):
         points = []
         for cross in self.records:
             model, *groups = cross.series
-            names = [series_name((name, *groups)) for name in (model, cross.against)]
+            names = [SeriesName((name, *groups)) for name in (model, cross.against)]
             for name, means in zip(names, cross.means, strict=True):
                 curves_of.setdefault((f"{cross.family}k", name), means)
             if math.isfinite(cross.k):

@@ -14,7 +14,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Change, Metric
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import series_name
+from passk_cli.report.words import SeriesName
 from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
@@ -202,5 +202,5 @@ def sides(study: Study, comparisons: Sequence[Comparison]) -> list[tuple[Side, S
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))
     return [
-        (Side(counts, places[a], series_name(a)), Side(counts, places[b], b[0])) for a, b in pairs
+        (Side(counts, places[a], SeriesName(a)), Side(counts, places[b], b[0])) for a, b in pairs
     ]

@@ -47,7 +47,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
-from passk_cli.report.words import SeriesName, p_relation, plural, series_name, span
+from passk_cli.report.words import SeriesName, p_relation, plural, span
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.baseline import Runs, joined, label_of
@@ -414,7 +414,7 @@ class Baseline(Ranked[Line]):
         yield (
             f"Against {self.baseline} at {self.metric.name}: {', '.join(counted)};"
             f" {'highest' if sign > 0 else 'lowest'}:"
-            f" {series_name(best.series)} ", best.fact.estimate, ".",
+            f" {SeriesName(best.series)} ", best.fact.estimate, ".",
         )  # fmt: skip
 
 
@@ -593,7 +593,7 @@ class AllPairs(Compared):
             return
         metric = first[0].metric
         if self.alone:
-            a, b = (series_name(series) for series in first[0].models)
+            a, b = (SeriesName(series) for series in first[0].models)
             words = {
                 BETTER: f"{a} is significantly better than {b}",
                 WORSE: f"{a} is significantly worse than {b}",
@@ -611,7 +611,7 @@ class AllPairs(Compared):
         names = ", ".join(dict.fromkeys(pair.metric.name for pair, _ in turned))
         several = len({models for _, models in turned})
         if several == 1:
-            better = series_name(turned[0][0].winner or ())
+            better = SeriesName(turned[0][0].winner or ())
             yield (f"The order reverses: at {names}, {better} is significantly better.",)
         elif several:
             yield (f"The order of {several:,} pairs reverses, significantly, at {names}.",)
@@ -643,7 +643,7 @@ class AllPairs(Compared):
             key[1:] for key in series if key[0] == self.baseline
         }
         if self.baseline and lacking:
-            groups = [series_name(group) for group in sorted(lacking)]
+            groups = [SeriesName(group) for group in sorted(lacking)]
             yield NOT_IN_GROUPS(baseline=self.baseline, groups=groups)
         if unpaired := [c for c in compared if c.only_first + c.only_second]:
             most = max(unpaired, key=lambda c: c.only_first + c.only_second)
@@ -693,8 +693,8 @@ class AllPairs(Compared):
             label = model if self.baseline else f"{model} − {fact.against}"
             rows.append(
                 {
-                    "pair": SeriesName((label, *groups), " · "), "model": series_name(fact.series),
-                    "head": series_name(fact.series), "tail": fact.against,
+                    "pair": SeriesName((label, *groups), " · "), "model": SeriesName(fact.series),
+                    "head": SeriesName(fact.series), "tail": fact.against,
                     "metric": fact.name if named else f"{fact.name} ({unit})",
                     "unit": unit, "difference": value,
                     "low": fact.estimate.low, "high": fact.estimate.high,
@@ -749,7 +749,7 @@ class Changes(Compared):
     def answer(self) -> Iterator[Sentence]:
         tested = _tested(self.records)
         if len(tested) == 1:
-            name = series_name(tested[0].series)
+            name = SeriesName(tested[0].series)
             change = f"The change {self._where}"
             words = {
                 BETTER: f"{change} is significantly higher for {name}",

@@ -30,7 +30,7 @@ from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import amount_text, first_few, p_relation, series_name
+from passk_cli.report.words import SeriesName, amount_text, first_few, p_relation
 from passk_cli.settle import Given, Settle
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
@@ -237,7 +237,7 @@ class Spent(Section[Outlay]):
 
     def plots(self) -> tuple[Plot, ...]:
         shown = [o for o in self.records if o.cost.estimate.value and o.cost.estimate.upper is None]
-        hidden = [series_name(outlay.series) for outlay in self.records if outlay not in shown]
+        hidden = [SeriesName(outlay.series) for outlay in self.records if outlay not in shown]
         if not shown:
             return ()
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
@@ -248,7 +248,7 @@ class Spent(Section[Outlay]):
             if len(frontier) > 1
         ]
         for outlay in shown:
-            cost, name = outlay.cost.estimate, series_name(outlay.series)
+            cost, name = outlay.cost.estimate, SeriesName(outlay.series)
             rows += [
                 {"model": name, "cost": end, "pass@1": outlay.rate.estimate.value, **nothing}
                 for end in (cost.low, cost.high) if end
@@ -297,7 +297,7 @@ class Spent(Section[Outlay]):
             yield message(tasks=sum(every) - sum(shared), every=sum(every))
         if few := [outlay for outlay in self.records if outlay.few_carry]:
             least = min(few, key=lambda outlay: outlay.few_carry)
-            yield FEW_TASKS_COST(models=[series_name(outlay.series) for outlay in few],
+            yield FEW_TASKS_COST(models=[SeriesName(outlay.series) for outlay in few],
                                  fewest=least.few_carry, tasks=len(least.tasks))  # fmt: skip
         yield from super().messages()
 

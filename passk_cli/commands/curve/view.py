@@ -40,7 +40,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import listed, series_name, span
+from passk_cli.report.words import SeriesName, listed, span
 from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.extremes import named, of_named_groups, range_of
@@ -271,7 +271,7 @@ class AcrossK(Section[Curves]):
         ends: dict[tuple[Message, int, int], list[str]] = {}
         most = self.grid.max_k
         for model in self.records:
-            name, size, last = series_name(model.series), model.never.size, model.ks[-1]
+            name, size, last = SeriesName(model.series), model.never.size, model.ks[-1]
             low, high = size.n_min or 0, size.n_max or 0
             if most is not None and last < most:
                 ends.setdefault((CURVE_ENDS, last, most), []).append(name)
@@ -290,7 +290,7 @@ class AcrossK(Section[Curves]):
             for moment in model.moments:
                 if moment.estimate.reason:
                     place = moment.name, moment.estimate.reason
-                    moments.setdefault(place, []).append(series_name(model.series))
+                    moments.setdefault(place, []).append(SeriesName(model.series))
         for reason, ks in empty.items():
             yield MISSING_UNEVEN(k=min(ks), reason=reason)
         for (shape, reason), names in moments.items():
@@ -468,7 +468,7 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
 
 def _counted(facts: Sequence[Fact]) -> str:
     """The models of these numbers: two, or the first and how many more."""
-    names = [series_name(fact.series) for fact in facts]
+    names = [SeriesName(fact.series) for fact in facts]
     return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
@@ -489,7 +489,7 @@ def _chart_rows(
     ks = np.unique([k for model in every for k in model.ks])
     chart_ks = {*spread_out(ks, _MOST_DRAWN).tolist(), *marked}
     return [
-        point.point("value", model=series_name(model.series), curve=name, k=point.k)
+        point.point("value", model=SeriesName(model.series), curve=name, k=point.k)
         for model in every
         for name in names
         for point in model.points.get(name, ())

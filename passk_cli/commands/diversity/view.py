@@ -19,7 +19,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.extremes import named, range_of
 from passk_cli.study.metrics import Metrics, supported_k
 from passk_cli.study.section import GROUPS, MODEL, NUMBER, Number, Numbers, Section, SeriesRow, view
@@ -128,7 +128,7 @@ class Solutions(Numbers):
         yield from self.study.messages(metrics, short=short)
         flagged = [fact.series for fact in self.facts() if fact.estimate.reason == FLAG]
         if flagged:
-            yield LITTLE_VARIETY(models=[series_name(model) for model in dict.fromkeys(flagged)])
+            yield LITTLE_VARIETY(models=[SeriesName(model) for model in dict.fromkeys(flagged)])
         solutions = self.study.counts.attempts["solution"]
         if solutions.unparsed:
             yield UNPARSED_SOLUTIONS(attempts=solutions.unparsed)

@@ -15,7 +15,7 @@ from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
-from passk_cli.report.words import numbers_of_models, series_name
+from passk_cli.report.words import SeriesName, numbers_of_models
 from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named
 from passk_cli.study.fact import Fact
@@ -109,7 +109,7 @@ class Estimates(Numbers):
         shown = {number.name for number in self.numbers if number.shown == ALWAYS}
         noisy = [fact for fact in self.facts() if fact.name in shown and _attempts_first(fact)]
         if noisy:
-            pairs = [(fact.name, series_name(fact.series)) for fact in noisy]
+            pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
             yield NOISY_ATTEMPTS(numbers=numbers_of_models(pairs))
 
     def plots(self) -> tuple[Plot, ...]:

@@ -18,7 +18,7 @@ from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, needs
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import series_name
+from passk_cli.report.words import SeriesName
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.rules import NOT_JUDGED
 from passk_cli.study.values import AVERAGE, Series
@@ -77,7 +77,7 @@ def averages(
             for series in labels:
                 shown = f"{average.kind} average"
                 if len(labels) > 1:
-                    shown += f": {series_name(next(iter(series.values())))}"
+                    shown += f": {SeriesName(next(iter(series.values())))}"
                 lines.append([
                     replace(line.counting(book.on_undecided), name=shown)
                     for line in _judged(book, rule, metric, series, parts, runs)
@@ -90,7 +90,7 @@ def _judged(
     parts: Sequence[GatePart], runs: Sequence[Sequence[Trial | None]],
 ) -> list[Judgement]:  # fmt: skip
     """One rule on the average of one model, of each run."""
-    names = {series_name(each) for each in series.values()}
+    names = {SeriesName(each) for each in series.values()}
     model = names.pop() if len(names) == 1 else "the run"
     words, limit = rule.rule(metric)
     blank = Judgement(words, Fact((model, AVERAGE), metric.name, metric.k, Estimate(None)),

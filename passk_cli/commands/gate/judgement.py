@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from passk_cli.commands.gate.sides import Counted, Coverage
 from passk_cli.inference.alarms import Odds, false_alarm
 from passk_cli.report.model import Check, Estimate, Sentence
-from passk_cli.report.words import series_name
+from passk_cli.report.words import SeriesName
 from passk_cli.study.fact import Fact, range_between
 from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 
@@ -140,7 +140,7 @@ class Judgement:
         fact = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                        more={})  # fmt: skip
         why = f"cannot be checked: {reason}"
-        finding = (*self.words, f" of {series_name(self.fact.series)} {why}")
+        finding = (*self.words, f" of {SeriesName(self.fact.series)} {why}")
         deed = ("cannot be checked for ", *self.words, f" ({reason})")
         return replace(self, fact=fact).judged(ERROR, finding, why, deed=deed)
 
@@ -153,15 +153,14 @@ class Judgement:
         undecided = self.verdict == UNDECIDED and (self.shut or on_undecided == FAIL)
         return replace(
             self, failing=undecided or self.verdict in (FAIL, ERROR),
-            name=series_name(self.fact.series),
+            name=SeriesName(self.fact.series),
         )  # fmt: skip
 
     @property
     def check(self) -> Check:
         """The judgement for formats of pipelines."""
         return Check(
-            self.name, self.rule, self.evidence, self.verdict, self.notes, self.failing,
-            self.finding,
+            self.name, self.rule, self.verdict, self.notes, self.failing, self.finding,
         )  # fmt: skip
 
     @property
@@ -207,5 +206,5 @@ def at_both_ends(worst: Judgement, best: Judgement) -> Judgement:
     )  # fmt: skip
     if not reason and all(isinstance(piece, str) for piece in worst.finding):
         return line
-    whose = series_name(line.fact.series)
+    whose = SeriesName(line.fact.series)
     return replace(line, finding=(f"{whose}, ", *line.words, ": ", line.evidence, f"; {cases}"))

@@ -12,7 +12,7 @@ from passk_cli.commands.gate.rules import GateRule
 from passk_cli.commands.gate.sides import OF, Counted
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.report.model import Estimate, Sentence
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, NOT_JUDGED
 
@@ -79,7 +79,7 @@ class GatePart:
         rows = [
             replace(
                 line, name=f"{self.name}: {line.name}" if several else self.name,
-                fact=replace(line.fact, series=(series_name(line.fact.series), self.name)),
+                fact=replace(line.fact, series=(SeriesName(line.fact.series), self.name)),
                 finding=(f"{self.name}: ", *line.finding),
             )
             for line in lines

@@ -17,7 +17,7 @@ from passk_cli.files.request import parse_tasks
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
 from passk_cli.report.model import QUANTITIES, Column, Estimate, Sentence
-from passk_cli.report.words import first_few, p_relation, plural, series_name
+from passk_cli.report.words import SeriesName, first_few, p_relation, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.rules import (
     ADJUSTED,
@@ -217,7 +217,7 @@ class EveryTask(GateRule):
         """The candidates' series, and those that only the baseline has."""
         sides = trial.sides
         for series, covered in {**trial.coverages, **sides.missing}.items():
-            line, whom = trial.line((EVERY,), trial.fact(series)), series_name(series)
+            line, whom = trial.line((EVERY,), trial.fact(series)), SeriesName(series)
             if covered is None:
                 if sides.baseline is not None and sides.partner(series[0]) is None:
                     yield line.unchecked(sides.lacking(series))
@@ -267,7 +267,7 @@ class EveryAttempt(GateRule):
             line = trial.line((rule,), trial.fact(series), self.attempts, trial.lesser(series))
             reason, *why = trial.retried(series) or ("",)
             verdict = PASS if made.design and not reason else FAIL
-            finding = f"{series_name(series)} has {made.words}"
+            finding = f"{SeriesName(series)} has {made.words}"
             than = "declared" if made.declared else "in the baseline"
             number = "other numbers of" if len(made.longer) else "fewer"
             deed = (f"made {number} attempts than {than}",)
@@ -330,7 +330,7 @@ class Minimum(GateRule):
         if verdict == ERROR:
             return line.unchecked(fact.estimate.reason or fact.flaw)
         beside = f"; {_BESIDE[self.min_by, verdict]} the minimum of "
-        finding = (f"{fact.name} of {series_name(fact.series)} is ", fact.estimate, beside)
+        finding = (f"{fact.name} of {SeriesName(fact.series)} is ", fact.estimate, beside)
         needed = ""
         if verdict == UNDECIDED:
             needed = _needed_alike(line) or _needed(line, 0.0, f" if {_far(fact)} away")
@@ -687,7 +687,7 @@ class MustPass(EachRule):
             number = passed
             if passed < asked:
                 number, do_pass = asked - passed, f"do{'es' * (asked - passed == 1)} not pass"
-            finding = f"{number:,} of {tasks} {do_pass} {rate} in {series_name(rates.series)}"
+            finding = f"{number:,} of {tasks} {do_pass} {rate} in {SeriesName(rates.series)}"
             lost = first_few([names[code] for code in codes[~run]])
             notes = (
                 f"no attempts at {lost}" if lost else "",
@@ -730,7 +730,7 @@ class MinEach(EachRule):
         verdict = FAIL if len(below) else PASS if shown else UNDECIDED
 
         def words() -> Judgement:
-            names, whom = trial.sides.counts.tasks, series_name(rates.series)
+            names, whom = trial.sides.counts.tasks, SeriesName(rates.series)
             few = first_few([
                 f"{names[rates.tasks[i]]} passed {c[i]:,} of {n[i]:,} (p {p_relation(p[i])})"
                 for i in below[np.argsort(p[below], kind="stable")].tolist()
@@ -775,7 +775,7 @@ def _change(fact: Fact, *, amount: bool = False) -> Sentence:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
     plain = Estimate(value, low=low, high=high, unit=fact.estimate.unit)
     size = (plain, Column("points", "share"))
-    name = series_name(fact.series)
+    name = SeriesName(fact.series)
     if amount:
         takes, of = ("costs", "") if fact.name == "cost" else ("takes", f" {fact.name}")
         return (f"{name} {takes} ", size, f" {'less' if falls else 'more'}{of}")

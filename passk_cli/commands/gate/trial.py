@@ -14,7 +14,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import LEVEL, REPLACED, retries, stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.model import Estimate, Sentence
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.copies import Copy, copies_between
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
@@ -112,7 +112,7 @@ class Trial:
             if past is not None:
                 others = past.stretches[""].history
                 rivals = past.stretches[""].setups[base].places(others)
-            copies += copies_between(sides.counts, place, others, rivals, series_name(series))
+            copies += copies_between(sides.counts, place, others, rivals, SeriesName(series))
         return copies
 
     def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
@@ -175,7 +175,7 @@ class Trial:
         if self.unpaired == "drop":
             # Without a line of their own: nothing of these was run.
             words += [
-                f"0 of {plural(lost.expected, 'baseline task')} in {series_name(other)}"
+                f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(other)}"
                 for other, lost in sides.missing.items()
             ]
         return [*words, *sides.left_out(series)]

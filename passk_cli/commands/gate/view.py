@@ -52,7 +52,7 @@ from passk_cli.report.model import (
     Sentence,
     Table,
 )
-from passk_cli.report.words import first_few, plural, series_name, sized, span
+from passk_cli.report.words import SeriesName, first_few, plural, sized, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.baseline import Runs, label_of, only_models
@@ -499,7 +499,7 @@ class RuleTable(Section[Judgement]):
                 if base is not None:
                     name = sides.label if sides.apart else base[0]
                     other = Side(sides.baseline, sides.baseline.series.index(base), name)
-                    pairs.append((Side(sides.counts, s, series_name(series)), other))
+                    pairs.append((Side(sides.counts, s, SeriesName(series)), other))
             every = find_flips(pairs, trial.study.confidence.level)
             for changes in changes_of([flips for flips in every if flips.tasks]):
                 suites.setdefault(changes, []).append(part.name)
@@ -522,7 +522,7 @@ def _omitted(part: GatePart, trial: Trial) -> list[str]:
             tasks = plural(len(declared[series].made), "task")
             words_of.insert(0, f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each")
         for words in words_of:
-            series_of.setdefault(words, []).append(series_name(series))
+            series_of.setdefault(words, []).append(SeriesName(series))
     for copy in trial.copies:
         series_of.setdefault(f"the outcomes of {copy.other} again", []).append(copy.name)
     every = len(trial.sides.series)
@@ -558,7 +558,7 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
     compares = any(rule.compares for rule in part.rules)
     covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
     for series, coverage in covered.items():
-        name = series_name(series)
+        name = SeriesName(series)
         if coverage is not None and coverage.lost:
             yield TASKS_NOT_RUN(lost=coverage.lost, tasks=coverage.expected, model=name)
         elif coverage is None and compares and sides.partner(series[0]) is not None:
@@ -575,12 +575,12 @@ def _unequal(trial: Trial) -> Iterator[Said]:
     for series in every:
         rivals = trial.sides.coverage_of_rivals(series)
         if rivals.lost:
-            model = series_name(series)
-            yield FEWER_TASKS(model=model, lost=rivals.lost, tasks=rivals.expected)
+            name = SeriesName(series)
+            yield FEWER_TASKS(model=name, lost=rivals.lost, tasks=rivals.expected)
     for group in dict.fromkeys(series[1:] for series in every):
         for model in dict.fromkeys(series[0] for series in every):
             if (model, *group) not in every:
-                yield GROUP_NOT_RUN(model=model, group=series_name(group))
+                yield GROUP_NOT_RUN(model=model, group=SeriesName(group))
 
 
 def _of_suite(part: GatePart) -> Iterator[Said]:
@@ -672,9 +672,8 @@ class Rehearsal(RuleTable):
             every.append(replace(line.check, rehearsed=words))
         if self.most is not None:
             whole = self.records[-1]
-            alarm = whole.rehearsed.alarm if whole.rehearsed else ""
             check = replace(whole, words=whole.words[1:]).check
-            every.append(replace(check, evidence=alarm, of_rehearsal=True))
+            every.append(replace(check, of_rehearsal=True))
         return tuple(every)
 
     def answer(self) -> Iterator[Sentence]:
@@ -1124,7 +1123,7 @@ class Gate(Question, GateOptions):
         study = studies[0]
         if book is not None:
             # Its rows are of suites; what was read is said of each.
-            names = [(series_name(series), "") for series in study.counts.series]
+            names = [(SeriesName(series), "") for series in study.counts.series]
             counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
             metrics = tuple(dict.fromkeys(m for each in studies for m in each.metrics))
             study = replace(study, counts=counts.regrouped(names, ("suite",)), metrics=metrics,

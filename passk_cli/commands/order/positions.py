@@ -37,7 +37,7 @@ from passk_cli.metrics.order import (
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import series_name
+from passk_cli.report.words import SeriesName
 from passk_cli.settle import Blank, Settle
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
@@ -79,7 +79,7 @@ class AttemptOrder:
     @property
     def name(self) -> str:
         """The model and its groups, for people."""
-        return series_name(self.series)
+        return SeriesName(self.series)
 
     @property
     def size(self) -> Size:
@@ -285,7 +285,7 @@ def in_order(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
         if len(tied):
             task = tasks[np.searchsorted(bag.start, tied[0], side="right") - 1]
             raise DataError(
-                series_name(series),
+                SeriesName(series),
                 f"attempts at task {counts.tasks[task]} came at the same time, some passed and some"
                 " failed",
                 settles=[Settle({"--field": {"attempt": Blank("COLUMN")}}, "orders them")],

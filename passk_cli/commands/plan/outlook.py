@@ -28,7 +28,7 @@ from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.words import plural, series_name
+from passk_cli.report.words import SeriesName, plural
 from passk_cli.settle import Given, Settle
 from passk_cli.study.study import Study
 from passk_cli.study.values import TaskValues
@@ -72,7 +72,7 @@ class Outlook:
     @property
     def name(self) -> str:
         """The model and its groups, for people."""
-        return series_name(self.series)
+        return SeriesName(self.series)
 
     @property
     def pilot(self) -> Piloted | None:

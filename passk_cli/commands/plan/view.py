@@ -27,7 +27,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Sentence, Table
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import amount_text, first_few, listed, plural, series_name, span
+from passk_cli.report.words import SeriesName, amount_text, first_few, listed, plural, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Section, data_field, view
@@ -585,7 +585,7 @@ class Plan(Question, PlanOptions):
             if not cost.value or cost.upper is not None:
                 raise self.unpriced(first.name, cost)
             others = [
-                f"{series_name(series)} {amount_text(float(f'{each.value:.3g}'), '$')}"
+                f"{SeriesName(series)} {amount_text(float(f'{each.value:.3g}'), '$')}"
                 for series, each in costs.items() if each.value and each.upper is None
             ]  # fmt: skip
             messages.append(PILOT_COST(model=first.name, cost=cost, others=first_few(others)))
@@ -601,11 +601,12 @@ class Plan(Question, PlanOptions):
         self, study: Study, outlook: Outlook, asked: Aims, messages: Sequence[Said]
     ) -> Report:
         """The ways to spend a budget on a run that there is."""
-        prices, unit = None, asked.unit_cost
+        prices: dict[str, float] | None = None
+        unit = asked.unit_cost
         if unit is not None:
             costs = _costs(study, self.level) if self.measured else {}
-            prices = {series_name(each): unit for each in study.counts.series}
-            prices |= {series_name(each): cost.value for each, cost in costs.items() if cost.value}
+            prices = {SeriesName(each): unit for each in study.counts.series}
+            prices |= {SeriesName(each): cost.value for each, cost in costs.items() if cost.value}
         budget = None
         if self.budget is not None:
             asked.check_budget()

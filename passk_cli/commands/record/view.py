@@ -21,7 +21,7 @@ from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report, Sentence
-from passk_cli.report.words import listed, plural, series_name
+from passk_cli.report.words import SeriesName, listed, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_between
 from passk_cli.study.history import read_history, setups
@@ -154,7 +154,7 @@ class Record(Question, RecordOptions):
         for setup in setups(history):
             for place, series in enumerate(counts.series if setup.suite == self.suite else ()):
                 if series[1:] == setup.series[1:]:
-                    name = f"{self.run or self.at} of {series_name(series)}"
+                    name = f"{self.run or self.at} of {SeriesName(series)}"
                     yield from copies_between(counts, place, history, setup.places(history), name)
 
     def report(self, study: Study) -> Report:

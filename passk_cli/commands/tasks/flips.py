@@ -15,7 +15,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import ALWAYS, FULL, ChangedTasks, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, forest
-from passk_cli.report.words import p_relation, plural, series_name, sized, span
+from passk_cli.report.words import SeriesName, p_relation, plural, sized, span
 from passk_cli.settle import Given
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
@@ -146,7 +146,7 @@ class FlippedTasks(Section[Fact]):
 
     title = "Tasks that flipped"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("model", cell=lambda fact: series_name(fact.series),
+        Column("model", cell=lambda fact: SeriesName(fact.series),
                where=lambda section: section.several,
                meaning="The model or agent whose task flipped."),
         Column("against", cell=lambda fact: fact.against, where=lambda section: section.several,
@@ -186,7 +186,7 @@ class FlippedTasks(Section[Fact]):
     def sides(self) -> tuple[str, str]:
         """The headers of the columns of both sides."""
         first = self.records[0]
-        both = series_name(first.series), first.against
+        both = SeriesName(first.series), first.against
         return ("passed", "other passed") if self.several else both
 
     @property
@@ -214,12 +214,12 @@ class FlippedTasks(Section[Fact]):
         largest = self.changes[: max(self.first, DRAWN)]
         if self.several:
             # A picture has the tasks of a pair side by side.
-            largest = sorted(largest, key=lambda fact: (series_name(fact.series), fact.against))
+            largest = sorted(largest, key=lambda fact: (SeriesName(fact.series), fact.against))
         rows = [
             {
-                "task": f"{series_name(fact.series)} − {fact.against} · {task}"
+                "task": f"{SeriesName(fact.series)} − {fact.against} · {task}"
                 if self.several else task,
-                "head": series_name(fact.series), "tail": f"{fact.against} · {task}",
+                "head": SeriesName(fact.series), "tail": f"{fact.against} · {task}",
                 "change": fact.estimate.value, "low": None, "high": None,
                 "told": bool(fact.verdict),
             }

@@ -55,7 +55,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, bars, heat
-from passk_cli.report.words import first_few, names_cut, natural, plural, series_name, sized
+from passk_cli.report.words import SeriesName, first_few, names_cut, natural, plural, sized
 from passk_cli.settle import Given
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
@@ -155,7 +155,7 @@ class PassesOfTasks(Section[ByPasses]):
         yield Hint("each task")
 
     def plots(self) -> tuple[Plot, ...]:
-        name = series_name(self.study.counts.series[0])
+        name = SeriesName(self.study.counts.series[0])
         rows = [{"passed": row.label, "tasks": len(row.names), "model": name}
                 for row in reversed(self.records)]  # fmt: skip
         return (bars(rows, label="passed", value="tasks", colour="model",
@@ -459,7 +459,7 @@ def heat_maps(study: Study) -> tuple[Plot, ...]:
         present = ~np.isnan(group.rates)
         sums = np.add.reduceat(np.where(present, group.rates, 0.0), ends[:-1], axis=1)
         numbers = np.add.reduceat(present, ends[:-1], axis=1, dtype=np.int64)
-        panel = series_name(group.groups)
+        panel = SeriesName(group.groups)
         places = [
             {"group": panel, "from": low, "to": high,
              "tasks": group.tasks[low] if high == low + 1 else f"{high - low} tasks"}
@@ -520,7 +520,7 @@ class SuspectTasks(Section[SuspectTask]):
 
     def answer(self) -> Iterator[Sentence]:
         kinds = [task.kind for task in self.records]
-        suspects = [series_name((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
+        suspects = [SeriesName((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
         if all(task.p is None for task in self.records):
             yield ("No task could be tested: at every task the models pass equally often.",)
         elif suspects:

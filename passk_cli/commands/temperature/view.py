@@ -30,7 +30,7 @@ from passk_cli.option import changed, split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import listed, series_name
+from passk_cli.report.words import SeriesName, listed
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
@@ -207,18 +207,18 @@ class BestTemperatures(Section[BestTemperature]):
         for series, verdicts in self.records:
             shared = min(len(on_shared_tasks(v.ranked)[0].tasks) for v in verdicts.values())
             if shared < len(tasks[series]):
-                parts.append(f"{series_name(series)} {shared:,} of {len(tasks[series]):,}")
+                parts.append(f"{SeriesName(series)} {shared:,} of {len(tasks[series]):,}")
         if parts:
             yield PART_OF_TASKS(parts=parts)
         unequal = [
-            series_name(series)
+            SeriesName(series)
             for series, verdicts in self.records
             if any(None in v.shares.values() for v in verdicts.values())
         ]
         if unequal:
             yield UNEQUAL_TEMPERATURES(models=unequal)
         if lone := tasks.keys() - {series for series, _ in self.records}:
-            yield NO_BEST_TEMPERATURE(models=[series_name(m) for m in tasks if m in lone])
+            yield NO_BEST_TEMPERATURE(models=[SeriesName(m) for m in tasks if m in lone])
         if fields := self.adjustment.disagreement:
             yield DISAGREEMENT(**fields)
 
@@ -228,8 +228,8 @@ class BestTemperatures(Section[BestTemperature]):
         rows = [
             fact.point(
                 "estimate", temperature=float(fact.series[1]), metric=fact.name,
-                model=series_name(model_of(fact.series)),
-                panel=series_name(model_of(fact.series)),
+                model=SeriesName(model_of(fact.series)),
+                panel=SeriesName(model_of(fact.series)),
             )
             for fact in facts
         ]  # fmt: skip
@@ -359,7 +359,7 @@ class ModelPairs(Section[Superiority]):
         if flips := [lead for lead in self.leads if lead.flips]:
             places = partial(_places, flips[0], plain=_all_pass(self.study.metrics), own=False)
             yield RANK_FLIP(
-                first=series_name(flips[0].first), second=series_name(flips[0].second),
+                first=SeriesName(flips[0].first), second=SeriesName(flips[0].second),
                 where=places(BETTER), elsewhere=places(WORSE), more=len(flips) - 1,
             )  # fmt: skip
         comparisons = {id(c): c for lead in self.leads for c in (*lead.same, *lead.own.values())}

@@ -31,7 +31,7 @@ from passk_cli.metrics.registry import AMOUNTS, Metric, parse
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import DrawnP, p_relation, plural, series_name, span
+from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
 from passk_cli.settle import Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import (
@@ -185,7 +185,7 @@ class Course:
     @property
     def name(self) -> str:
         """The model and its groups."""
-        return series_name(self.series)
+        return SeriesName(self.series)
 
     @property
     def stretch(self) -> Setup:
@@ -550,7 +550,7 @@ def _priced(
             priced.append(setup.where(stays))
         if not stays.all():
             free = setup.where(~stays).runs
-            said.append(UNPRICED_RUNS(noun=noun, model=series_name(setup.series), runs=len(free),
+            said.append(UNPRICED_RUNS(noun=noun, model=SeriesName(setup.series), runs=len(free),
                                       names=[run.run for run in free]))  # fmt: skip
     if not priced:
         raise DataError(
