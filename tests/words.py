@@ -36,7 +36,7 @@ FORBIDDEN: dict[str, str] = {
     r"is like --mean": "mean 0.42, standard deviation 0.32",
     r"how many times as many": "tasks needed, relative to pass@1",
     r"\d+ such, |rows too many|comes again, first at": "8 duplicate rows; first seen at",
-    r"is not ruled out": "may have dropped by more than",
+    r"is not ruled out": "is not excluded",
     r"if this difference stays": "undecided; about 5,000 tasks would decide",
     r"the places that (?:the|these) tests leave open": "possible places",
     r"for each k by itself|one band over all k": "pointwise; simultaneous",

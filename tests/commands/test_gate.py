@@ -598,7 +598,13 @@ def test_what_a_verdict_says_of_fewer_attempts_and_of_a_drop_that_is_there(
     worse = run("worse", range(60), worse=1)
     done = passk("gate", worse, "--baseline", old, "--max-drop", "pass@1=0.24")
     assert "of pass@1; a drop of 0.24 or less is not excluded" in done.out
-    assert "may have dropped" not in done.out
+    # Where no change is shown the verdict says that, not which way the estimate lies.
+    done = passk("gate", run("same", range(60)), "--baseline", old, "--max-drop", "pass@1=0.01")
+    assert "same shows no change in pass@1 (0.000 [" in done.out
+    assert "a drop of 0.01 is not excluded" in done.out
+    done = passk("gate", old, "--baseline", old, "--max-drop", "mean=-0.1")
+    assert (done.code, done.error) == (2, "bad-option-value")
+    assert "write METRIC=X with X from 0" in done.err
     mixed, other = old.with_name("mixed.csv"), old.with_name("other.csv")
     for path, first in ((mixed, 0), (other, 1)):
         rows = [f"t{task:03d},easy,{2 + (task + first) % 3},1" for task in range(60)]

@@ -92,7 +92,7 @@ def parse_limits(
             raise ParameterError(Given(option, text), f"write METRIC=X, as in {example}")
         metric, part = parse(name), relative and digits.endswith("%")
         number = Relative(number) if part else number
-        if amounts and number < 0:
+        if relative and number < 0:
             raise ParameterError(Given(option, text), "write METRIC=X with X from 0")
         if metric.unit == "share" and not 0.0 <= number <= 1.0:
             raise ParameterError(Given(option, text), "write METRIC=X with X from 0 to 1")
@@ -546,11 +546,9 @@ class Tolerance(DifferenceRule):
         return _beside(_for_better(c.interval, c.first.metric.sign), limit)
 
     def rule(self, metric: Metric) -> tuple[Sentence, float | None]:
-        """The largest change that is allowed; of a drop a negative one asks for a gain."""
+        """The largest change that is allowed."""
         most = self.given[metric]
-        relation = "gain ≥" if most < 0 else f"{self.change} ≤"
-        least = -most if most < 0 else most
-        return (f"{metric.name} {relation} ", *_asked(metric, least, "points")), most
+        return (f"{metric.name} {self.change} ≤ ", *_asked(metric, most, "points")), most
 
     def judged(
         self, line: Judgement, c: Comparison, tests: int, confidence: Confidence
@@ -570,29 +568,23 @@ class Tolerance(DifferenceRule):
         verdict = line.verdict if isinstance(most, Relative) else _beside(
             _for_better(estimate, worse), -most
         )  # fmt: skip
-        better = worse * (estimate.value or 0.0) > 0
-        if verdict != PASS or most < 0 or not better:
-            did, less = ("risen", "rise") if worse < 0 else ("dropped", "drop")
-            relation = {
-                PASS: (", not more than ", ", at least "),
-                FAIL: (", more than ", ", less than "),
-                UNDECIDED: (
-                    f" and may have {did} by more than ", " and may have gained less than ",
-                ),
-            }[verdict][most < 0]  # fmt: skip
-            certain = _for_better(estimate, worse)
-            if verdict == UNDECIDED and most > 0 and certain and (certain.high or 0.0) < 0:
-                # It did change for the worse; by how much is the question.
-                finding = (*finding, f"; a {less} of ", *line.words[1:], " or less is not excluded")
-            else:
-                finding = (*finding, relation, *line.words[1:])
-        needed = ""
+        limit, needed = line.words[1:], ""
         if verdict == UNDECIDED:
+            certain = _for_better(estimate, worse)
+            if certain.low <= 0 <= certain.high:
+                shown = replace(estimate, signed=True)
+                words = f"{series_name(line.fact.series)} shows no change in {line.fact.name} ("
+                finding = (words, (shown, Column("", "share")), ")")
+            # Where it did change for the worse, by how much is the question.
+            size = limit if certain.high >= 0 else (*limit, " or less")
+            finding = (*finding, f"; a {'drop' if worse > 0 else 'rise'} of ", *size,
+                       " is not excluded")  # fmt: skip
             truth = " if nothing changed" if most else f" if {_far(line.fact)} apart"
-            needed = _needed(line, abs(most), truth)
-        did = "gained less than" if most < 0 else "lost more than"
-        did, of = ("rose by more than", "in") if worse < 0 else (did, "of")
-        deed = (f"{did} ", *line.words[1:], f" {of} {line.fact.name}")
+            needed = _needed(line, most, truth)
+        elif verdict == FAIL or worse * (estimate.value or 0.0) <= 0:
+            finding = (*finding, ", more than " if verdict == FAIL else ", not more than ", *limit)
+        did, of = ("rose", "in") if worse < 0 else ("lost", "of")
+        deed = (f"{did} {'by ' * (worse < 0)}more than ", *limit, f" {of} {line.fact.name}")
         return line.judged(verdict, finding, needed, deed=deed)
 
 
