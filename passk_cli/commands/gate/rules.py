@@ -573,7 +573,7 @@ class Tolerance(DifferenceRule):
             certain = _for_better(estimate, worse)
             if certain.low <= 0 <= certain.high:
                 shown = replace(estimate, signed=True)
-                words = f"{series_name(line.fact.series)} shows no change in {line.fact.name} ("
+                words = f"{SeriesName(line.fact.series)} shows no change in {line.fact.name} ("
                 finding = (words, (shown, Column("", "share")), ")")
             # Where it did change for the worse, by how much is the question.
             size = limit if certain.high >= 0 else (*limit, " or less")
