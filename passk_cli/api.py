@@ -171,7 +171,7 @@ def read(
 def python_function(name: str) -> Callable[..., Findings]:
     """The function of a command, with the signature and the help that its declaration gives."""
     declaration = command_of(name)
-    options = _by_field(declaration)
+    options = _by_field(name)
     alone = [field for field, each in options.items() if each.option.alone]
     first = alone or [field for field in _FIRST if field in options][:1]
 
@@ -208,20 +208,17 @@ def python_function(name: str) -> Callable[..., Findings]:
     return call
 
 
-def _by_field(declaration: Command) -> Options:
+def _by_field(command: str) -> Options:
     """Field → the option of a command."""
-    return {each.field: each for each in declaration.options()}
+    return {each.field: each for each in command_of(command).options()}
 
 
 def _unknown(name: str, word: str, value: Any) -> TypeError:
     """Error for an option that a function does not have, with what to write in its place."""
-    declaration = command_of(name)
-    options = _by_field(declaration)
+    options = _by_field(name)
     flags = {each.option.name.strip("-").replace("-", "_"): each.field for each in options.values()}
-    reason = _OF_RESULT.get(word) or documented(
-        option_meant(declaration, word, value, _by_field), options
-    )
-    if word in flags and word not in declaration.lacking:
+    reason = _OF_RESULT.get(word) or documented(option_meant(name, word, value, _by_field), options)
+    if word in flags and word not in command_of(name).lacking:
         # As the command line has it.
         reason = did_you_mean([flags[word]])
     near = [] if reason else nearest(word, _OF_RESULT, 1)
@@ -245,7 +242,7 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
     numeric: set[str] = set()
     with fetched_once():
         report = answer(question, shared, _reader(data, question, numeric))
-    options = _by_field(declaration)
+    options = _by_field(call.name)
     messages = tuple(in_keywords(said, options, call) for said in report.messages)
     spelled = replace(
         report, messages=messages, methods=report.methods if declaration.methods else None

@@ -39,9 +39,8 @@ class PasskError(Exception):
     def __init__(self, *parts: str | Given, name: str = "", settles: Sequence[Settle] = ()) -> None:
         place, problem, remedy = (*(parts if parts[1:] else ("", *parts)), "")[:3]
         if isinstance(place, Given):
-            self.place: str | Given = place.without_secrets
-        else:
-            self.place = without_secrets(place)
+            place = replace(place, value=place.value and without_secrets(place.value))
+        self.place = place if isinstance(place, Given) else without_secrets(place)
         self.problem, self.words = without_secrets(str(problem)), without_secrets(str(remedy))
         self.name, self.settles = name or type(self).name, tuple(settles)
         if self.name in _NAMED:
@@ -55,11 +54,6 @@ class PasskError(Exception):
         parts = [own.pop(part) for part in ("place", "problem", "remedy")]
         own = {"name": self.name, "settles": self.settles, **own}
         return kind(*(parts if parts[0] else parts[1:2]), **own)
-
-    @property
-    def labelled(self) -> str:
-        """The error as a compiler prints it: "error[no-such-file]: a.csv: no such file; …"."""
-        return f"error[{self.name}]: {self}"
 
     def __str__(self) -> str:
         return cut(printable("; ".join([str(self.args[0]), *map(str, self.settles)])))
@@ -93,12 +87,9 @@ class ParameterError(PasskError):
 class DataError(PasskError):
     """A file that cannot be used as it is: `place: problem; remedy`.
 
-    place : str or Given
-        A file, file:line, or an option as it was given.
-    problem : str
-        What is there, against what was expected.
-    remedy : str
-        What the user can do besides adding options; may be empty.
+    place : a file, file:line, or an option as it was given.
+    problem : what is there, against what was expected.
+    remedy : what the user can do besides adding options; may be empty.
     """
 
     exit_code = 3

@@ -116,6 +116,11 @@ class Declared(NamedTuple):
     repeatable: bool
 
 
+def by_flag(options: Iterable[Declared]) -> dict[str, Declared]:
+    """Flag → its option."""
+    return {flag: each for each in options for flag in each.option.flags.split()}
+
+
 # Evaluating annotations is slow; each group's are evaluated once for all commands that share it.
 _DECLARED: dict[type, dict[str, Declared]] = {}
 

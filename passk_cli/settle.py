@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
-from passk_cli.text import without_secrets
-
 
 class Blank(str):
     """A value that only the reader knows, by what stands for it: "COLUMN", "LOW,HIGH"."""
@@ -29,11 +27,6 @@ class Given:
 
     def __str__(self) -> str:
         return self.option if self.value is None else f"{self.option} {self.value}"
-
-    @property
-    def without_secrets(self) -> Given:
-        """The option without what addresses in its value keep secret."""
-        return self if self.value is None else replace(self, value=without_secrets(self.value))
 
 
 # Shows all that an answer leaves out.

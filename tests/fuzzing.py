@@ -316,7 +316,7 @@ def try_file(seed: Seed, data: bytes, before: Cells, place: Path) -> Outcome:
         if broken(law(seed, data), before, after):
             end = Outcome(f"law {law(seed, data)!r} broken", f"{len(before)} → {len(after)} cells")
     except PasskError as error:
-        end = _of_message(f"{error.labelled}\n", "refused")
+        end = _of_message(f"error[{error.name}]: {error}\n", "refused")
     except Exception:
         end = Outcome("internal error", traceback.format_exc(limit=-3))
     return _in_time(end, start)

@@ -17,11 +17,11 @@ from passk_cli.cli.completion import completion_of, words_so_far
 from passk_cli.cli.failure import write_failure
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import Command, command_of, option_meant
+from passk_cli.commands.command import command_of, option_meant
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.near import did_you_mean, nearest
-from passk_cli.option import DATA, Declared
+from passk_cli.option import DATA
 from passk_cli.settle import Given
 from passk_cli.version import __version__
 
@@ -235,13 +235,6 @@ def main() -> None:
     sys.exit(code)
 
 
-def _by_flag(declaration: Command) -> dict[str, Declared]:
-    """Flag → the option, of a command and of its output."""
-    from passk_cli.cli.manual import declared
-
-    return {flag: each for _, each in declared(declaration) for flag in each.option.flags.split()}
-
-
 def _usage_error(error: Any, words: list[str]) -> ParameterError:
     """A command line that typer does not understand, as an error of ours."""
     problem, (first, *rest) = error.format_message().removesuffix("."), words
@@ -251,10 +244,12 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
         if problem.startswith("Missing argument"):
             return _without_files(path, rest)
         if problem.startswith("No such option"):
+            from passk_cli.cli.remedies import flags_of
+
             place = next(at for at, word in enumerate(rest) if word.startswith(str(option)))
             _, equals, value = rest[place].partition("=")
             value = value if equals else next(iter(rest[place + 1 :]), "")
-            question = option_meant(command_of(first), str(option), value, _by_flag)
+            question = option_meant(first, str(option), value, flags_of)
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
     elif first.startswith("-") and (later := [word for word in rest if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"

@@ -16,13 +16,10 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
 
     words : the command line.
     """
-    text = error.labelled
-    if error.settles:
-        from passk_cli.cli.remedies import possible, with_commands
+    from passk_cli.cli.remedies import possible, with_commands
 
-        error.settles = possible(error.settles, words)
-        text = with_commands(error, words)
-    print(shielded(text), file=sys.stderr)
+    error.settles = possible(error.settles, words)
+    print(shielded(with_commands(error, words)), file=sys.stderr)
     form = json_form(words)
     if form is not None:
         sys.stdout.write(error_text(error, form))

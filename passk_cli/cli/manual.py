@@ -163,7 +163,7 @@ def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> li
     lines = []
     margin = " " * (indent + room)
     for left, right in rows:
-        words = _lines(right, max(width - len(margin), _LEFT))
+        words = filled(right, max(width - len(margin), _LEFT)).split("\n")
         if len(left) > room - _GAP:
             lines.append(" " * indent + left)
         else:
@@ -174,14 +174,9 @@ def _table(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> li
 
 
 def filled(text: str, width: int = 0) -> str:
-    """A text in lines as wide as the terminal, or as `width`."""
-    width = width or _width()
-    return "\n".join(_lines(text, width))
-
-
-def _lines(text: str, width: int) -> list[str]:
-    """Text in lines, broken at blanks alone."""
-    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    """A text in lines as wide as the terminal, or as `width`, broken at blanks alone."""
+    lines = textwrap.wrap(text, width or _width(), break_on_hyphens=False, break_long_words=False)
+    return "\n".join(lines)
 
 
 def _width() -> int:

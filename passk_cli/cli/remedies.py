@@ -11,23 +11,22 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError, offered
 from passk_cli.message import Said
-from passk_cli.option import Declared, accepts
+from passk_cli.option import Declared, accepts, by_flag
 from passk_cli.settle import Settle
 from passk_cli.text import cut, printable, without_secrets
 
 
 def with_commands(error: PasskError, words: Sequence[str]) -> str:
-    """An error, and below it a command for each alternative that settles it.
+    """An error as a compiler prints it, and below it a command for each way to settle it.
 
     words : the command line.  What the reader has to fill in stands in the sentence.
     """
     asked = [str(settle) for settle in error.settles if not settle.complete]
-    sentence = cut(printable("; ".join([str(error.args[0]), *asked])))
-    lines = [f"error[{error.name}]: {sentence}"]
-    settles = offered(error, words[0])
+    lines = ["; ".join([str(error.args[0]), *asked])]
+    settles = offered(error, "".join(words[:1]))
     for settle, command in zip(settles, commands(settles, words), strict=True):
         lines.append(f"{command}  # {settle.why}" if settle.why else command)
-    return "\n  ".join(cut(printable(line)) for line in lines)
+    return f"error[{error.name}]: " + "\n  ".join(cut(printable(line)) for line in lines)
 
 
 def with_remedies(said: Said, words: Sequence[str]) -> Said:
@@ -41,7 +40,7 @@ def possible(settles: Sequence[Settle], words: Sequence[str]) -> tuple[Settle, .
     return tuple(
         settle
         for settle in settles
-        if settle.options.keys() <= _flags(settle.command or "".join(words[:1])).keys()
+        if settle.options.keys() <= flags_of(settle.command or "".join(words[:1])).keys()
     )
 
 
@@ -63,7 +62,7 @@ def _piped(words: Sequence[str]) -> bool:
     """Whether a command line reads standard input: -, label=- or --baseline -."""
     return any(
         parts[-1].rpartition("=")[2] == "-"
-        for given, _, parts in _parsed(words[1:], _flags(words[0]))
+        for given, _, parts in _parsed(words[1:], flags_of(words[0]))
         if given is None or given.option.file == "read"
     )
 
@@ -87,7 +86,7 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     'order a.json --field task=x --records=all --by y -k1 --order-from-lines'
     """
     name = settle.command or words[0]
-    flags, there = _flags(words[0]), _flags(name)
+    flags, there = flags_of(words[0]), flags_of(name)
     own = list(words[1 : words.index("--")] if "--" in words else words[1:])
     rest = list(words[len(own) + 1 :])
     values = {there[flag].field: value for flag, value in settle.options.items()}
@@ -128,7 +127,7 @@ def _parsed(
         place += width
 
 
-def _flags(command: str) -> Mapping[str, Declared]:
+def flags_of(command: str) -> Mapping[str, Declared]:
     """Flag → the option of a command, those of its output included."""
     every = declared(command_of(command)) if command in COMMANDS else ()
-    return {flag: each for _, each in every for flag in each.option.flags.split()}
+    return by_flag(option for _, option in every)

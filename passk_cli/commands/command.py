@@ -103,20 +103,17 @@ def command_of(name: str) -> Command:
 
 
 def option_meant(
-    declaration: Command,
-    word: str,
-    value: Any,
-    spelled: Callable[[Command], Mapping[str, Declared]],
+    command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, Declared]]
 ) -> str:
     """The words in place of an option that a command does not have; "" where nothing is near.
 
     value : what it was given.  spelled : the options of a command by how their caller writes them.
     """
-    if reason := declaration.lacking.get(word):
+    if reason := command_of(command).lacking.get(word):
         return reason
-    if have := [name for name in COMMANDS if word in spelled(command_of(name))]:
+    if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"
-    known = spelled(declaration)
+    known = spelled(command)
     near = nearest(word, known)
     share = share_meant(str(value))
     if share is not None and len(near) == 1 and known[near[0]].option.high == 1:

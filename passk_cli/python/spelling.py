@@ -16,7 +16,7 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import DataError, ParameterError, PasskError, offered
 from passk_cli.message import Said
-from passk_cli.option import Declared, accepts, split
+from passk_cli.option import Declared, accepts, by_flag, split
 from passk_cli.settle import FULL_OPTION, Given, Settle, keywords, literal, with_value
 from passk_cli.text import printable
 
@@ -106,10 +106,9 @@ def named(settle: Settle, options: Options) -> Settle | None:
     options : those of the function, where the remedy names no other one; none for what is done with
         findings, of whatever function.
     """
-    own = (options or _flags_of_all()).values()
-    every = command_of(settle.command).options() if settle.command else own
-    fields = {flag: each.field for each in every for flag in each.option.flags.split()}
-    fields |= _OF_CHARTS
+    own = by_flag(options.values()) or _flags_of_all()
+    every = by_flag(command_of(settle.command).options()) if settle.command else own
+    fields = {flag: each.field for flag, each in every.items()} | _OF_CHARTS
     if not settle.options.keys() <= fields.keys():
         return None
     return replace(settle, options={fields[f]: value for f, value in settle.options.items()})
@@ -134,7 +133,7 @@ def spelled(given: Given, options: Options = MappingProxyType({})) -> str:
         return ".tables"
     if flag.startswith("passk "):
         return f"passk_cli.{flag.removeprefix('passk ')}({value or ''})"
-    option = _by_flag(options).get(flag)
+    option = _flags(options).get(flag)
     if option is not None and option.base is bool and value is None:
         return f"{option.field}=True"
     field = _OF_CHARTS.get(flag, flag) if option is None else option.field
@@ -150,7 +149,7 @@ def documented(text: str, options: Options) -> str:
 
     def keyword(match: re.Match[str]) -> str:
         flag, value = match.groups()
-        return spelled(Given(flag, value), options) if flag in _by_flag(options) else match[0]
+        return spelled(Given(flag, value), options) if flag in _flags(options) else match[0]
 
     return re.sub(r"(?<![\w-])(--?[a-z][a-z-]*)(?:=(\w+))?", keyword, text)
 
@@ -163,16 +162,14 @@ def _quoted(value: str) -> str:
     return literal(value, "") if value else ""
 
 
-def _by_flag(options: Options) -> Options:
+def _flags(options: Options) -> Options:
     """Flag → the option, of these and else of any command's."""
-    own = {flag: each for each in options.values() for flag in each.option.flags.split()}
-    return {**_flags_of_all(), **own}
+    return {**_flags_of_all(), **by_flag(options.values())}
 
 
 @cache
 def _flags_of_all() -> Options:
-    every = (option for name in COMMANDS for option in command_of(name).options())
-    return {flag: each for each in every for flag in each.option.flags.split()}
+    return by_flag(option for name in COMMANDS for option in command_of(name).options())
 
 
 def call_of(line: str, options: Options) -> str:
@@ -181,7 +178,7 @@ def call_of(line: str, options: Options) -> str:
     >>> call_of("passk estimate runs/*.jsonl -k 1,5 --by temperature", {})
     'passk_cli.estimate("runs/*.jsonl", k=(1, 5), by="temperature")'
     """
-    fields = _by_flag(options)
+    fields = _flags(options)
     _, name, *words = shlex.split(line)
     places = [place for place, word in enumerate(words) if word.startswith("-")]
     files = [_quoted(word) for word in words[: min(places, default=None)]]

@@ -23,7 +23,7 @@ from passk_cli.commands.gate.rules import DifferenceRule, MaxDrop, Minimum, Rela
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.near import meant
-from passk_cli.option import Declared, Option, declared, filled
+from passk_cli.option import Declared, Option, by_flag, declared, filled
 from passk_cli.settle import Blank, Given
 from passk_cli.study.history import last_runs
 from passk_cli.study.rules import PASS
@@ -211,7 +211,7 @@ class Rulebook:
 def options() -> dict[str, Declared]:
     """Key → option, of those of the command that a file may have."""
     every = [each for each in COMMAND.options() if each.field not in _ELSEWHERE]
-    keys = {flag.lstrip("-"): each for each in every for flag in each.option.flags.split()}
+    keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
     return {"aliases" if key == "alias" else key: each for key, each in keys.items()}
 
 

@@ -33,7 +33,7 @@ from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
 from passk_cli.message import Said
 from passk_cli.metrics.registry import parse
 from passk_cli.near import meant
-from passk_cli.option import changed
+from passk_cli.option import by_flag, changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
@@ -233,9 +233,7 @@ def _method(estimates: Report, compared: Report | None) -> tuple[str, ...]:
 
 def _of_part(said: Said, command: str) -> Said:
     """A message of another command, whose remedies that the page has no option for are its own."""
-    own = {
-        flag for _, option, *_ in command_of("report").options() for flag in option.flags.split()
-    }
+    own = by_flag(command_of("report").options()).keys()
     settles = (
         each if each.options.keys() <= own else replace(each, command=command)
         for each in said.settles
