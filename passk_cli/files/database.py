@@ -130,8 +130,7 @@ def connect(
             settings["memory_limit"] = f"'{little} bytes'"
     # These two forbid what comes after them.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
-    for name, value in settings.items():
-        con.execute(f"SET {name} = {value}")
+    con.execute("; ".join(f"SET {name} = {value}" for name, value in settings.items()))
     return con
 
 
@@ -246,8 +245,7 @@ def coded(
     varying: dict[str, Any] = {}
     if shown:
         varying = con.execute(f"SELECT {', '.join(shown)} FROM answer_{joins}").fetchnumpy()
-    con.execute("DROP TABLE answer_")
-    con.execute("DROP TABLE texts_")
+    con.execute("DROP TABLE answer_; DROP TABLE texts_")
     if rows > _MANY:
         # Setting a limit gives the memory of what has been dropped back to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -185,7 +185,7 @@ def _counts(
 
     folder : for temporary files.  unpacked : as of `spool.recognised`.
     """
-    states = _states(sources)
+    states = [*map(_state, sources)]
     attempts, tables = _recognised(
         sources, request, folder, unpacked, skip_empty=request.skip_bad or tolerant
     )
@@ -236,8 +236,7 @@ def _counts(
             convert(con, statement, tally)
     except duckdb.Error as error:
         raise explain(con, error, statement.batches, request) from None
-    before_and_now = zip(sources, states, _states(sources), strict=True)
-    changed = [s for s, before, now in before_and_now if s.shared is None and before != now]
+    changed = [s for s, before in zip(sources, states, strict=True) if _state(s) != before]
     if not changed and any(source.shared is not None for source in sources):
         from passk_cli.files.sources.cluster import changed as changed_there
 
@@ -306,17 +305,12 @@ def _grounds(
     return Grounds(surveyed(con, statement, folder), batches, request, tally.every, refined)
 
 
-def _states(sources: Sequence[Source]) -> list[tuple[int, int] | None]:
-    """Size and time of the last change of each file; None where it is gone."""
-    states: list[tuple[int, int] | None] = []
-    for source in sources:
-        try:
-            status = os.stat(source.path)
-        except OSError:
-            states.append(None)
-        else:
-            states.append((status.st_size, status.st_mtime_ns))
-    return states
+def _state(source: Source) -> tuple[int, int] | None:
+    """Size and time of the last change of a file that is here; None where it is gone."""
+    with suppress(OSError):
+        status = os.stat(source.path)
+        return None if source.shared else (status.st_size, status.st_mtime_ns)
+    return None
 
 
 def _of_scores(request: Request) -> Request:

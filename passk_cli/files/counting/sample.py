@@ -11,15 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
 
+from passk_cli.arrays import Ints
 from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
-from passk_cli.files.database import AS_IT_IS, quote_name, quote_text
+from passk_cli.files.database import AS_IT_IS, absent, quote_name, quote_text
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.survey import Survey, survey_of
+from passk_cli.files.reading.survey import Observed, Survey, floats, joined_codes
 from passk_cli.files.roles import find, is_listed
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
@@ -130,12 +131,46 @@ def _survey(
     *,
     whole: bool,
 ) -> Survey:
-    """The survey of rows that a statement made."""
-    files = {source.path: source.name for batch in batches for source in batch.sources}
+    """The survey of a table with the rows of a statement.
+
+    columns : name → SQL of its text.  Errors: duckdb.Error.
+    """
     verdict = statement.verdict()
     if statement.has_counts:
         verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
-    return survey_of(con, table, columns, statement.groups, verdict, files, whole=whole)
+    # Rows without a model, or without a value of a group, are those of one.
+    series = [f"coalesce({column}, '')" for column in ("model", *statement.groups)]
+    every = [*series, "nullif(task, '')", *columns.values()]
+    hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"
+              for i, sql in enumerate(every))  # fmt: skip
+    answer = con.execute(
+        f"SELECT hash(file) AS file, ({verdict})::DOUBLE AS verdict, {', '.join(hashes)}"
+        f" FROM {table} ORDER BY rowid"
+    ).fetchnumpy()
+    codes = [_codes(answer[f"h{i}"]) for i in range(len(every))]
+    own = codes[len(series) + 1 :]
+    observed = {
+        name: Observed(name, code, int(code.max(initial=-1)) + 1, sql)
+        for (name, sql), code in zip(columns.items(), own, strict=True)
+    }
+    files = {source.path: source.name for batch in batches for source in batch.sources}
+    hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
+    paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
+    there, file = np.unique(answer["file"], return_inverse=True)
+    # Of rows that an engine put together it may not be known.
+    shown = tuple(files.get(paths.get(code, ""), "") for code in there.tolist())
+    judged = floats(answer["verdict"])
+    judged[(judged < 0) | (judged > 1)] = np.nan
+    series_codes, task = joined_codes(*codes[: len(series)]), codes[len(series)]
+    return Survey(observed, series_codes, task, file, judged, shown, whole, con, table)
+
+
+def _codes(hashes: Any) -> Ints:
+    """Codes of hashes, from 0; −1 where there is none."""
+    codes = np.full(len(hashes), -1, dtype=np.int64)
+    there = ~absent(hashes)
+    codes[there] = np.unique(np.asarray(hashes)[there], return_inverse=True)[1]
+    return codes
 
 
 def _kept(statement: Statement) -> Iterator[Batch]:

@@ -190,8 +190,11 @@ class Layout:
             models = next(of.parts for of in self.joined.values() if of.of == "a model")
             named = f"(VALUES {', '.join(f'({quote_text(m)})' for m in models)})"
             rows = f"(SELECT * FROM {rows} CROSS JOIN {named} AS m({quote_name(COLUMN)}))"
-        if not self.constants:
-            return rows
+        return self._with_constants(rows) if self.constants else rows
+
+    def _with_constants(self, rows: str) -> str:
+        """SQL for rows with what is constant in each file and not in it."""
+        file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
         # Their rows come with all columns, types or not.
         whole = self.kind in ("csv", "parquet")

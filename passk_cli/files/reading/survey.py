@@ -111,7 +111,7 @@ class Survey:
         """The values of a column as numbers, NaN where they are none."""
         number = f"TRY_CAST({self.columns[column].sql} AS DOUBLE)"
         query = f"SELECT {number} AS number FROM {self.table} ORDER BY rowid"
-        return _floats(self.con.execute(query).fetchnumpy()["number"])
+        return floats(self.con.execute(query).fetchnumpy()["number"])
 
 
 def joined_codes(*columns: Ints) -> Ints:
@@ -130,55 +130,6 @@ def joined_codes(*columns: Ints) -> Ints:
     return joined
 
 
-def survey_of(
-    con: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: Mapping[str, str],
-    groups: Sequence[str],
-    verdict: str,
-    files: Mapping[str, str],
-    *,
-    whole: bool,
-) -> Survey:
-    """The survey of a table with a file, a model, groups and a task in each row.
-
-    columns : name → SQL of its text.  verdict : SQL of what passes.  files : path → what the user
-    calls it.  Errors: duckdb.Error.
-    """
-    # Rows without a model, or without a value of a group, are those of one.
-    series = [f"coalesce({column}, '')" for column in ("model", *groups)]
-    every = [*series, "nullif(task, '')", *columns.values()]
-    hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"
-              for i, sql in enumerate(every))  # fmt: skip
-    answer = con.execute(
-        f"SELECT hash(file) AS file, ({verdict})::DOUBLE AS verdict, {', '.join(hashes)}"
-        f" FROM {table} ORDER BY rowid"
-    ).fetchnumpy()
-    codes = [_codes(answer[f"h{i}"]) for i in range(len(every))]
-    own = codes[len(series) + 1 :]
-    observed = {
-        name: Observed(name, code, int(code.max(initial=-1)) + 1, sql)
-        for (name, sql), code in zip(columns.items(), own, strict=True)
-    }
-    hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
-    paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
-    there, file = np.unique(answer["file"], return_inverse=True)
-    # Of rows that an engine put together it may not be known.
-    shown = tuple(files.get(paths.get(code, ""), "") for code in there.tolist())
-    judged = _floats(answer["verdict"])
-    judged[(judged < 0) | (judged > 1)] = np.nan
-    series_codes, task = joined_codes(*codes[: len(series)]), codes[len(series)]
-    return Survey(observed, series_codes, task, file, judged, shown, whole, con, table)
-
-
-def _codes(hashes: Any) -> Ints:
-    """Codes of hashes, from 0; −1 where there is none."""
-    codes = np.full(len(hashes), -1, dtype=np.int64)
-    there = ~absent(hashes)
-    codes[there] = np.unique(np.asarray(hashes)[there], return_inverse=True)[1]
-    return codes
-
-
-def _floats(numbers: Any) -> Floats:
+def floats(numbers: Any) -> Floats:
     """Numbers of an answer, NaN where there is none."""
     return np.where(absent(numbers), np.nan, np.asarray(numbers, dtype=float))

@@ -402,8 +402,9 @@ def _source(
     here = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if here else ""
     source = Source(literal, name, label, packing, place, named, origin=origin)
-    if packing != "none":
+    if packing == "zstd":
         require_whole(source)
+    if packing != "none":
         start = first_bytes(source)
     opening = opening_of(start)
     if opening in ("{", "["):

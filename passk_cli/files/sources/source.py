@@ -142,15 +142,11 @@ def mentions(source: Source, text: bytes) -> bool:
     return False
 
 
-def open_bytes(source: Source, most: int | None = None) -> IO[bytes]:
-    """The unpacked bytes of a file as a stream; what is wrong with it is a DataError.
-
-    most : the bytes that a packed file may unpack to; those of a file of its size unless given.
-    """
+def open_bytes(source: Source) -> IO[bytes]:
+    """The unpacked bytes of a file as a stream; what is wrong with it is a DataError."""
     if source.packing == "none":
         return open(source.path, "rb")
-    if most is None:
-        most = max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
+    most = max(_SURE, _MOST_TIMES * os.path.getsize(source.path))
     packing = gzip if source.packing == "gzip" else zstd()
     return io.BufferedReader(_ByteStream(source.name, _chunks(source.path, packing), most), 1 << 16)
 
@@ -184,8 +180,6 @@ def require_whole(source: Source) -> None:
     gzip says so by itself when it is read; a zstd stream that is cut off reads as a shorter file.
     Source of the layout: RFC 8878, sections 3.1.1 and 3.1.2.
     """
-    if source.packing != "zstd":
-        return
     size = os.path.getsize(source.path)
     with open(source.path, "rb") as file:
 

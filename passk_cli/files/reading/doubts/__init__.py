@@ -16,12 +16,8 @@ from passk_cli.message import Said
 
 # Tasks that are enough for a test, of files larger than a sample.
 CELLS = 500
-DOUBTS: tuple[Doubt, ...] = (
-    *tasks.DOUBTS,
-    *rows.DOUBTS,
-    *settings.DOUBTS,
-    *files.DOUBTS,
-)
+_OF_ANY = (*tasks.DOUBTS, *rows.DOUBTS, *settings.DOUBTS)
+DOUBTS: tuple[Doubt, ...] = (*_OF_ANY, *files.DOUBTS)
 
 __all__ = [
     "APART",
@@ -39,7 +35,8 @@ __all__ = [
 
 def findings(grounds: Grounds) -> Iterator[Finding]:
     """Findings that contradict a reading, or make it unlikely."""
-    for test in dict.fromkeys(doubt.test for doubt in DOUBTS):
+    doubts = DOUBTS if len(grounds.sources) > 1 else _OF_ANY
+    for test in dict.fromkeys(doubt.test for doubt in doubts):
         yield from test(grounds)
 
 

@@ -67,8 +67,8 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
     survey = grounds.survey
     if len(survey.files) < 2 or grounds.harness or grounds.request.template is not None:
         return
-    batches = grounds.batches
-    named = all(source.named for batch in batches for source in batch.sources)
+    batches, sources = grounds.batches, grounds.sources
+    named = all(source.named for source in sources)
     if named and any(batch.roles.shape == "counts" for batch in batches):
         # Who names a file of counts beside others adds it.
         return
@@ -78,7 +78,7 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
     if not survey.whole:
         survey = grounds.refined([])
     own = evenness(survey.cell, survey.file)
-    labels = {source.name: source.label for batch in batches for source in batch.sources}
+    labels = {source.name: source.label for source in sources}
     stems = {(labels.get(name), re.sub(r"[0-9]+", "0", name)) for name in survey.files}
     runs = len(stems) == len({label for label, _ in stems})
     # Numbers of attempts that go on from file to file are of one series; those that start again
@@ -87,7 +87,7 @@ def pooled_files(grounds: Grounds) -> Iterator[Finding]:
     most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max())
     if runs or not own.certain or (numbers and numbers.distinct <= few(most)):
         return
-    if equal_files(("", source) for batch in batches for source in batch.sources):
+    if equal_files(("", source) for source in sources):
         return
     files = [name.rsplit("/", 1)[-1] for name in survey.files]
     folders = len(set(files)) == 1
@@ -109,12 +109,16 @@ def _ending(names: Sequence[str]) -> str:
     return ends.pop() if len(ends) == 1 else ".*"
 
 
+def _are_models(grounds: Grounds) -> bool:
+    """Whether each file is a model, since nothing names one."""
+    named = any(s.label for s in grounds.sources) or any(b.roles.model for b in grounds.batches)
+    return not (named or grounds.harness or grounds.request.template)
+
+
 def files(grounds: Grounds) -> Iterator[Finding]:
     """Files that name models, and have no task in common."""
     survey = grounds.survey
-    sources = [source for batch in grounds.batches for source in batch.sources]
-    named = any(source.label for source in sources) or any(b.roles.model for b in grounds.batches)
-    if grounds.harness or named or grounds.request.template is not None or not survey.whole:
+    if not (_are_models(grounds) and survey.whole):
         return
     there = survey.task >= 0
     models = np.unique(np.stack([survey.series[there], survey.task[there]]), axis=1)
@@ -124,9 +128,8 @@ def files(grounds: Grounds) -> Iterator[Finding]:
 
 def runs_in_folders(grounds: Grounds) -> Iterator[Finding]:
     """Files of runs, numbered alike in several folders, where no column names a model."""
-    sources = [source for batch in grounds.batches for source in batch.sources]
-    named = any(source.label for source in sources) or any(b.roles.model for b in grounds.batches)
-    if grounds.harness or named or grounds.request.template is not None:
+    sources = grounds.sources
+    if not _are_models(grounds):
         return
     template = layout_template([source.path for source in sources])
     folders = {os.path.dirname(source.path) for source in sources}

@@ -20,6 +20,7 @@ from passk_cli.files.roles import (
     addends,
     candidates,
 )
+from passk_cli.files.sources.source import Source
 from passk_cli.message import Message
 from passk_cli.settle import Settle
 
@@ -70,6 +71,11 @@ class Grounds:
     request: Request
     cells: Mapping[str, Texts]
     refined: Callable[[Sequence[str]], Survey] = field(repr=False)
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """All files."""
+        return [source for batch in self.batches for source in batch.sources]
 
     @property
     def models(self) -> Sequence[str]:
