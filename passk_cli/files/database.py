@@ -80,7 +80,7 @@ def quote_text(text: str) -> str:
 
 
 # What a statement of ours sets as it goes; everything else is locked.
-_SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
+SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # Bytes that a thread may take before what does not fit goes to a file, and all of them at least.
 _OF_A_THREAD, _LEAST = 1 << 27, 1 << 28
 # Rows of an answer whose memory is worth giving back.
@@ -111,7 +111,7 @@ def connect(
         "TimeZone": "'UTC'",
         "allowed_paths": f"[{', '.join(map(quote_text, paths))}]",
         "allowed_directories": f"[{', '.join(quote_text(str(f)) for f in folders)}]",
-        "allowed_configs": str([*_SETTABLE]),
+        "allowed_configs": str([*SETTABLE]),
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -130,7 +130,8 @@ def connect(
             settings["memory_limit"] = f"'{little} bytes'"
     # These two forbid what comes after them.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
-    con.execute("; ".join(f"SET {name} = {value}" for name, value in settings.items()))
+    # Global ones are those of cursors as well.
+    con.execute("; ".join(f"SET GLOBAL {name} = {value}" for name, value in settings.items()))
     return con
 
 

@@ -116,6 +116,11 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
     con = connect(paths, folder, [folder])
+    if request.normalise != "none":
+        from passk_cli.files.attempts.solutions import register
+
+        # Here: what a cursor makes known goes with it, and the database would still call it.
+        register(con, request.normalise)
     keeping: AbstractContextManager[Ledger | None] = nullcontext()
     if request.resume is not None:
         from passk_cli.files.counting.resume import require_files

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import pytest
 
+import passk_cli
+from passk_cli import DataError
 from passk_cli.files.database import coded, connect
 
 
@@ -33,6 +36,26 @@ def test_only_the_given_files_are_read(tmp_path: Path) -> None:
         with pytest.raises(duckdb.Error):
             con.execute(statement)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["given.csv", "other.csv"]
+
+
+def test_a_cursor_reads_times_as_the_connection_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    noon = "SELECT TIMESTAMPTZ '2026-01-31 12:00:00+02:00' :: VARCHAR"
+    assert connect([]).cursor().execute(noon).fetchall() == [("2026-01-31 10:00:00+00",)]
+
+
+def test_readings_that_are_tried_one_after_another_compare_programs(tmp_path: Path) -> None:
+    """Each has a cursor of its own, which is closed before the next one compares them."""
+    rows = [
+        {"case": f"c{t}", "group": f"g{t % 3}", "ok": (t + a) % 3 > 0, "win": (t + 2 * a) % 3 > 0,
+         "code": f"x = {a % 2}"}
+        for t in range(8) for a in range(4)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataError) as error:
+        passk_cli.diversity(tmp_path / "a.csv", k=1, normalise="python")
+    assert error.value.name == "no-outcome-column"
+    assert error.value.settles
 
 
 def test_what_does_not_fit_in_memory_goes_to_the_spool(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from passk_cli.errors import DataError
 from passk_cli.files.attempts.solutions import (
     by_cell,
     near_duplicates,
-    register,
     solution_sql,
     unparsed,
 )
@@ -102,7 +101,6 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
     """
     query.con.register("cells_", cell_columns(counts))
     hold_the_right(query.con)
-    register(query.con, query.statement.request.normalise)
     attempts, similarity = {}, query.statement.request.similarity
     for role in query.statement.request.attempts:
         values = _attempts(query, counts, role)
