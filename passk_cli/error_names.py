@@ -152,6 +152,8 @@ _FAMILIES = {
     " one with --outcome NAME.",
     "bad-outcome": "an outcome is neither pass nor fail. An outcome is true or false, 1 or 0, pass"
     " or fail. A score becomes one with --threshold X; best@k and mean use scores as they are.",
+    "unjudged-numbers": "outcomes are numbers beside the words that pass. Beside the words of"
+    " --passes numbers pass or fail by --threshold X.",
     "missing-outcome": "an attempt has no outcome. A timeout or a crash is not the same as a"
     " failure, and how it is counted changes every number. Choose: --missing fail, --missing drop,"
     " or --missing bounds, which tries both.",

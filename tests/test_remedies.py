@@ -396,6 +396,8 @@ ELSEWHERE: Mapping[str, str] = {
     "nothing-to-compare": "tests/commands/test_gate.py: a gate of differences alone",
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
+    "no-task-column": "tests/files/reading/test_readings.py: a task that half of the records lack",
+    "unjudged-numbers": "tests/files/test_outcomes.py: words beside numbers",
     "spark-failed": "tests/files/spark: a cluster",
 }  # fmt: skip
 

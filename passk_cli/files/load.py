@@ -44,13 +44,14 @@ from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import TRUTH, UNITS, find, reached
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of, tables_of
-from passk_cli.files.sources.source import Source
+from passk_cli.files.sources.source import Source, text_kind
 from passk_cli.message import NOTE, Message, refused
 from passk_cli.near import meant
-from passk_cli.settle import Given, Settle
-from passk_cli.text import decoded, plural
+from passk_cli.settle import Blank, Given, Settle
+from passk_cli.text import decoded, first_few, plural
 
 if TYPE_CHECKING:
+    from passk_cli.files.reading.layout import Batch
     from passk_cli.files.reading.spool import Recognised, Unpacked
     from passk_cli.files.sources.ledger import Ledger
     from passk_cli.outcomes.counts import Counts
@@ -176,6 +177,22 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
     return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden)) if hidden else counts
 
 
+def _require_judged(
+    words: Sequence[tuple[str, int, int | None]], request: Request, batches: Sequence[Batch]
+) -> None:
+    """Refuse numbers that fail because --passes names words alone, and no threshold judges them.
+
+    words : outcome, how often, its verdict.
+    """
+    named = {*request.passes, *request.fails}
+    numbers = [w for w, _, verdict in words if verdict == 0 and text_kind(w) == "number"]
+    if request.bar is None and numbers and not any(text_kind(w) == "number" for w in named):
+        problem = f"numbers fail that no word names ({first_few(numbers)})"
+        says = Settle({"--threshold": Blank("X")}, "says from where on a score passes")
+        place = batches[0].sources[0].name
+        raise DataError(place, problem, name="unjudged-numbers", settles=[says])
+
+
 def _counts(
     con: duckdb.DuckDBPyConnection,
     sources: Sequence[Source],
@@ -222,6 +239,7 @@ def _counts(
     said = [warned(doubt) for doubt in doubts if not doubt.certain]
     if request.passes and not (statement.has_counts or request.unjudged):
         words = con.execute(statement.words()).fetchall()
+        _require_judged(words, request, statement.batches)
         said.append(NAMED_OUTCOMES(
             passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
             fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",

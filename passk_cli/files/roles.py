@@ -62,8 +62,8 @@ ROLES: dict[str, Role] = {
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
         f" | {LOOSE} | prompt_id | sample_id | question idx",
         words="task case test item question problem prompt scenario instance example fixture query"
-        " puzzle challenge exercise qid goal ticket issue doc id uid idx aufgabe frage tâche tarea"
-        " pregunta",
+        " puzzle challenge exercise input instruction qid goal ticket issue doc id uid idx aufgabe"
+        " frage tâche tarea pregunta",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
@@ -145,8 +145,14 @@ ROLES: dict[str, Role] = {
     ),
     # By name alone: a column of this name is more often the answer that is right.
     TRUTH: Role("", values="label"),
-    "n": Role("n num_samples n_samples num_attempts n_attempts n_attempted attempts total"),
-    "c": Role("c num_correct n_correct num_passed n_passed n_passing passes correct"),
+    "n": Role(
+        "n num_samples n_samples num_attempts n_attempts n_attempted attempts num_trials n_trials"
+        " trials num_runs n_runs runs total"
+    ),
+    "c": Role(
+        "c num_correct n_correct num_passed n_passed n_passing passes num_successes n_successes"
+        " successes correct"
+    ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
 # Roles that are read only when something asks for them.

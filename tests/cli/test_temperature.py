@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CRUXEVAL, SAMPLES, Golden, Passk, but, records
+from tests.proposals import commands, run_printed
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
 CODELLAMA = [CRUXEVAL / f"codellama-7b_temp{t}.json.gz" for t in (0.2, 0.8)]
@@ -88,6 +89,19 @@ def test_data_without_temperatures(passk: Passk, options: list[object], message:
     done = passk("temperature", *options)
     assert (done.code, done.out) == (2 if "no column" in message else 3, "")
     assert message in done.err
+
+
+def test_nested_temperatures_are_proposed(passk: Passk, tmp_path: Path) -> None:
+    rows = [{"task": f"t{t}", "passed": t < 30 * heat, "config": {"temperature": heat}}
+            for heat in (0.2, 0.7) for t in range(30)]  # fmt: skip
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    done = passk("temperature", path)
+    assert (done.code, "no column 'temperature'" in done.err) == (2, True)
+    [run] = run_printed(passk, done.err)
+    assert "0.7 is best at k = 1" in run.out
+    other = passk("estimate", path, "--by", "temperature")
+    assert [words[-2:] for words in commands(other.err)] == [["--by", "config.temperature"]]
 
 
 def test_columns_found_and_named(passk: Passk, tmp_path: Path) -> None:

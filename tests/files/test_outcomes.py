@@ -44,6 +44,10 @@ def test_named_words_pass_beside_a_threshold_that_judges_the_numbers(
     for words in (("good",), ("good", "true")):
         counts = read(path, fields={"outcome": "score"}, passes=words, threshold=7)
         assert counts.c.tolist() == [2, len(words)]
+    done = passk("estimate", path, "--passes", "good")
+    assert (done.code, done.out) == (3, "")
+    assert "numbers fail that no word names (" in done.err
+    assert "--threshold X says from where on a score passes" in done.err
     done = passk("estimate", path, "--passes", "good", "--threshold", "7", "-v")
     assert "passes: ≥ threshold (2), good (1); as failures: < threshold (1), true (1)" in done.err
     with pytest.raises(DataError, match='"score" is "true"'):

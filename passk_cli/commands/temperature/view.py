@@ -466,7 +466,13 @@ class Temperature(Question, TemperatureOptions):
             try:
                 counts = read(replace(request, by=(*others, column)))
             except DataError as again:
-                raise error if again.problem == f"no column {column!r}" else again from None
+                if again.problem != f"no column {column!r}":
+                    raise
+                settles = [
+                    Settle({"--temperature": s.options["--by"]}) if "--by" in s.options else s
+                    for s in error.settles or again.settles
+                ]
+                raise error.but(type(error), settles=settles) from None
         counts = by_temperature(counts, column)
         return Study(
             counts, self.metrics_of(options, counts), confidence,

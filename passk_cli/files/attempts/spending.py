@@ -19,7 +19,7 @@ from passk_cli.files.attempts.query import AttemptQuery, lacking
 from passk_cli.files.counting.diagnosis import first_rows
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import BOUNDS, KEEP, WITHOUT_AMOUNTS
-from passk_cli.files.roles import EACH, PASS_WORDS, UNITS, addends, spelled
+from passk_cli.files.roles import PASS_WORDS, UNITS, addends, is_listed, spelled
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
@@ -409,8 +409,7 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
         parts = addends(role, column, kinds)
         # Of a list of attempts an entry is one attempt's.
         lists = batch.roles.shape == "lists"
-        listed = [name for name, _ in parts if EACH in name or "list" in kinds.get(name, ())]
-        listed = [] if lists else listed
+        listed = [] if lists else [name for name, _ in parts if is_listed(name, kinds)]
         how = [f"the sum of {name}" if name in listed else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = column != role and not batch.layout.spool and not _has_unit(role, parts)

@@ -47,6 +47,8 @@ _OF_REPEATS: tuple[Settle, ...] = (
     Settle({"--duplicates": "keep"}, "counts each as an attempt of its own"),
 )
 _OF_TWO_FILES = "name files of different models as label=path"
+# How many records without a task may be summaries of the others, where these are many more.
+_SUMMARIES = 5
 # Records whose fields are named where none has the one asked for.
 _LOOKED_AT = 1000
 # What DuckDB says first when an expression, not a file, is wrong.
@@ -186,7 +188,7 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
         return DataError(row.place, problem, _COUNTS, name="bad-counts")
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
-    problem = f'"{roles.outcome}" is {value}'
+    problem = f'"{roles.outcome}" is {shortened(str(value))}'
     remedy, settles = "expected a number or true/false", list[Settle]()
     if not number and (plain := _plain(str(outcome))):
         remedy = f"write numbers with a decimal point and without %, as {plain}"
@@ -212,10 +214,12 @@ def _plain(text: str) -> str:
     return ".".join(filter(None, number.groups())) if number else ""
 
 
-def missing_value(con: duckdb.DuckDBPyConnection, statement: Statement, total: int) -> DataError:
+def missing_value(
+    con: duckdb.DuckDBPyConnection, statement: Statement, total: int, *, some: bool
+) -> DataError:
     """Where the first null outcome stands, and why there is no default for it.
 
-    total : how many there are.
+    total : how many there are.  some : whether there are others.
     """
     (row,) = first_rows(con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"])
     request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.values
@@ -225,6 +229,11 @@ def missing_value(con: duckdb.DuckDBPyConnection, statement: Statement, total: i
         if request.ends and not request.attempts:
             settles.append(Settle({"--missing": BOUNDS}, "gives the range of both"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
+    if not (some or ended or row.batch.layout.spool):
+        # Of a column without values nothing fails.
+        problem = f'"{column}" has no value in any of {plural(total, "attempt")}'
+        named = Settle({"--field": {"outcome": Blank("COLUMN")}}, "names another column")
+        return DataError(row.place, problem, name="missing-outcome", settles=[named])
     absent = f'"{column}" is {json.dumps(outcome)}, which is no outcome' if ended else ""
     problem, reason = absent or f'"{column}" has no value', ""
     if row.batch.layout.spool:
@@ -262,10 +271,23 @@ def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataEr
     return None
 
 
-def no_name(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> DataError:
-    """Where the first record stands that has no task, or no model."""
+def no_name(
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    role: str,
+    lacking: tuple[int, int] = (0, 1),
+) -> DataError:
+    """Where the first record stands that has no task, or no model.
+
+    lacking : how many attempts have no task, of how many.
+    """
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_rows(con, statement, nameless)
+    some, every = lacking
+    if some > max(_SUMMARIES, every / 5) and not row.batch.layout.spool:
+        problem = f"{some:,} of {every:,} attempts have no {row.batch.roles.task}"
+        named = Settle({"--field": {"task": Blank("COLUMN")}}, "names another task column")
+        return DataError(row.source.name, problem, name="no-task-column", settles=[named])
     if row.batch.layout.kind == "frame":
         column = row.batch.roles.column(role)
         remedy = f"drop such rows with .dropna(subset={[column]!r})"

@@ -171,7 +171,9 @@ def _refuse(
     """Raise for what the policies do not allow, with the place where it stands."""
     request, nameless = statement.request, tally.cells["task"].absent
     if nameless.any() and not (request.skip_bad or tolerant):
-        raise diagnosis.no_name(con, statement, "task")
+        made = tally.cells["attempts"]
+        lacking = int(made[nameless].sum()), int(made.sum())
+        raise diagnosis.no_name(con, statement, "task", lacking)
     cells = {name: values[~nameless] for name, values in tally.cells.items()}
     if cells["name"].absent.any():
         raise diagnosis.no_name(con, statement, "model")
@@ -180,7 +182,8 @@ def _refuse(
     if cells["bad"].any():
         raise diagnosis.bad_value(con, statement)
     if cells["missing"].any() and request.missing == "error":
-        raise diagnosis.missing_value(con, statement, int(cells["missing"].sum()))
+        some = bool(cells["n"].any() or cells["bad"].any())
+        raise diagnosis.missing_value(con, statement, int(cells["missing"].sum()), some=some)
     if tally.repeats.attempts and request.duplicates == "error":
         raise diagnosis.repeated_attempt(con, statement, tally.repeats)
 

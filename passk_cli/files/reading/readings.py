@@ -93,30 +93,28 @@ UNCLEAR = frozenset(
 )
 # Words of names of what is no outcome, and of what is no task.
 _CONTRARY = frozenset(
-    "first total valid expected num count max min time timeout cached enabled skipped retry n index"
-    " number exists has is_valid completed finished format truth gold prediction predicted"
-    " dirty to type class kind mode".split()
+    "first total valid num count max min time timeout cached enabled skipped retry n index number"
+    " exists has is_valid completed finished format prediction predicted dirty to type class kind"
+    " mode".split()
 )
 _NO_TASK = frozenset(
-    "run session time timestamp date response output trace uuid hash attempt trial seed log version"
-    " created at ts started finished answer worker host category type difficulty level count"
-    " duration reason path file url message error rep repeat iter iteration round epoch rollout"
-    " sha256 sha digest trace span note notes comment reasoning explanation rationale final"
+    "run session time timestamp date response output trajectory uuid hash attempt trial seed log"
+    " version created at ts started finished answer worker host category type difficulty level"
+    " count duration reason path file url message error rep repeat iter iteration round epoch"
+    " rollout sha256 sha digest trace span note notes comment reasoning explanation rationale final"
     " story len length size chars lines".split()
 )
 # Words of names of what an attempt took, and of the records in which its answer lies.
 _AMOUNTS = frozenset("tokens token cost usd latency seconds ms weight".split())
 _ANSWERS = frozenset("response usage raw output".split())
-_STATEMENTS = frozenset(
-    "question problem statement instruction query gold golden target expected reference prompt"
-    " input".split()
-)
+_GOLDS = frozenset("gold golden target expected reference".split())
+_STATEMENTS = _GOLDS | {*"question problem statement instruction query prompt input".split()}
 # Words of names of what is summed up over several tasks.
 _SUMMED = frozenset("category categories difficulty level domain topic tag".split())
 # Names of what one attempt consists of.
 _PARTS = re.compile(
-    r"(turn|step|message|criteri(on|a)|rubric|check|gate|evidence|assertion|expectation|event"
-    r"|tool_call)(s|_results)?"
+    r"(turn|step|message|criteri(on|a)|rubric|check|claim|gate|evidence|assertion|expectation"
+    r"|event|tool_call)(s|_results)?"
 )
 # Words of names of what is true, and of what was answered, which agrees with it or not.
 _TRUTHS, _EXPECTED = frozenset("label truth true actual".split()), frozenset(("expected", "gold"))
@@ -228,13 +226,15 @@ def _of_structure(
         return 3 * SequenceMatcher(None, asked[role], path).ratio() if role in wrong else 0.0
 
     likely = {p: (o[0] + near("outcome", p), o[1]) for p, o in outcomes.items() if o and o[0] > 0}
+    whole = [p for p, o in likely.items() if not o[1] and _sums_up(p, likely, columns)]
+    likely |= {p: (likely[p][0] + 1, "") for p in whole}
     # Where a name speaks for a flag, and none is unclear, those of any name beside it do not count.
     named = {_within(p) for p, each in likely.items() if not (each[1] or columns[p].listed)}
     named -= {_within(p) for p, (_, question) in likely.items() if question == "polarity"}
     likely = {p: o for p, o in likely.items() if o[1] != "name" or _within(p) not in named}
     for task, outcome in product(
         sorted(tasks, key=lambda path: -tasks[path] - near("task", path))[:_COMPARED],
-        sorted(likely, key=lambda path: -likely[path][0])[:_COMPARED],
+        sorted(likely, key=lambda path: -likely[path][0])[: 2 * _COMPARED],
     ):
         score, question = likely[outcome]
         played = {*task.split(","), outcome, *parts(outcome)}
@@ -333,13 +333,36 @@ def _has_like(columns: Mapping[str, FieldColumn], outcomes: Collection[str], out
         # Answers of several systems.
         gold = parts(outcome)[-1]
         return any(EQUAL in p and parts(p)[-1] == gold for p in outcomes if p != outcome)
+    alike = strength("outcome", outcome) < 3 and _alike(outcome, outcomes, columns)
+    return bool(alike) and not _sums_up(outcome, outcomes, columns)
+
+
+def _alike(
+    outcome: str, outcomes: Collection[str], columns: Mapping[str, FieldColumn]
+) -> list[FieldColumn]:
+    """Truth values beside an outcome that are called as it is."""
     kind = spelled(outcome).rpartition("_")[2]
-    return strength("outcome", outcome) < 3 and any(
-        spelled(path).rpartition("_")[2] == kind
-        and EQUAL not in path
-        and (path != outcome and _within(path) == _within(outcome))
-        and {text.lower() for text in columns[path].counts} <= _TRUTH_VALUES
+    return [
+        columns[path]
         for path in outcomes
+        if path != outcome
+        and EQUAL not in path
+        and spelled(path).rpartition("_")[2] == kind
+        and _within(path) == _within(outcome)
+        and {text.lower() for text in columns[path].counts} <= _TRUTH_VALUES
+    ]
+
+
+def _sums_up(outcome: str, outcomes: Collection[str], columns: Mapping[str, FieldColumn]) -> bool:
+    """Whether an outcome passes where all others that are called alike do, several that differ: it
+    is the verdict, and they are its parts."""
+    own = columns[outcome].judged
+    each = [column.judged for column in _alike(outcome, outcomes, columns)]
+    varied = {tuple(verdicts) for verdicts in each if len({*verdicts}) == 2} - {tuple(own)}
+    return (
+        len(varied) > 1
+        and all(len(verdicts) == len(own) for verdicts in each)
+        and own == [all(row) for row in zip(*each, strict=True)]
     )
 
 
@@ -441,6 +464,10 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         and not (_is_amount(path) or words(path) & _NO_ANSWER)
     ]
     numbers = [name for name in candidates("attempt", structure.usual) if name in plain]
+    rows = [
+        columns[p].texts for p in (*candidates("model", structure.usual), *numbers) if p in columns
+    ]
+    apart = len({*zip(*rows, strict=True)}) if numbers and len(rows) > 1 else structure.size
     scores: dict[str, float] = {}
     for path, column in plain.items():
         last, values = path.rpartition(".")[2], column.counts
@@ -453,8 +480,12 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
             continue
         evenly = max(values.values()) <= 2 * min(values.values()) > 2
         own = evenly or (len(values) == structure.size and (kinds == {str} or _is_count(column)))
+        if apart < structure.size and not is_setting(path) and kinds == {str}:
+            # With the model and the attempt it tells all rows apart.
+            own = own or len({*zip(*rows, column.texts, strict=True)}) == structure.size
         if not (named or own) or (named < 1.7 and _is_prose(column) and column not in statements):
-            # Under a name of its own a task comes about equally often, or is the id of a row.
+            # Under a name of its own a task comes about equally often, is the id of a row, or what
+            # an attempt's number counts within.
             continue
         answered = any(words(part) & _ANSWERS for part in path.split(".")[:-1])
         if named < 3 and (answered or (structure.size == 1 and named < 1.7)):
@@ -544,7 +575,9 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     if (unclear and named < 3) or (named == 0 and _says_passes(column)):
         named = 1.2
     amount = _is_amount(column.path) or bool(candidates("n", [last]))
-    if not verdicts or amount or any(isinstance(v, list | dict) for v in column.flat):
+    # Of what is true or expected an answer makes an outcome.
+    truth = named < 1.7 and words(last) & (_TRUTHS | _EXPECTED) - {"label"}
+    if not verdicts or amount or truth or any(isinstance(v, list | dict) for v in column.flat):
         return None
     foreign = any(strength(role, name) == 3 for role in ("task", "attempt", "model"))
     if named < 3 and (foreign or name in SETTINGS):
@@ -561,19 +594,26 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
         foreign = foreign or strength("attempt", column.path) > 1.2
         if named == 0 and not (both and len(verdicts) == len(column.flat) and not foreign):
             return None
+        several = (word for word in words(last) if word.endswith("s"))
+        if named < 3 and not plain and any(map(_PARTS.fullmatch, several)):
+            # How many parts of an attempt passed, at most 1.
+            return None
         score += (
             2.0 if both else -2.0 if name == "status" else 0.5 if plain and not unclear else -0.5
         )
         score -= 0.3 * unclear + 0.8 * (named == 0)
-        score -= 1.0 * (not (both or unclear) and named < 1.6)
+        # A constant says little, and less where it says it of the agent: that it ran.
+        alone = not (both or unclear) and named < 1.6
+        score -= (1.0 + bool(words(last) & ROLE_WORDS["model"])) * alone
         score += 1.5 * bool(both and said - {"true", "false"})
         return score, "polarity" if unclear else "" if named else "name"
-    if named == 0:
+    if named == 0 or (unclear and column.numbers):
+        # Of a rate of what is bad less is better.
         return None
     if column.numbers:
         low, high = min(column.numbers), max(column.numbers)
         whole = all(number % 1 == 0 for number in column.numbers)
-        passing = words(last) & {"passed", "pass", "correct", "solved", "resolved", "success"}
+        passing = words(last) & {*PASS_WORDS, "verified"}
         score += 0.5 * (low >= 0 and high <= 1) - 3.0 * bool(whole and high > 1 and passing)
         score -= 0.5 + 1.0 * (low == high)
         return score - 1.0 * (whole and high > 1 and named < 1.6), "threshold"
@@ -673,7 +713,9 @@ def proposed(
     offered = {role for settle in error.settles for role in settle.options.get("--field", {})}
     structures: list[Structure] = []
     # Of what attempts took or said no reading knows.
-    if (wrong or error.name != "no-such-column") and not offered - {*ROLE_WORDS, "n", "c"}:
+    grouped = next((c for c in request.by if error.problem == f"no column {c!r}"), "")
+    sought = wrong or grouped or error.name != "no-such-column"
+    if sought and not offered - {*ROLE_WORDS, "n", "c"}:
         try:
             structures = beginning(str(error.place), con, sources, request)
         except DataError as refusal:
@@ -684,6 +726,11 @@ def proposed(
             alike = (found for found in others if readings(found, request, wrong))
             if not readings(structures, request, wrong):
                 structures = next(alike, structures)
+    deeper = [p for each in structures for p in each.columns if leaf(p) == grouped]
+    if deeper and request.by == (grouped,):
+        return error.but(type(error), settles=[Settle({"--by": path}) for path in deeper])
+    if grouped:
+        return error
     if error.name in ("missing-outcome", "bad-outcome"):
         wrong = ["outcome"] if "outcome" in asked else []
     elif structures:
@@ -790,7 +837,7 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
         if not (c.listed or _is_amount(path) or words(path) & _NO_ANSWER)
         and not leaf(path).endswith("model")
     }
-    golds = {path: c for path, c in texts.items() if words(path) & (_STATEMENTS | _TRUTHS)}
+    golds = {path: c for path, c in texts.items() if words(path) & (_GOLDS | _TRUTHS)}
     for (gold, one), (answer, other) in product(golds.items(), texts.items()):
         rest = words(gold) - _EXPECTED
         alike = rest < words(gold) and bool(rest) and rest <= words(answer)
@@ -986,11 +1033,11 @@ def _tried(
         kind = next((name for name in ("--pool", "--by") if name in settle.options), "")
         ways = [each for each in error.settles if kind and kind in each.options]
         ways += [each for each in error.settles if each not in ways]
-        # Nobody is led to count what repeats, unless it is pooled on purpose.
+        # Nobody is led to count what repeats, unless settings are what is asked about.
         ways = [each for each in ways if not (_open(each) or "--duplicates" in each.options)]
         if error.name == "missing-outcome" and "--missing" not in settle.options:
             ways = [Settle({"--missing": "fail"})]
-        elif error.name == "duplicate-attempts" and kind == "--pool":
+        elif error.name == "duplicate-attempts" and kind:
             ways = [Settle({"--duplicates": "keep"})]
         # What takes back what is tried is another remedy.
         ways = [each for each in ways if not _undone(settle, each)]

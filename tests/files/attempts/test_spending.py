@@ -500,6 +500,13 @@ def test_seconds_that_are_asked_for_as_dollars_are_said_to_be(tmp_path: Path) ->
     assert (said("took_s"), said("fee")) == (["took_s"], [])
 
 
+@pytest.mark.parametrize("column", ["calls[].cost_usd", "calls.cost_usd"])
+def test_entries_of_a_list_are_said_to_be_summed(column: str) -> None:
+    rows = [{"task": task, "passed": True, "calls": [{"cost_usd": 0.5}] * 2} for task in "ab"]
+    counts = read(rows, fields={"cost": column}, attempts="cost")
+    assert said(counts)["amount-read"].text == f"cost is the sum of {column}, in dollars"
+
+
 @pytest.mark.parametrize(("column", "text"), [
     ("cost_eur", "cost_eur is in EUR by its name: read each $ as that"), ("europe_cost", ""),
 ])  # fmt: skip

@@ -629,6 +629,42 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
          for i in range(12)],
         "",
     ),
+    "what is true is no outcome, nor is a rate of what is bad": (
+        [{"case_idx": i, "true_label": i % 2, "hallucination_rate": i / 12, "age": 40 + 3 * i}
+         for i in range(12)],
+        "",
+    ),
+    "of flags that are called alike one sums up the others": (
+        [{"test_id": f"t{i}", "json_pass": i % 5 > 0, "tone_pass": i % 3 > 0,
+          "whole_pass": i % 5 > 0 and i % 3 > 0} for i in range(15)],
+        "--field outcome=whole_pass",
+    ),
+    "what is asked is no answer that is expected": (
+        [{"user_message": f"m{i % 4}", "user_prompt": f"m{i % 4}", "size": i} for i in range(12)],
+        "",
+    ),
+    "how many parts passed is no outcome, nor that the agent ran": (
+        [{"task": f"t{i}", "agent_ok": True, "checks_passed": 0, "claims_verified": 1 + i % 3}
+         for i in range(9)],
+        "",
+    ),
+    "what an attempt's number counts within is a task": (
+        [{"model": m, "framework": f, "trial": t, "build_success": (k + t) % 4 > 0}
+         for m, most in (("m", 5), ("n", 2))
+         for k, f in enumerate("spring flask rails gin rocket phoenix".split())
+         for t in range(1, most + k)],
+        "--field task=framework --field outcome=build_success",
+    ),
+    "an input names a task, though few come twice": (
+        [{"input": f"say {i % 13}", "output": f"o{i}", "correctness": i % 4 > 0}
+         for i in range(15)],
+        "--field task=input --field outcome=correctness",
+    ),
+    "a task that half of the records lack": (
+        [{"prompt": f"p{i % 4}", "pass": i % 3 > 0} | ({"task_id": f"t{i % 4}"} if i < 8 else {})
+         for i in range(16)],
+        "--field task=prompt",
+    ),
     "keys under which the same questions stand are no tasks": (
         [{way: [{"question": f"q{i}", "correct": i % k > 0} for i in range(9)]
           for k, way in enumerate(("direct", "in_steps", "by_sentence"), 2)}],
@@ -645,6 +681,25 @@ def test_what_is_near_and_wrong_is_not_proposed(passk: Passk, write: Any, case: 
     done = passk("estimate", path)
     assert (done.code, done.out) == (3, "")
     assert [" ".join(words[2:]) for words in commands(done.err)[:1]] == [options] * bool(options)
+
+
+def test_a_column_without_outcomes_has_none_that_failed(passk: Passk, write: Any) -> None:
+    path = write("m.jsonl", lines([{"doc_id": i, "score": None} for i in range(9)]))
+    done = passk("estimate", path)
+    assert (done.code, commands(done.err)) == (3, [])
+    assert '"score" has no value in any of 9 attempts; --field outcome=COLUMN' in done.err
+
+
+def test_attempts_in_several_series_may_be_kept_where_settings_are_apart(
+    passk: Passk, write: Any
+) -> None:
+    rows = [{"task": f"t{i}", "arm": arm, "trial": j % 2, "passed": (i + j) % 3 > 0}
+            for i in range(9) for arm in ("plain", "tools") for j in range(4)]  # fmt: skip
+    done = passk("estimate", write("m.jsonl", lines(rows)), "-k", "1")
+    assert done.code == 3
+    ways = [" ".join(words[4:]) for words in commands(done.err)]
+    assert ways[0] == "--field model=arm" or "--by arm --duplicates keep" in ways
+    run_printed(passk, done.err)
 
 
 def test_the_first_file_of_a_folder_may_sum_up_the_others(passk: Passk, tmp_path: Path) -> None:

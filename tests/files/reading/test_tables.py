@@ -59,6 +59,12 @@ def test_tables_of_other_languages_get_a_proposal(
                                              ("--field", "=".join(f)))]  # fmt: skip
 
 
+@pytest.mark.parametrize(("n", "c"), [("trials", "successes"), ("n_runs", "num_successes")])
+def test_how_many_attempts_and_passes_there_are_is_read(n: str, c: str) -> None:
+    counts = passk_cli.read([{"task": "a", n: 5, c: 3}, {"task": "b", n: 4, c: 0}])
+    assert (counts.n.tolist(), counts.c.tolist()) == ([5, 4], [3, 0])
+
+
 def test_counts_and_sums_of_a_groupby_are_attempts_and_passes() -> None:
     rows = [{"model": m, "task": t, "passed": passed(m, t, j)}
             for m in MODELS for t in TASKS for j in range(3)]  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Survey, joined_codes
-from passk_cli.files.roles import leaf, words
+from passk_cli.files.roles import leaf, strength, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import shortened
@@ -29,6 +29,8 @@ _IDS = {
     *"id idx index question_id sample_id case case_id item item_id no number example_id".split(),
     *"row_id doc_id qid uid key problem_id instance_id question_idx sample_idx item_idx".split(),
 }
+# Words of names of what each row has of its own.
+_OF_ROWS = {*"run trial attempt rollout session completion generation response trajectory".split()}
 # Share of the tasks with several rows in which a statement differs.
 _DIFFERS = 0.2
 # Rows of a task from which an id in each row is one of tasks, where there are few of these.
@@ -50,6 +52,12 @@ SIMILAR_TASKS = Message(
     "Names of tasks differ only in case, blanks, a leading ./, or as 1 and 1.0. They are often one"
     " task in the spelling of two tools, and its attempts lie under two names. Where two files have"
     " the two spellings and no other task in common, passk asks before it counts.",
+)  # fmt: skip
+ROWS_AS_TASKS = Message(
+    "rows-as-tasks", WARNING,
+    "{task} is different in each row, so that every task has one attempt", "",
+    "An id of each run, trial or response names no task. Read as one, attempts at the same task"
+    " count as tasks of their own, and nothing is known of how often a task passes.",
 )  # fmt: skip
 ROUNDED_IDS = Message(
     "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "",
@@ -182,6 +190,19 @@ def _of_two_files(grounds: Grounds, pairs: Sequence[Sequence[str]]) -> bool:
     return all(not of_file[one] & of_file[other] for one, other, *_ in pairs)
 
 
+def single(grounds: Grounds) -> Iterator[Finding]:
+    """Ids of rows that are read as tasks."""
+    survey, task = grounds.survey, grounds.column("task")
+    column = survey.columns.get(task)
+    if grounds.harness or column is None or not words(task) & _OF_ROWS:
+        return
+    if 1 < survey.rows == column.distinct:
+        others = (name for name in grounds.unread if strength("task", name))
+        repeated = [name for name in others if 1 < survey.columns[name].distinct < survey.rows]
+        settles = tuple(Settle({"--field": {"task": name}}) for name in repeated[:2])
+        yield Finding(ROWS_AS_TASKS, False, {"task": quote(task)}, settles)
+
+
 def rounded(grounds: Grounds) -> Iterator[Finding]:
     """Ids that a spreadsheet rounded."""
     table = any(batch.layout.kind == "csv" for batch in grounds.batches)
@@ -205,6 +226,13 @@ DOUBTS = (
         " two spellings and share no other task.",
         (),
         similar,
+    ),
+    Doubt(
+        ROWS_AS_TASKS,
+        "The task is called an id of runs, trials, attempts or responses, and no row has the same"
+        " as another.",
+        ("--field task=COLUMN",),
+        single,
     ),
     Doubt(ROUNDED_IDS, "A task of a table is called as 1.23E+11.", (), rounded),
 )

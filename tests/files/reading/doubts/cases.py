@@ -244,6 +244,12 @@ MISLEADING: dict[str, Case] = {
             *attempts(tasks=3, attempt=lambda t, a, p: f"attempt_{a}"),
         ],
     ),
+    "ids of runs as tasks": Case(
+        "rows-as-tasks",
+        [{"run_id": f"r{i}", "problem": f"p{i % 6}", "passed": i % 4 > 0} for i in range(30)],
+        {"fields": {"task": "run_id"}},
+        certain=False,
+    ),
     # Names that mean one thing.
     "tasks in two spellings": Case(
         "similar-tasks",
