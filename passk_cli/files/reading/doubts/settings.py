@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from shlex import quote
+from typing import Any
 
 import numpy as np
 
@@ -295,10 +296,29 @@ def _finding(
             return Finding(UNREAD_NUMBER, not likely, shown, (numbers, apart, tasks, pool))
         return Finding(POOLED_SETTINGS, not likely, shown, (apart, models, numbers, pool))
     order = [apart, models, pool] if model else [models, apart, pool]
-    if not likely and not _named(grounds, name):
+    finer = next((each for each in grounds.unread if _is_finer(survey, each, column)), "")
+    if finer:
+        # It is a property of tasks that are finer.
+        options: dict[str, Any] = {"--field": {"task": f"{task},{finer}"}}
+        options |= {} if attempt else {"--duplicates": "keep"}
+        order.insert(0, Settle(options, "as parts of the tasks"))
+    elif not likely and not _named(grounds, name):
         suite = leaf(name) in SUITES or _correlation(survey, column) <= _CORRELATED
         order.insert(0 if suite else 2, tasks)
     return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))
+
+
+def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
+    """Whether ids that start again in each task have, with the task, one value of a column each,
+    of which some come in several rows; alone they have several."""
+    if name not in survey.columns or leaf(name).rpartition("_")[2] != "id":
+        return False
+    ids = survey.columns[name].codes
+    part = joined_codes(survey.cell, ids)
+    parts = len(np.unique(part[part >= 0]))
+    fixed = _pairs(part, column.codes) == parts < np.sum(part >= 0)
+    other = words(name) & (_NUMBERS | _HAPPENS) or is_setting(name)
+    return not other and fixed and _pairs(ids, column.codes) > survey.columns[name].distinct
 
 
 def _answers_differ(grounds: Grounds, name: str) -> bool:
