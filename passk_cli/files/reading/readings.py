@@ -390,7 +390,8 @@ def _agreements(
     pairs = [
         (answer, gold)
         for answer, gold in _agreeing(columns)
-        if 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
+        if not _is_prose(columns[gold])  # Sentences that agree are a copy.
+        and 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
         >= columns[answer].counts.total()
     ]
     pairs += [] if summed else _of_totals(columns)
@@ -632,7 +633,8 @@ def _is_graded(column: FieldColumn) -> bool:
 def _says_passes(column: FieldColumn) -> bool:
     """Whether some of its few words pass or fail, as correct and hedged_wrong do."""
     texts = {value for value in column.flat if isinstance(value, str)}
-    known = {*PASS_WORDS, *FAIL_WORDS} - {"true", "false", "t", "f", "yes", "no", "ok"}
+    # These are less: ja and no are languages as well.
+    known = {*PASS_WORDS, *FAIL_WORDS} - {"true", "false", "t", "f", "yes", "no", "ja", "ok"}
     return len(texts) in range(2, 6) and any(
         {*re.split(r"[\W_]+", t.lower())} & known for t in texts
     )

@@ -665,6 +665,16 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
          for i in range(16)],
         "--field task=prompt",
     ),
+    "languages are no verdicts": (
+        [{"query_id": i, "lang": ("en", "ja", "zh")[i % 3]} for i in range(18)],
+        "",
+    ),
+    "sentences that agree are a copy": (
+        [{"query": f"q{i}", "response": f"It depends, in case {i}, on what was said before.",
+          "ground_truth": f"It depends, in case {i}, on what was said before."}
+         for i in range(6)],
+        "",
+    ),
     "keys under which the same questions stand are no tasks": (
         [{way: [{"question": f"q{i}", "correct": i % k > 0} for i in range(9)]
           for k, way in enumerate(("direct", "in_steps", "by_sentence"), 2)}],
