@@ -60,9 +60,13 @@ class _Lazy(Generic[Value]):
         self._compute, self._name = compute, compute.__name__
 
     def __get__(self, comparison: Comparison, owner: type) -> Value:
-        if self._name not in comparison.kept:
-            comparison.kept[self._name] = self._compute(comparison)
-        value: Value = comparison.kept[self._name]
+        kept = comparison.kept
+        if kept.setdefault("values", comparison.values) is not comparison.values:
+            # Kept of other values, from which this comparison was made.
+            return self._compute(comparison)
+        if self._name not in kept:
+            kept[self._name] = self._compute(comparison)
+        value: Value = kept[self._name]
         return value
 
 

@@ -115,7 +115,8 @@ def test_a_band_has_the_interval_of_its_level_at_each_k() -> None:
         alone = passk_cli.compare(
             data, f"pass@{row.k}", baseline="a", level=row.pointwise_level, interval="guard"
         ).frame
-        assert (row.low, row.high) == pytest.approx((alone.low[0], alone.high[0]), abs=1e-9)
+        expected = (alone.estimate[0], alone.low[0], alone.high[0])
+        assert (row.estimate, row.low, row.high) == pytest.approx(expected, abs=1e-9)
 
 
 def test_these_tasks_and_every_attempt_passes() -> None:

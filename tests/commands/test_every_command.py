@@ -364,6 +364,28 @@ def test_a_machine_that_has_little(
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "tasks", "attempts"),
+    only(
+        [(n, *size) for n in COMMANDS for size in ((1, 20), (1, 1), (2, 1), (3, 2))],
+        ("estimate", 1, 20), ("judge", 1, 20), ("gate", 2, 1),
+    ),
+)  # fmt: skip
+def test_the_smallest_files_are_answered_or_refused(
+    passk: Passk, tmp_path: Path, name: str, tasks: int, attempts: int
+) -> None:
+    """Two models whose second passes at every third attempt; of few tasks little can be said."""
+    rows = (
+        {"model": model, "task": f"t{task}", "attempt": at, "passed": (at + task) % 3 < most}
+        for model, most in (("a", 2), ("b", 1)) for task in range(tasks) for at in range(attempts)
+    )  # fmt: skip
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    needed = [word for word in NEEDED.get(name, []) if word not in POOL]
+    done = passk(name, path, *needed)
+    assert done.code in (0, 1, 2, 3, 5), done.err
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_rows_have_one_schema_in_all_formats_for_programs(rendered: Rendered, name: str) -> None:
     rows = records(rendered(name, "csv"))

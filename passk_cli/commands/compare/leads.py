@@ -255,7 +255,7 @@ def _bands(
                 c, first=replace(c.first, metric=replace(c.first.metric, k=k)),
                 second=replace(c.second, metric=replace(c.second.metric, k=k)),
                 values=(first, second), p=np.nan, test="", alpha=1 - level, floor=None,
-                law=None,
+                law=None, kept={},
             )
             for k, first, second in both
         ])  # fmt: skip

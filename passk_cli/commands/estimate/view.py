@@ -142,12 +142,12 @@ def _attempts_first(fact: Fact) -> bool:
     """Whether an attempt more at each of T tasks narrows more than T / n more tasks.
 
     With n attempts the variance of the mean is V(n) / T, so it does where V(n + 1) is below
-    V(n) n / (n + 1); never for k = 1.
+    V(n) n / (n + 1); never for k = 1.  One task does not show how much tasks differ.
     """
     values = fact.values
-    if values is None or values.metric.kind.needs or not 1 < values.metric.k < values.n.min():
+    if values is None or values.metric.kind.needs or len(values.n) < 2:
         return False
-    if (n := int(values.n.min())) > _FEW_ATTEMPTS:
+    if not 1 < values.metric.k < (n := int(values.n.min())) <= _FEW_ATTEMPTS:
         return False
     from passk_cli.inference.design import Piloted
 

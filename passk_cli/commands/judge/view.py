@@ -166,7 +166,8 @@ def corrections(study: Study, width: float | None) -> list[Correction]:
     made = []
     for fact in study.facts(every):
         values, needed, labels = fact.values, None, None
-        if values is not None and values.there and values.labels is not None:
+        # One task does not show how much tasks differ.
+        if values is not None and values.labels is not None and len(values.values) > 1:
             needed = need(values.metric, values.labels)
             if width and values.degrees is not None and _width(fact) and fact.se:
                 labels = needed.labels_for((fact.se * width / _width(fact)) ** 2)
