@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha1
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, settings
 
 from passk_cli.__main__ import main
 from passk_cli.files import load as reading
-from passk_cli.files.request import Request
+from passk_cli.files.attempts.solutions import register
+from passk_cli.files.database import SETTABLE
+from passk_cli.files.request import NORMALISE, Request
 from passk_cli.outcomes.counts import Counts
 
 # The same examples in every run, however slow the machine: a red test means a change.
@@ -39,9 +45,18 @@ sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "sample_data"
+PACKAGE = ROOT / "passk_cli"
 CRUXEVAL = ROOT / "tests" / "data" / "cruxeval"
-# Folders whose files do not change while tests run; a module adds its own.
-STEADY = {SAMPLES, CRUXEVAL}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Tests have no examples, and to look for some in each of them takes seconds."""
+    made = yield
+    of_tests = file_path.name.startswith("test_")
+    return [each for each in made if type(each) is pytest.Module] if of_tests else made
 
 
 @dataclass(frozen=True)
@@ -67,37 +82,96 @@ class Done:
         return sum(not line.startswith("  ") for line in self.err.splitlines())
 
 
-@pytest.fixture(scope="session", autouse=True)
-def sample_data_is_read_once() -> Iterator[None]:
-    """Counts of steady files are kept for the next command that asks for the same.
+# What was read → its counts, for all tests of a process.
+COUNTS: dict[tuple[object, ...], Counts] = {}
 
-    Nine tenths of a quick command is reading, and hundreds of tests read these few files.  Tests of
-    reading have files of their own.
+
+@pytest.fixture(scope="module", autouse=True)
+def files_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Counts are kept for the next command that asks for the same of files with the same bytes.
+
+    Nine tenths of a quick command is reading, and most tests ask several things of one small file.
+    Tests of reading read every time, but for the samples.
     """
-    counts: dict[tuple[object, ...], Counts] = {}
     load = reading.load
+    of_reading = request.path.is_relative_to(ROOT / "tests" / "files")
 
     def kept(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
-        paths = data if isinstance(data, list | tuple) else [data]
-        if request.conversion or request.resume or not all(map(_is_steady, paths)):
+        paths = list(data) if isinstance(data, list | tuple) else [data]
+        paths += [path for path in (request.truth, request.truth_from) if path is not None]
+        aside = request.conversion or request.resume
+        if aside or not all(_is_plain(path, of_reading) for path in paths):
             return load(data, request, tolerant=tolerant)
-        key = (*map(str, paths), repr(request), tolerant)
-        assert " object at " not in key[-2], "a request is told apart by what it asks"
-        if key not in counts:
-            counts[key] = load(data, request, tolerant=tolerant)
-        return counts[key]
+        contents = (sha1(Path(path).read_bytes()).digest() for path in paths)
+        key = (*map(os.path.abspath, paths), *map(str, paths), *contents, repr(request), tolerant)
+        assert " object at " not in repr(request), "a request is told apart by what it asks"
+        if key not in COUNTS:
+            COUNTS[key] = load(data, request, tolerant=tolerant)
+        return COUNTS[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "load", kept)
         yield
 
 
-def _is_steady(path: object) -> bool:
-    """Whether this names a file of a steady folder."""
-    if not isinstance(path, str | os.PathLike):
+def _is_plain(path: object, of_samples: bool) -> bool:
+    """Whether this names a file as it is, of the samples where only those will do."""
+    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
         return False
-    real = Path(os.path.realpath(path))
-    return real.is_file() and real.parent in STEADY
+    return not of_samples or Path(path).resolve().parent in (SAMPLES, CRUXEVAL)
+
+
+@pytest.fixture(scope="session")
+def lent(tmp_path_factory: pytest.TempPathFactory) -> Connect:
+    """As `connect`, from one database for all reads of the process, one after another.
+
+    To make one takes a third of a small read.  It is locked as every other, but for what files it
+    may see; a read finds its settings as they were at first.
+    """
+    connect = reading.connect
+    database = connect([], tmp_path_factory.mktemp("database"), [Path("/")])
+    for normalise in NORMALISE:
+        # Functions go with the connection that made them known.
+        register(database, normalise)
+    current = ", ".join(f"current_setting('{name}')::VARCHAR" for name in SETTABLE)
+    (values,) = database.execute(f"SELECT {current}").fetchall()
+    first = ";".join(f"SET GLOBAL {n} = '{v}'" for n, v in zip(SETTABLE, values, strict=True))
+    last = database.cursor()
+    last.close()
+
+    def lend(*given: Any) -> duckdb.DuckDBPyConnection:
+        nonlocal last
+        if _is_open(last):
+            return connect(*given)
+        last = database.cursor()
+        return last.execute(first)
+
+    return lend
+
+
+@pytest.fixture(scope="module", autouse=True)
+def reads_are_lent_a_database(request: pytest.FixtureRequest, lent: Connect) -> Iterator[None]:
+    """But where what a read may see is tested: with files, their sources and safety."""
+    own = {ROOT / "tests" / "files", ROOT / "tests" / "files" / "sources"}
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent not in own and request.path.stem != "test_safety":
+            patch.setattr(reading, "connect", lent)
+        yield
+
+
+def _is_open(con: duckdb.DuckDBPyConnection) -> bool:
+    try:
+        con.cursor().close()
+    except duckdb.ConnectionException:
+        return False
+    return True
+
+
+@cache
+def package_nodes() -> tuple[tuple[Path, ast.AST], ...]:
+    """Each node of the package's code, behind its file: to parse it takes a second."""
+    sources = sorted(PACKAGE.rglob("*.py"))
+    return tuple((path, node) for path in sources for node in ast.walk(ast.parse(path.read_text())))
 
 
 def long(*cases: Any) -> list[Any]:
@@ -123,6 +197,7 @@ def records(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+Connect = Callable[..., duckdb.DuckDBPyConnection]
 Passk = Callable[..., Done]
 Write = Callable[[str, str | bytes], Path]
 Golden = Callable[[str, list[object]], None]

@@ -10,7 +10,7 @@ from itertools import combinations, takewhile
 
 import pytest
 
-from tests.conftest import ROOT, SAMPLES
+from tests.conftest import PACKAGE, ROOT, SAMPLES, package_nodes
 from tests.lowest_versions import lowest_versions
 
 
@@ -39,14 +39,11 @@ def test_tool_is_content(tool: list[str]) -> None:
 
 @pytest.mark.long
 def test_no_name_of_a_class_means_two_things() -> None:
-    package = ROOT / "passk_cli"
     places: dict[str, list[str]] = {}
-    for path in sorted(package.rglob("*.py")):
-        place = path.relative_to(package).as_posix()
-        tree = ast.parse(path.read_text())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name.lstrip("_"), []).append(f"{place}:{node.lineno}")
+    for path, node in package_nodes():
+        if isinstance(node, ast.ClassDef):
+            place = f"{path.relative_to(PACKAGE).as_posix()}:{node.lineno}"
+            places.setdefault(node.name.lstrip("_"), []).append(place)
     assert len(places) > 100
     assert not {name: files for name, files in places.items() if len(files) > 1}
 
@@ -56,8 +53,7 @@ def test_every_sort_by_places_names_its_kind() -> None:
     """numpy's default leaves equals in an order that differs from processor to processor."""
     calls = [
         (path.name, node)
-        for path in sorted((ROOT / "passk_cli").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text()))
+        for path, node in package_nodes()
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     ]
     sorts = [(name, call) for name, call in calls if call.func.attr == "argsort"]  # type: ignore[attr-defined]
@@ -73,8 +69,8 @@ def test_no_family_of_files_by_prefix_or_suffix() -> None:
     Formats are named as harnesses name themselves.
     """
     relatives = []
-    folders = {path.parent for path in (ROOT / "passk_cli").rglob("*.py")}
-    for folder in folders - {ROOT / "passk_cli" / "files" / "formats"}:
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    for folder in folders - {PACKAGE / "files" / "formats"}:
         names = sorted(path.stem for path in folder.glob("[!_]*.py"))
         for one, other in combinations(names, 2):
             parts, others = one.split("_"), other.split("_")
@@ -86,7 +82,7 @@ def test_no_family_of_files_by_prefix_or_suffix() -> None:
 def test_drawing_of_the_house_is_what_is_checked() -> None:
     checked = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     layers = [set(layer.split(" | ")) for layer in checked["contracts"][0]["layers"]]
-    modules = {path.stem for path in (ROOT / "passk_cli").iterdir()}
+    modules = {path.stem for path in PACKAGE.iterdir()}
     drawing = (ROOT / "CONTRIBUTING.md").read_text().split("\n```\n")[2]
     floors = [set(takewhile(modules.__contains__, row.split())) for row in drawing.splitlines()]
     assert [{"__main__"}, *floors] == layers

@@ -28,9 +28,8 @@ from passk_cli.commands.catalogue import messages
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError, PasskWarning
 from tests.commands.test_every_command import spelled_in_python
-from tests.conftest import Passk, only
+from tests.conftest import PACKAGE, Passk, only, package_nodes
 
-PACKAGE = Path(passk_cli.__file__).parent
 # What each situation below brought about when it was last looked at.
 GOLDEN = Path(__file__).parent / "golden" / "remedies.txt"
 EVALPLUS = Path(__file__).parent / "data" / "evalplus" / "new_eval_results.json"
@@ -372,13 +371,12 @@ def _with_remedies() -> Iterator[str]:
     """The names of messages that have remedies, and of errors that are raised with some."""
     yield from (message.name for message in messages().values() if message.settles)
     usual = {"ParameterError": "bad-option-value", "DataError": "unusable-data"}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                given = {each.arg: each.value for each in node.keywords}
-                name = given.get("name", ast.Constant(usual.get(node.func.id)))
-                if "settles" in given and isinstance(name, ast.Constant) and name.value:
-                    yield str(name.value)
+    for _, node in package_nodes():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            given = {each.arg: each.value for each in node.keywords}
+            name = given.get("name", ast.Constant(usual.get(node.func.id)))
+            if "settles" in given and isinstance(name, ast.Constant) and name.value:
+                yield str(name.value)
 
 
 # Messages and errors with remedies that no situation here brings about, and why.
@@ -435,23 +433,21 @@ def _texts(node: ast.AST) -> Iterator[str]:
 def _sentences() -> Iterator[tuple[str, str]]:
     """What a reader is to do, of every error that the package raises, and where it stands."""
     kinds = re.compile("(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSpark|NotFetched")
-    for path in PACKAGE.rglob("*.py"):
-        file = path.relative_to(PACKAGE)
-        for node in ast.walk(ast.parse(path.read_text())):
-            place = f"{file}:{getattr(node, 'lineno', 0)}"
-            if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
-                for argument in node.args[:2]:
-                    yield from ((place, text.partition(";")[2]) for text in _texts(argument))
-                yield from (
-                    (place, text) for argument in node.args[2:] for text in _texts(argument)
-                )
-            elif isinstance(node, ast.Assign):
-                target, value = node.targets[0], node.value
-                both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-                pairs = zip(target.elts, value.elts, strict=True) if both else [(target, value)]
-                for name, words in pairs:
-                    if isinstance(name, ast.Name) and name.id == "remedy":
-                        yield from ((place, text) for text in _texts(words))
+    for path, node in package_nodes():
+        if not isinstance(node, ast.Call | ast.Assign):
+            continue
+        place = f"{path}:{node.lineno}"
+        if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
+            for argument in node.args[:2]:
+                yield from ((place, text.partition(";")[2]) for text in _texts(argument))
+            yield from ((place, text) for argument in node.args[2:] for text in _texts(argument))
+        elif isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            both = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            pairs = zip(target.elts, value.elts, strict=True) if both else [(target, value)]
+            for name, words in pairs:
+                if isinstance(name, ast.Name) and name.id == "remedy":
+                    yield from ((place, text) for text in _texts(words))
 
 
 def test_no_remedy_is_written_by_hand() -> None:
@@ -471,13 +467,12 @@ def test_an_option_in_a_text_is_a_value() -> None:
     """Errors, messages and the lines below tables have it as `Given`, and none in their words."""
     kinds = re.compile("(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSpark|NotFetched")
     found: list[str] = []
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
-                found += [text for argument in node.args for text in _texts(argument)]
-            elif isinstance(node, ast.FunctionDef) and node.name in ("context", "details"):
-                found += [text for each in ast.walk(node) if isinstance(each, ast.Yield)
-                          for text in _texts(each)]  # fmt: skip
+    for _, node in package_nodes():
+        if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
+            found += [text for argument in node.args for text in _texts(argument)]
+        elif isinstance(node, ast.FunctionDef) and node.name in ("context", "details"):
+            found += [text for each in ast.walk(node) if isinstance(each, ast.Yield)
+                      for text in _texts(each)]  # fmt: skip
     others = {"--dump-eval-details", "--json-report,", "--compressed", "--packages", "--passk-out"}
     named = [text for text in found if _FLAG.search(text) and not others & {*text.split()}]
     assert len(found) > 500
@@ -490,12 +485,11 @@ def test_every_remedy_has_options_that_there_are() -> None:
         flag for name in COMMANDS for _, each in _declared(name) for flag in each.flags.split()
     }
     keys = set()
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Settle":
-                options = node.args[0]
-                if isinstance(options, ast.Dict):
-                    keys |= {k.value for k in options.keys if isinstance(k, ast.Constant)}
+    for _, node in package_nodes():
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Settle":
+            options = node.args[0]
+            if isinstance(options, ast.Dict):
+                keys |= {k.value for k in options.keys if isinstance(k, ast.Constant)}
     assert len(keys) > 40
     assert keys <= known
 

@@ -15,7 +15,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.sources import archive
-from tests.conftest import ROOT, SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, package_nodes
 
 TAU = SAMPLES / "tau_airline.csv"
 FORMULAS = ["=1+1", "+1", "-m", "@SUM(A1)", "\t=1", "\r=1", "=cmd|' /C calc'!A0"]
@@ -74,19 +74,18 @@ def test_no_code_is_made_of_data() -> None:
     modules = {"pickle", "marshal", "shelve", "subprocess", "dill", "joblib", "yaml", "socket"}
     modules |= {"ctypes", "runpy", "code"}
     network = {"urllib.request", "http.client", "requests"}
-    for path in (ROOT / "passk_cli").rglob("*.py"):
+    for path, node in package_nodes():
         forbidden = modules if path.name == "remote.py" else modules | network
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call):
-                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                owner = getattr(getattr(node.func, "value", None), "id", "")
-                assert name not in calls or owner == "re", (path, node.lineno)
-            if isinstance(node, ast.Import):
-                assert not forbidden & {alias.name for alias in node.names}, path
-            if isinstance(node, ast.ImportFrom):
-                assert node.module not in forbidden, path
-            if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
-                assert ast.unparse(node.value) == "False", path
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            owner = getattr(getattr(node.func, "value", None), "id", "")
+            assert name not in calls or owner == "re", (path, node.lineno)
+        if isinstance(node, ast.Import):
+            assert not forbidden & {alias.name for alias in node.names}, path
+        if isinstance(node, ast.ImportFrom):
+            assert node.module not in forbidden, path
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+            assert ast.unparse(node.value) == "False", path
 
 
 def test_links_in_a_folder(tmp_path: Path) -> None:

@@ -5,37 +5,30 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-import passk_cli
 from passk_cli.commands.catalogue import messages
 from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
 from passk_cli.message import ERROR, NOTE, WARNING
+from tests.conftest import package_nodes
 
-PACKAGE = Path(passk_cli.__file__).parent
 ERRORS = {"DataError", "NoResults", "ParameterError", "PasskError"}
 
 
 def calls() -> Iterator[tuple[str, ast.Call]]:
     """Each call of a plain name in the package, with that name."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                yield node.func.id, node
+    for _, node in package_nodes():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id, node
 
 
 def names_of_kinds() -> Iterator[str]:
     """The name that a class of errors in the package gives all of its own."""
-    for path in PACKAGE.rglob("*.py"):
-        for kind in ast.walk(ast.parse(path.read_text())):
-            if (
-                isinstance(kind, ast.ClassDef)
-                and {ast.unparse(base) for base in kind.bases} & ERRORS
-            ):
-                for line in kind.body:
-                    match line:
-                        case ast.Assign([ast.Name("name")], ast.Constant(str(name))):
-                            yield name
+    for _, kind in package_nodes():
+        if isinstance(kind, ast.ClassDef) and {ast.unparse(base) for base in kind.bases} & ERRORS:
+            for line in kind.body:
+                match line:
+                    case ast.Assign([ast.Name("name")], ast.Constant(str(name))):
+                        yield name
 
 
 def test_every_declared_message_is_in_the_catalogue() -> None:

@@ -7,7 +7,6 @@ import io
 import json
 import re
 import shlex
-import shutil
 import sys
 import tempfile
 import warnings
@@ -30,7 +29,7 @@ from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import Declared, Option, declared, loaded
 from passk_cli.render import FORMATS, OF_VERDICTS
 from passk_cli.render.style import Style
-from tests.conftest import STEADY, Done, Passk, only, records
+from tests.conftest import COUNTS, Done, Passk, only, records
 
 # Those of a history, which one writes and the other reads: see test_history.py.
 HISTORY = ("record", "trend")
@@ -227,7 +226,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     path = tmp_path_factory.mktemp("every").resolve() / "results.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    STEADY.add(path.parent)
     return path
 
 
@@ -338,22 +336,26 @@ def test_a_machine_that_has_little(
     """Neither home nor terminal, an ASCII locale, closed streams, no folder for temporary files."""
     # A page asks all commands; of two tasks it takes a second.
     few = ["--where", "task in ('task 1', 'task 2')"] if name == "report" else []
-    # A copy, which is read each time.
-    words = [name] if name == "formats" else asked(name, shutil.copy(results, tmp_path), *few)
-    usual = passk(*words)
+    words = [name] if name == "formats" else asked(name, results, *few)
+
+    def anew() -> Done:
+        COUNTS.clear()
+        return passk(*words)
+
+    usual = anew()
     assert usual.code == 0, usual.err
     for variable in ("HOME", "TERM", "USER", "LANG", "COLUMNS"):
         monkeypatch.delenv(variable, raising=False)
     with open(tmp_path / "out", "w", encoding="ascii") as out:
         monkeypatch.setattr(sys, "stdout", out)
-        assert passk(*words).code == 0
+        assert anew().code == 0
     assert (tmp_path / "out").read_bytes() == usual.out.encode("ascii", "backslashreplace")
     for stream in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, stream, None)
-    assert passk(*words).code == 0
+    assert anew().code == 0
     monkeypatch.undo()
     monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
-    done = passk(*words)
+    done = anew()
     if name == "formats":
         assert done == usual
     else:

@@ -18,7 +18,7 @@ from passk_cli import errors
 from passk_cli.cli.manual import declared
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from tests.conftest import ROOT, STEADY, Passk
+from tests.conftest import Passk, package_nodes
 
 # What a command cannot do without, or what makes it quick.
 NEEDED = {
@@ -81,7 +81,6 @@ def cases() -> Iterator[object]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with results of two models at eight tasks, with costs, and files of options."""
     made = tmp_path_factory.mktemp("mistakes")
-    STEADY.add(made)
     rows = (
         {
             "model": model, "task": f"task {task}", "attempt": attempt, "cost": 0.1 * (1 + attempt),
@@ -209,16 +208,15 @@ def test_every_family_of_errors_has_one_exit_code() -> None:
     """Wherever an error is raised: its name, or that of its class, and its exit code."""
     classes = {name: each for name, each in vars(errors).items() if isinstance(each, type)}
     codes: dict[str, dict[int, str]] = defaultdict(dict)
-    for path in (ROOT / "passk_cli").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-                continue
-            raised, named = classes.get(node.func.id, object), ast.Constant("")
-            if issubclass(raised, errors.ParameterError | errors.DataError):
-                words = ("x",) * (1 + issubclass(raised, errors.DataError))
-                named = next((k.value for k in node.keywords if k.arg == "name"), named)
-                if isinstance(named, ast.Constant):
-                    error = raised(*words, name=named.value)
-                    codes[error.name][error.exit_code] = f"{path.name}:{node.lineno}"
+    for path, node in package_nodes():
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            continue
+        raised, named = classes.get(node.func.id, object), ast.Constant("")
+        if issubclass(raised, errors.ParameterError | errors.DataError):
+            words = ("x",) * (1 + issubclass(raised, errors.DataError))
+            named = next((k.value for k in node.keywords if k.arg == "name"), named)
+            if isinstance(named, ast.Constant):
+                error = raised(*words, name=named.value)
+                codes[error.name][error.exit_code] = f"{path.name}:{node.lineno}"
     assert len(codes) > 50
     assert not {name: places for name, places in codes.items() if len(places) > 1}

@@ -27,9 +27,6 @@ from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from tests.conftest import SAMPLES, Passk, long
 
-# Tried by .ci/run after the others.
-pytestmark = pytest.mark.long
-
 pytestmark = pytest.mark.usefixtures("few")
 TAU = SAMPLES / "tau_airline.csv"
 ASK = ["--max-drop", "pass@1=0.02", "--no-regression", "-m", "pass@1", "--min", "pass^4=0.1"]
@@ -98,6 +95,7 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     assert power == pytest.approx(0.8, abs=0.2)
 
 
+@pytest.mark.long
 def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.MonkeyPatch) -> None:
     """A minimum 1.63 standard errors below the run: 5 % fail, not the 12 % of uncertain rates."""
     from scipy.special import ndtr
@@ -173,6 +171,7 @@ def test_a_rehearsal_exits_with_0_and_says_the_verdict(passk: Passk) -> None:
     assert (done.code, "false alarms" in done.out) == (0, True)
 
 
+@pytest.mark.long
 def test_undecided_counts_as_the_gate_counts_it(passk: Passk) -> None:
     ask = ["gate", TAU, "--baseline", TAU, "--max-drop", "pass@1=0.05", "--rehearse", "-f", "json"]
     lenient, strict = (
@@ -215,6 +214,7 @@ def test_other_metrics_are_not_rehearsed(passk: Passk) -> None:
     assert named["not-rehearsed"] == {"metrics": ["maj@1"]}
 
 
+@pytest.mark.long
 def test_from_python() -> None:
     found, again = (
         passk_cli.gate(TAU, max_drop={"pass@1": 0.3}, minimum={"pass@1": 0.3}, rehearse=True)
@@ -224,6 +224,7 @@ def test_from_python() -> None:
     assert found.frame.equals(again.frame)
 
 
+@pytest.mark.long
 def test_missing_outcomes_at_both_ends(passk: Passk, tmp_path: Path) -> None:
     path = tmp_path / "gaps.csv"
     cells = [(t, a, "" if a == 1 and t % 4 == 0 else (t * 7 + a) % 5 % 2)
@@ -296,6 +297,7 @@ def test_a_rehearsal_says_what_its_numbers_lack(passk: Passk, tmp_path: Path) ->
     assert found["answer"].endswith("; this run would PASS; 2 to 4 attempts per task")
 
 
+@pytest.mark.long
 def test_of_suites_the_whole_gate_fails_where_one_does(passk: Passk, tmp_path: Path) -> None:
     """Two suites that fail independently: 1 − (1 − p)²; two of the same run fail together."""
     rows = "".join(f"t{t},5,{2 + t % 2}\n" for t in range(60))
@@ -333,7 +335,8 @@ def test_averages_are_rehearsed_with_their_suites(passk: Passk, tmp_path: Path) 
     assert (average["if_all_pass"], average["if_all_fail"]) == ("pass", "fail")
 
 
-@pytest.mark.parametrize("spread", [0.8, *long(0.0)])
+@pytest.mark.long
+@pytest.mark.parametrize("spread", [0.8, 0.0])
 def test_a_rehearsal_with_a_history_draws_the_effect_of_every_run(
     spread: float, tmp_path: Path
 ) -> None:

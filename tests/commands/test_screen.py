@@ -94,7 +94,7 @@ JUDGED = {"order": 36, "flips": 36, "compare to one": 36, "tasks matrix": 32}
 CELLS = [(name, models, width) for name in EACH for models in (25, 1) for width in (80, 100, 140)
          if models > 1 or (not {"--baseline", "--against", "--suspects"} & {*EACH[name].split()}
          and name != "compare")]  # fmt: skip
-FEW = [("compare", 25, 80), ("tasks", 25, 100)]
+FEW = [("compare to one", 25, 80), ("tasks", 25, 100)]
 
 
 @pytest.fixture(scope="module")
