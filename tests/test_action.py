@@ -202,8 +202,8 @@ def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     warning = Said("few", WARNING, "warned")
     report = Report(
         (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)),
-        answer=(("FAIL: it fell",),), checks=(Check("agent", "rule", "24 of 60", "fail"),),
-        changes=(ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
+        answer=(("FAIL: it fell",),), checks=(Check("agent", "rule", "fail"),),
+        changes=lambda: (ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
     )  # fmt: skip
     text = markdown(report, Style())
     assert len(text) < 50_000

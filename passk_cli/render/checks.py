@@ -74,9 +74,8 @@ def github(report: Report, style: Style) -> str:
         message = _data(f"{would}{_outcome(check)}: {finding(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
-    if report.listed:
+    if listed := "%0A".join(map(_data, report.listed)):
         # One command for all of them: a pipeline shows few notices of a step.
-        listed = "%0A".join(map(_data, report.listed))
         lines.append(f"::notice title=passk%3A flips::{listed}")
     lines += [f"::warning title=passk::{_data(text)}" for text in _warnings(report)]
     return "".join(line + "\n" for line in lines)

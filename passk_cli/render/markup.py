@@ -93,7 +93,7 @@ def _comment(report: Report, style: Style) -> str:
         table = markdown_table(measured.shortened(), replace(style, full=True))
         blocks.append(_LIMITS.sub("\\1,\N{NO-BREAK SPACE}", table))
     changed, flipped = [], []
-    for changes in report.changes:
+    for changes in report.changes():
         summary = f"- {escaped(changes.summary)}"
         changed += [summary, *(f"  - {escaped(line)}" for line in changes.significant)]
         if changes.others:

@@ -422,7 +422,8 @@ class Report:
     exports : file → its columns (name → array), which were asked for beside the report.
     commit : writes what the command is for, once no message stands against it.
     answer : what was found, in a sentence or two above the tables.
-    changes : the tasks that changed, which a gate's formats for pipelines show besides its checks.
+    changes : finds the tasks that changed, which a gate's formats for pipelines show besides its
+        checks, when they are asked for.
     rehearsal : whether the checks are a gate's that is only rehearsed, and shut nothing.
     waiting : whether the checks are of a run that goes on, and more of it may decide them.
     lists : further lists of the same facts, by name, which json has beside the rows.
@@ -443,7 +444,7 @@ class Report:
     answer: tuple[Sentence, ...] = ()
     rehearsal: bool = False
     waiting: bool = False
-    changes: tuple[ChangedTasks, ...] = ()
+    changes: Callable[[], tuple[ChangedTasks, ...]] = tuple
     lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
@@ -481,7 +482,7 @@ class Report:
     @property
     def listed(self) -> tuple[str, ...]:
         """The tasks that changed, a line each."""
-        every = ((c.summary, *c.significant, *c.others) for c in self.changes)
+        every = ((c.summary, *c.significant, *c.others) for c in self.changes())
         return tuple(line for lines in every for line in lines)
 
     @property

@@ -676,6 +676,9 @@ class Rehearsal(RuleTable):
             every.append(replace(check, of_rehearsal=True))
         return tuple(every)
 
+    def changes(self) -> tuple[ChangedTasks, ...]:
+        return ()
+
     def answer(self) -> Iterator[Sentence]:
         whole = self.records[-1]
         would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
@@ -1143,8 +1146,9 @@ class Gate(Question, GateOptions):
             entries = {name: value for name, value in report.signature.items()
                        if name not in ("missing", "duplicates", "by")}  # fmt: skip
             report = replace(report, sign=lambda: entries)
-        changes = () if self.rehearse else section.changes()
-        return replace(report, checks=section.checks, changes=changes, rehearsal=self.rehearse)
+        return replace(
+            report, checks=section.checks, changes=section.changes, rehearsal=self.rehearse
+        )
 
     @cached_property
     def chosen(self) -> list[GateRule]:

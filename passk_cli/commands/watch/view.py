@@ -219,7 +219,7 @@ class Looked(RuleTable):
     def report(self) -> Report:
         report = view(replace(self.study, decided=self.decided()), [self])
         waiting = not self.ended and not any(line.verdict == ERROR for line in self.records)
-        return replace(report, checks=self.checks, changes=self.changes(), waiting=waiting)
+        return replace(report, checks=self.checks, changes=self.changes, waiting=waiting)
 
 
 @dataclass(frozen=True)
