@@ -295,9 +295,9 @@ def no_name(
     text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
     remedy, settle = "is it a summary line?", SKIPPED
     if role == "model":
-        named = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
+        present = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
         remedy = "others have one; label=path names all of the file's records"
-        settle = Settle({"--where": named}, "leaves these out")
+        settle = Settle({"--where": present}, "leaves these out")
     problem = f"no {role} in {shortened(text)}"
     return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
 

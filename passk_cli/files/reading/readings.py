@@ -619,8 +619,8 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
         score -= 0.5 + 1.0 * (low == high)
         return score - 1.0 * (whole and high > 1 and named < 1.6), "threshold"
     distinct = {*texts}
-    several = 2 <= len({*map(str, verdicts)}) <= 5 and max(map(len, distinct)) <= 40
-    return (score, "words") if several and len(verdicts) > len(distinct) else None
+    choices = 2 <= len({*map(str, verdicts)}) <= 5 and max(map(len, distinct)) <= 40
+    return (score, "words") if choices and len(verdicts) > len(distinct) else None
 
 
 def _is_graded(column: FieldColumn) -> bool:

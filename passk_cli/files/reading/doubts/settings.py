@@ -318,7 +318,7 @@ def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
     parts = len(np.unique(part[part >= 0]))
     fixed = _pairs(part, column.codes) == parts < np.sum(part >= 0)
     other = words(name) & (_NUMBERS | _HAPPENS) or is_setting(name)
-    return not other and fixed and _pairs(ids, column.codes) > survey.columns[name].distinct
+    return bool(not other and fixed) and _pairs(ids, column.codes) > survey.columns[name].distinct
 
 
 def _answers_differ(grounds: Grounds, name: str) -> bool:
