@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Callable, Sequence
+from itertools import accumulate, takewhile
 from typing import Any
 
 # Signs that move the cursor, end a line, hide, or turn the direction of what follows.
@@ -153,14 +153,52 @@ def shortened(text: str, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def without_middles(names: Sequence[str], width: int) -> list[str]:
-    """Names in at most so many columns, without their middles, where they stay as different.
+def short_names(
+    names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of
+) -> list[str]:
+    """Names that are as different as before, and no wider than the room where that is possible.
 
-    >>> without_middles(["org/model-a-2026", "org/model-b-2026"], 12)
-    ['org/m…a-2026', 'org/m…b-2026']
-    >>> without_middles(["django__django-10000", "django__django-10001"], 14)
-    ['django_…-10000', 'django_…-10001']
+    Of those that are wider, words go that all begin with, then words that all end with, as few as
+    help; where that is too little, middles go as well.
+    extent : how wide a text is.
+
+    >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
+    ['…model-a-2026', '…model-b-2026']
+    >>> short_names(["org/small-a-2026-high", "org/large-a-2026-high"], 13)
+    ['…small-a…', '…large-a…']
+    >>> short_names(["django__django-10000", "django__django-10001"], 14)
+    ['…django-10000', '…django-10001']
     """
+    wide = [name for name in names if extent(name) > room]
+    # Words with what stands between them, so that half of these parts are words.
+    words = [re.split("([-_/ ]+)", name) for name in dict.fromkeys(wide)]
+    fewest = min(map(len, words)) if len(words) > 1 else 1
+    first = min(_alike(words), fewest - 1) // 2 * 2
+    last = min(_alike([each[::-1] for each in words]), fewest - 1 - first) // 2 * 2
+    cut = [*names]
+    for gone in range(2, first + last + 1, 2):
+        start, end = min(gone, first), max(gone - first, 0)
+        head, tail = "".join(words[0][:start]), "".join(words[0][len(words[0]) - end :])
+        cut = [
+            "…" + name[len(head) : len(name) - len(tail)] + "…" * bool(end)
+            if name in wide else name
+            for name in names
+        ]  # fmt: skip
+        if max(map(extent, cut)) <= room:
+            return cut
+    letter = max((extent(name) / max(cells_of(name), 1) for name in cut), default=1)
+    return _without_middles(cut, int(room / letter))
+
+
+def _alike(words: Sequence[Sequence[str]]) -> int:
+    """How many words all begin with."""
+    same = takewhile(lambda each: len({*each}) == 1, zip(*words, strict=False))
+    return sum(1 for _ in same)
+
+
+def _without_middles(names: Sequence[str], width: int) -> list[str]:
+    """Names in at most so many columns, without their middles; in as many more as keep them as
+    different as before."""
     for room in range(width, max(map(cells_of, names), default=0)):
         for tail in sorted(range(1, room - 1), key=lambda tail: abs(2 * tail - room + 1)):
             cut = [

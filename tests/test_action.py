@@ -109,7 +109,7 @@ def test_a_gate_that_fails(steps: Steps, tmp_path: Path) -> None:
     assert marker == "<!-- passk: Nightly -> gate / evaluate -->"
     assert comment.startswith("**FAIL:** ")
     shown, _, folded = comment.partition("<details>")
-    assert "\n- airline: new against old.csv: 30 of 30 tasks flipped" in shown
+    assert "\n- airline: 30 of 30 tasks flipped from old.csv to new, " in shown
     assert "\n  - t0: 9 of 10 passed, now 3 of 10 (regressed, p " in shown
     assert "every baseline task" in folded
     assert "every baseline task" not in shown

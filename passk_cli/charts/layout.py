@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from passk_cli.charts.axes import Axis, apart, span
 from passk_cli.charts.density import density
 from passk_cli.report.plot import Plot, Row, Rule, distinct
+from passk_cli.text import short_names
 
 R = TypeVar("R", bound=Row)
 
@@ -149,6 +150,30 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
         | {role: row[role] for role in ("series", "kind") if role in row}
         for row, place, text in zip(last, heights, texts, strict=True)
     ]
+
+
+def named_rows(plot: Plot, room: float, extent: Callable[[str], float]) -> list[tuple[Any, str]]:
+    """The lines of text beside rows, from the top: the label of a row with its name, or None with
+    the heading of the rows below, whose names are what is taken from it.
+
+    room : how wide a name may be, as far as names stay different.  extent : how wide a text is.
+    """
+    rows = {row["label"]: row for row in reversed(plot.rows)}
+    headed = plot.has("head", "tail")
+    ends = {
+        label: (str(rows[label]["head"]), str(rows[label]["tail"])) if headed else ("", str(label))
+        for label in distinct(plot.rows, "label")
+    }
+    every = list(dict.fromkeys(name for names in ends.values() for name in names))
+    short = dict(zip(every, short_names(every, room, extent), strict=True))
+    lines: list[tuple[Any, str]] = []
+    before = ""
+    for label, (head, tail) in ends.items():
+        if head != before:
+            lines.append((None, f"{short[head]} −"))
+        lines.append((label, short[tail] if tail.strip() else f'"{tail}"'))
+        before = head
+    return lines
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:

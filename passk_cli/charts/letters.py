@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from passk_cli.text import cells_of, without_middles
+from passk_cli.text import cells_of
 
 # Widths of Liberation Sans (and Arial), in thousandths of the size of a text; of bold letters, the
 # largest share by which a usual word is wider.
@@ -44,18 +43,6 @@ def cut(text: str, size: float, longest: float) -> str:
         kept -= 1
         short = f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
     return short
-
-
-def shortened(names: Sequence[str], size: float, longest: float) -> list[str]:
-    """Names without their middles where they are wider, and as different as before.
-
-    >>> shortened(["org/model-a-2026", "org/model-b-2026"], 10, 60)
-    ['org/m…a-2026', 'org/m…b-2026']
-    """
-    letter = max(width_of(name, size) / max(cells_of(name), 1) for name in names)
-    room = int(longest / letter)
-    # Names that differ in their middles alone may need more than there is.
-    return [cut(name, size, 1.2 * longest) for name in without_middles(names, room)]
 
 
 def wrapped(

@@ -207,17 +207,23 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
     some are named; grey lines come first, without intervals and points.
 
     named : models; where empty, those that lead the plot, else the five highest, of lines at their
-        end.
+        start, and those that the answer names.
     """
     every = _models(plot)
     if not (every and (set(named) & set(every) or len(every) > MOST_MODELS)):
         return replace(plot, leading=())
     height = "y" if plot.kind == "curves" else "x"
     first = plot.rows[0]
-    last = {model_of(row): row[height] for row in plot.rows if row.get(height) is not None
-            and all(row.get(role) == first.get(role) for role in ("kind", "panel"))}  # fmt: skip
-    best = plot.leading or sorted(every, key=lambda m: -last.get(m, -math.inf))[:_LEADING]
-    plot = replace(plot, leading=tuple(model for model in every if model in (named or best)))
+    depths: dict[str | None, list[float]] = {}
+    for row in plot.rows:
+        same = all(row.get(role) == first.get(role) for role in ("kind", "panel"))
+        if same and row.get(height) is not None:
+            depths.setdefault(model_of(row), []).append(-row[height])
+    best = plot.leading or sorted(every, key=lambda m: depths.get(m, [math.inf]))[:_LEADING]
+    words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
+    said = [m for m in every if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
+    chosen = named or (*best, *said)
+    plot = replace(plot, leading=tuple(model for model in every if model in chosen))
     if plot.kind != "curves":
         return plot
     behind, ahead = ([row for row in plot.rows if plot.grey(row) == of] for of in (True, False))

@@ -10,7 +10,7 @@ from functools import partial
 from importlib.resources import files
 
 from passk_cli.charts import layout, svg
-from passk_cli.charts.look import ON_SCREEN, PictureSize
+from passk_cli.charts.look import PictureSize
 from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.report.model import Report, signature_line
 from passk_cli.report.plot import Plot
@@ -58,7 +58,7 @@ def picture(
     """
     if suffix == ".html":
         return document(report, percent).encode()
-    draw = partial(svg.picture, report.plots, THEMES[theme], percent, size or ON_SCREEN)
+    draw = partial(svg.picture, report.plots, THEMES[theme], percent, size)
     if suffix == ".svg":
         return draw().encode()
     import vl_convert

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from html import escape
 from itertools import groupby
 from typing import Any, ClassVar
@@ -20,22 +20,23 @@ from typing import Any, ClassVar
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_words
 from passk_cli.charts.layout import rows_of
-from passk_cli.charts.letters import cut, shortened, width_of, wrapped
-from passk_cli.charts.look import HALF_PAGE, ON_SCREEN, PictureSize
+from passk_cli.charts.letters import cut, width_of, wrapped
+from passk_cli.charts.look import ON_SCREEN, PictureSize
 from passk_cli.charts.theme import FONT, Theme, mixed, rgb
 from passk_cli.errors import ParameterError
-from passk_cli.report.plot import Plot, Row, Rule, distinct
+from passk_cli.report.plot import Plot, Row, Rule
 from passk_cli.settle import Given
+from passk_cli.text import short_names
 
 # Sizes of text: of numbers at an axis, of names, of titles: 7, 7.5 and 8 points.
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 # A line of text; room around a drawing; a tick; between panels, and between what stands in a line.
 _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Names beside rows take this share of the width at most where there is one panel, and where there
-# are more; those at the ends of lines a little more.
-_MOST_NAMES, _MOST_ENDS = (0.45, 0.36), 0.48
-# The smallest height of a row, and of a panel of lines.
-_LOWEST_ROW, _LOWEST = 9.4, 60.0
+# are more; by so much more a picture grows for whole words.  Names at the ends of lines.
+_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.3, 0.48
+# The smallest height of a row, and of a panel of lines; the smallest width of any.
+_LOWEST_ROW, _LOWEST, _SLIMMEST = 9.4, 60.0, 30.0
 # Radius of points, and of what the mouse finds; widths of lines and of intervals.
 _POINT, _FOUND, _STROKE, _INTERVAL = 2.7, 5.0, 1.4, 1.7
 # Bands of more lines than this are fainter, since they lie on each other.
@@ -95,17 +96,19 @@ def picture(
     plots: Sequence[Plot],
     look: Theme,
     percent: bool,
-    size: PictureSize = ON_SCREEN,
+    size: PictureSize | None = None,
     factor: float = 1.0,
 ) -> str:
     """Plots with their titles, one under the other, as an svg file.
 
+    size : None for half a page, or wider where names need it.
     factor : by which the file is larger than asked for.
     Errors: ParameterError where the size has no room for a plot.
     """
-    room, height = size.room
+    room, height = (size or ON_SCREEN).room
     inside = room - 2 * _ROOM
     wholes = [_whole(plot, look, percent, inside, size) for plot in plots]
+    room = max(each.width for each in wholes) + 2 * _ROOM
     own = sum(each.height for each in wholes) + _GAP * (len(wholes) - 1) + 2 * _ROOM
     if height is not None:
         spare = (height - own) / len(plots)
@@ -119,19 +122,19 @@ def picture(
     said = f"<title>{escape(titles)}</title><desc>{escape(words)}</desc>"
     paper = f'<rect width="100%" height="100%" fill="{look.paper}"/>'
     body = Fragment(room, height or own, said + paper + "".join(elements))
-    unit = size.width / room if size.printed and factor == 1 else size.scale
-    return body.element(
-        unit * factor,
-        f' role="img" font-family="{FONT}"',
-        size.unit if size.printed and factor == 1 else "",
-    )
+    attributes = f' role="img" font-family="{FONT}"'
+    if size and size.printed and factor == 1:
+        return body.element(size.width / room, attributes, size.unit)
+    return body.element((size or ON_SCREEN).scale * factor, attributes)
 
 
 def _whole(
-    plot: Plot, look: Theme, percent: bool, room: float, size: PictureSize, spare: float = 0.0
-) -> Fragment:
+    plot: Plot, look: Theme, percent: bool, room: float, size: PictureSize | None,
+    spare: float = 0.0,
+) -> Fragment:  # fmt: skip
     """A plot under its title and its legend.  spare : by how much it is higher than it would be."""
     drawer = _DRAWERS[plot.kind](plot, look, percent, room, spare=spare, size=size)
+    room = drawer.room
     title = wrapped(plot.title, _TITLE, room, bold=True)
     words = [(line, _TITLE, look.text, "bold") for line in title]
     below = wrapped(plot.subtitle, _SMALL, room, joint=" · ")
@@ -163,7 +166,8 @@ def _whole(
 class _Drawer:
     """Parts shared by the drawings of all kinds of plots.
 
-    room : width of the panels that stand beside each other.  still : without what marks say.
+    room : width of the panels that stand beside each other, to which names may add where no size
+        was asked for.  still : without what marks say.
     columns : how many do; 0 for as many as have room.  spare : further height.
     size : of the whole picture, as it was asked for.
     """
@@ -175,7 +179,7 @@ class _Drawer:
     still: bool = True
     columns: int = 0
     spare: float = 0.0
-    size: PictureSize = ON_SCREEN
+    size: PictureSize | None = None
     left: float = field(init=False, default=0.0)
     right: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
@@ -184,7 +188,8 @@ class _Drawer:
     lowest: float = field(init=False, default=_LOWEST)
 
     def __post_init__(self) -> None:
-        self.panels = layout.panels(self.plot)
+        self.panels, self.usual = layout.panels(self.plot), self.room
+        words = (self.size or ON_SCREEN).words
         if not self.columns:
             # How many panels have room depends on what stands beside them.
             self.columns, count = 1, len(self.panels)
@@ -196,17 +201,18 @@ class _Drawer:
         self.measure()
         self.height += self.spare / lines
         if self.height < self.lowest - 1e-9:
-            more = self.size.words((self.lowest - self.height) * lines)
+            more = words((self.lowest - self.height) * lines)
             raise ParameterError(
                 Given("--chart-size"),
                 f"the chart needs {more} more height; without a height it has what it needs",
             )
         gaps = _BETWEEN * (self.columns - 1)
         self.width = (self.room - self.left - gaps) / self.columns - self.right
-        if self.width < 30:
+        if self.width < _SLIMMEST:
+            more = words((_SLIMMEST - self.width) * self.columns)
             raise ParameterError(
                 Given("--chart-size"),
-                f"the chart needs more width; half a page is {self.size.words(HALF_PAGE)}",
+                f"the chart needs {more} more width; without a size it has what it needs",
             )
         self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
@@ -276,9 +282,9 @@ class _Drawer:
             return []
         name, *settings = str(panel).split(" · ")
         room = self.width + self.right
-        lines = [(line, _NAME, "bold") for line in wrapped(name, _NAME, room, bold=True)[:2]]
+        lines = [(line, _NAME, "bold") for line in wrapped(name, _NAME, room, bold=True)]
         below = [line for part in settings for line in wrapped(part, _SMALL, room)]
-        return lines + [(line, _SMALL, "") for line in below[:2]]
+        return lines + [(line, _SMALL, "") for line in below]
 
     def boxed(self, panel: Any, first: bool, height: float, elements: str) -> Fragment:
         """A panel under its name; all room that it needs is in width and height."""
@@ -480,35 +486,27 @@ class _RowDrawer(_Drawer):
 
     def measure(self) -> None:
         """Places of rows, from their names; as high as the reader wants."""
-        rows = {row["label"]: row for row in reversed(self.plot.rows)}
-        labels = distinct(self.plot.rows, "label")
-        headed = self.plot.has("head", "tail")
-        names = {label: str(rows[label]["tail"] if headed else label) for label in labels}
-        heads = {label: str(rows[label]["head"]) for label in labels} if headed else {}
-        every = list(dict.fromkeys((*names.values(), *heads.values())))
-        indent = 8 * bool(heads)
-        longest = _MOST_NAMES[len(self.panels) > 1] * self.room - indent
-        short = dict(zip(every, shortened(every, _SMALL, longest), strict=True))
-        self.names = {row: short[name] for row, name in names.items()}
+        most, indent = _MOST_NAMES[len(self.panels) > 1] * self.usual, 8 * self.plot.has("head")
+        extent = partial(width_of, size=_SMALL)
+        longest = most * (1.0 if self.size else _GROWTH) - indent
+        lines = layout.named_rows(self.plot, longest, extent)
         # A heading ends before the axis, as the names do.
-        widths = [indent + width_of(name, _SMALL) for name in self.names.values()]
-        widths += [width_of(f"{short[head]} −", _SMALL, bold=True) for head in heads.values()]
-        self.left = 7 + max(widths, default=0)
-        # The first row of each run under one heading.
-        starts = [next(run) for _, run in groupby(heads, heads.__getitem__)]
-        count = len(names) + len(starts)
+        names = max(
+            extent(text, bold=True) if label is None else indent + extent(text)
+            for label, text in lines
+        )
+        self.left = 7 + names
+        if self.size is None:
+            self.room = max(self.usual, self.usual + names - most)
         lines_of_panels = -(-len(self.panels) // self.columns)
         few, tall, low = self.heights
-        self.height = count * (tall if len(names) <= few else low)
-        self.step = (self.height + self.spare / lines_of_panels) / count
-        self.lowest = count * _LOWEST_ROW
-        self.places, self.headings, at = {}, [], 0.5
-        for row in names:
-            if row in starts:
-                self.headings.append((at * self.step, f"{short[heads[row]]} −"))
-                at += 1
-            self.places[row] = at * self.step
-            at += 1
+        self.names = {label: text for label, text in lines if label is not None}
+        self.height = len(lines) * (tall if len(self.names) <= few else low)
+        self.step = (self.height + self.spare / lines_of_panels) / len(lines)
+        self.lowest = len(lines) * _LOWEST_ROW
+        places = [((at + 0.5) * self.step, *line) for at, line in enumerate(lines)]
+        self.places = {label: y for y, label, _ in places if label is not None}
+        self.headings = [(y, text) for y, label, text in places if label is None]
 
     def labels(self, first: bool) -> str:
         """The names of all rows, and their headings, in the first panel of a line."""
@@ -655,7 +653,8 @@ class _HeatDrawer(_RowDrawer):
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.below(axis), self.across(axis, self.height)
-        texts = dict(zip(names, shortened(list(names.values()), _SMALL, 90), strict=True))
+        short = short_names(list(names.values()), 90, partial(width_of, size=_SMALL))
+        texts = dict(zip(names, short, strict=True))
         longest = max(width_of(text, _SMALL) for text in texts.values())
         parts = [
             f'<text transform="translate({_number(axis.place(at + 0.5) + 3)}'

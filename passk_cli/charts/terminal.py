@@ -6,14 +6,14 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_words
 from passk_cli.charts.layout import rows_of
 from passk_cli.charts.theme import THEMES, rgb
-from passk_cli.report.plot import Plot, Row, Rule, distinct
+from passk_cli.report.plot import Plot, Row, Rule
 from passk_cli.text import cells_of
 
 Place = tuple[float, float]
@@ -126,14 +126,8 @@ class _Drawing:
     def _head(self) -> Iterator[str]:
         yield from textwrap.wrap(self.plot.title, self.width)
         # A subtitle is broken between its parts where that is possible.
-        line = ""
-        for part in self.plot.subtitle.split(" · "):
-            longer = f"{line} · {part}" if line else part
-            if line and cells_of(longer) > self.width:
-                yield from textwrap.wrap(line, self.width)
-                longer = part
-            line = longer
-        yield from textwrap.wrap(line, self.width)
+        for line in _flow(self.plot.subtitle.split(" · "), self.width, " · "):
+            yield from textwrap.wrap(line, self.width)
 
     def panel(self, panel: Any) -> list[str]:
         """The lines of one panel; None for the lone one of a plot without."""
@@ -304,14 +298,16 @@ class _ForestDrawing(_Drawing):
     def __post_init__(self) -> None:
         dense = self.plot.kind == "densities"
         self.outlines = layout.ridges(self.plot) if dense else {}
-        labels, self.high = distinct(self.plot.rows, "label")[::-1], 3 if dense else 1
-        self.heights = {label: self.high * place + 0.5 for place, label in enumerate(labels)}
-        self.left = {height: _name(label) for label, height in self.heights.items()}
+        self.high = 3 if dense else 1
+        lines = layout.named_rows(self.plot, self.width // 2, cells_of)[::-1]
+        places = [(self.high * place + 0.5, *line) for place, line in enumerate(lines)]
+        self.heights = {label: height for height, label, _ in places if label is not None}
+        self.left = {height: text for height, _, text in places}
 
     def panel(self, panel: Any) -> list[str]:
         across = self.ruler(layout.forest_axis(self.plot, panel), self.left)
         rules = [r.x for r in self.plot.rules if r.x is not None]
-        canvas = Canvas(int(across.length), self.high * len(self.heights))
+        canvas = Canvas(int(across.length), self.high * len(self.left))
         canvas.put(((across.place(x), y) for x in rules for y in self.left), "┊")
         for row in rows_of(self.plot.rows, panel):
             y, low, high = self.heights[row["label"]], row["low"], row["high"]
@@ -333,16 +329,14 @@ class _HeatDrawing(_Drawing):
 
     def panel(self, panel: Any) -> list[str]:
         rows = rows_of(self.plot.rows, panel)
-        by_label: dict[Any, list[Row]] = {}
-        for row in rows:
-            by_label.setdefault(row["label"], []).append(row)
-        margin = min(max(map(cells_of, map(_name, by_label))), self.width // 2)
+        names = dict(layout.named_rows(self.plot, self.width // 2, cells_of))
+        margin = max(map(cells_of, names.values()))
         most = max(row["high"] for row in rows)
         columns = min(self.width - margin - 1, most * max(1, (self.width - margin - 1) // most))
         lines = []
-        for label, own in by_label.items():
+        for label, cells in groupby(rows, lambda row: row["label"]):
+            own, name = list(cells), names[label]
             shades = "".join(self._shade(own, most, at, columns) for at in range(columns))
-            name = _name(label)
             lines.append(name + " " * (margin - cells_of(name) + 1) + shades)
         ends = f"{1:,}{f'{most:,}'.rjust(columns - 1)}" if columns > 1 else "1"
         return [*lines, " " * (margin + 1) + ends, " " * (margin + 1) + self.plot.x_title]
@@ -395,17 +389,11 @@ def _interval(
     canvas.put(((col + 0.5, y) for col in range(low, high + (not bar))), sign, paint)
 
 
-def _flow(words: Sequence[str], width: int) -> list[str]:
-    """Words with three blanks between them, broken into lines."""
+def _flow(words: Sequence[str], width: int, joint: str = "   ") -> list[str]:
+    """Words with a joint between them, broken into lines."""
     lines = [""]
     for word in words:
-        if lines[-1] and cells_of(lines[-1]) + 3 + cells_of(word) > width:
+        if lines[-1] and cells_of(lines[-1] + joint + word) > width:
             lines.append("")
-        lines[-1] += ("   " if lines[-1] else "") + word
+        lines[-1] += (joint if lines[-1] else "") + word
     return lines
-
-
-def _name(label: Any) -> str:
-    """A label as text; plotext refuses blank ones."""
-    text = str(label)
-    return text if text.strip() else f'"{text}"'

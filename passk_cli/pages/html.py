@@ -15,7 +15,7 @@ from passk_cli.charts.picture import POLICY, hover, inline, variables
 from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text, json_text
-from passk_cli.render.style import Style, answer, said
+from passk_cli.render.style import Style, said
 from passk_cli.report.model import Panel, Report, TaskGrid, caveats, signature_line
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
@@ -45,10 +45,12 @@ def html(report: Report, style: Style) -> str:
         return [(name, f"data:{_TYPES[name]};base64,{_base64(t)}") for name, t in texts.items()]
 
     style = style.typeset
+    finding, *further = [said(sentence, style) for sentence in report.answer] or [""]
     text: str = _template().render(
         policy=POLICY,
         title=printable(page.title),
-        finding=answer(report, style),
+        finding=finding,
+        further=" ".join(further),
         date=page.date,
         sections=sections(page.sections, style),
         absent=[printable(text) for text in page.absent],

@@ -219,8 +219,8 @@ def _tex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     sign = r"$\sim$ " if cell.verdict == "~" else ""
     value = value.removeprefix(tex("~ ")) if sign else value
     below = error if style.stacked and cell.low is not None else ""
-    if error and error == cell.letters:
-        value += f"$^{{{error}}}$"
+    if error and error == tex(cell.letters):
+        value += rf"\textsuperscript{{{error}}}"
     elif not below:
         value = f"{value} {error}".strip()
     return sign + (rf"\textbf{{{value}}}" if cell.marked else value), below

@@ -20,7 +20,7 @@ from rich.text import Text
 from passk_cli.render.style import Style, aligned, line, shown
 from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
-from passk_cli.text import cells_of, printable, without_middles
+from passk_cli.text import cells_of, printable, short_names
 
 # Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
 # the code that breaks lines, which takes a no-break space for one.
@@ -144,7 +144,7 @@ def _columns(
             over = _widths(columns, places) - width
             room = max(_width(name, cells) - over, min(least, _width(name, cells)))
             if over > 0:
-                cut = without_middles([value.strip() for value, _ in cells], room)
+                cut = short_names([value.strip() for value, _ in cells], room)
                 columns[i] = name, [(value, "") for value in cut]
     return columns
 

@@ -14,7 +14,7 @@ from passk_cli.charts.svg import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
-from passk_cli.report.plot import distinct
+from passk_cli.report.plot import curves, distinct, forest
 from tests.charts.plots import curve, hills, trees
 from tests.conftest import SAMPLES, Passk
 
@@ -60,6 +60,20 @@ def test_of_many_lines_the_best_five_are_coloured(count: int) -> None:
     best = [f"model-{i}" for i in range(count - coloured, count)]
     assert all(f">{name}<" in svg for name in best)
     assert "other models" in drawing([plot]) or count <= MOST_MODELS
+
+
+def test_the_same_models_are_coloured_in_every_chart() -> None:
+    """Those that are highest at first, whatever lines do later, and those that the answer names."""
+    first = {f"model-{i}": i / 20 for i in range(12)}
+    rows = [{"m": m, "k": k, "v": v if k == 1 else 0.6 - v, "l": 0, "h": 1}
+            for m, v in first.items() for k in (1, 2)]  # fmt: skip
+    lines = curves(rows, x="k", y="v", colour="m")
+    points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m")
+    best = tuple(first)[-5:]
+    plots = [replace(plot, answer=answer) for plot in (lines, points)
+             for answer in ((), (("model-1 gains most, model-10 least.",),))]  # fmt: skip
+    leading = [set(plot.leading) for plot in prepared(plots, Appearance())]
+    assert leading == [{*best}, {*best, "model-1"}] * 2
 
 
 def test_named_models_are_coloured() -> None:

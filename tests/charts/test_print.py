@@ -175,7 +175,7 @@ def test_a_size_without_room_is_refused(size: str) -> None:
 
 
 def test_more_room_is_asked_for_in_the_unit_of_the_size() -> None:
-    for size, words in (("8cmx2cm", r"[\d.]+cm more height"), ("20mm", "half a page is 83mm")):
+    for size, words in (("8cmx2cm", r"[\d.]+cm more height"), ("20mm", "2mm more width")):
         with pytest.raises(ParameterError, match=words):
             drawn([plots(4)["forest"]], LIGHT, False, PictureSize.parse(size))
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from passk_cli.charts.letters import cut, width_of
+from passk_cli.charts.look import ON_SCREEN, PictureSize
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, curves, forest, heat
@@ -87,6 +88,33 @@ def test_cells_meet() -> None:
     ends = [float(x) + float(width) for x, width in boxes]
     assert len(boxes) == 77
     assert all(0 < end - float(x) < 1 for end, (x, _) in zip(ends, boxes[1:], strict=False))
+
+
+@pytest.mark.parametrize("size", [None, PictureSize.parse("600")])
+def test_long_names_stay_different(size: PictureSize | None) -> None:
+    """A picture of no size that was asked for grows for them; else they take what they need."""
+    names = [
+        f"provider/family-{model}-2026-11-{day}-{effort}-thinking"
+        for model, effort in (("small", "high"), ("large", "low"))
+        for day in range(10, 22)
+    ]
+    rows = [
+        {"model": name, "metric": metric, "v": 0.5, "l": 0.4, "h": 0.6}
+        for metric in ("pass@1", "pass@4", "pass^4") for name in names
+    ]  # fmt: skip
+    plot = forest(rows, label="model", value="v", low="l", high="h", facet="metric")
+    root = ElementTree.fromstring(picture([plot], LIGHT, False, size))
+    texts = {text for text in root.itertext() if "…" in text}
+    assert len(texts) == len(names)
+    usual = float(size.width if size else ON_SCREEN.width)
+    assert (float(root.get("width") or 0) > usual) == (size is None)
+
+
+def test_the_name_of_a_panel_is_not_cut() -> None:
+    long = "a-model-with-a-name " * 4
+    rows = [{"t": t, "p": 0.5, "m": f"{long} − {other}"} for t in (0, 1) for other in ("x", "y")]
+    svg = picture([curves(rows, x="t", y="p", facet="m")], LIGHT, False)
+    assert {"− x", "− y"} <= {text[-3:] for text in ElementTree.fromstring(svg).itertext() if text}
 
 
 def test_names_are_text_and_not_too_long() -> None:

@@ -109,7 +109,10 @@ def test_pipelines_see_the_flips(passk: Passk) -> None:
     ]  # fmt: skip
     github = passk(*base, "-f", "github").out
     notice = next(line for line in github.splitlines() if "passk%3A flips" in line)
-    assert "8 of 18 tasks flipped, 0 to passing and 8 to failing" in notice
+    assert (
+        "8 of 18 tasks flipped from gpt-5.5 to claude-fable-5, 0 to passing and 8 to failing"
+        in notice
+    )
     assert "%0A02-lru-cache: 3 of 3 passed, now 0 of 3 (not significant" in notice
     suite = ElementTree.fromstring(passk(*base, "-f", "junit").out)
     assert "02-lru-cache: 3 of 3 passed" in str(suite.findtext("system-out"))

@@ -17,6 +17,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.report.parts import FEW, MANY
 from passk_cli.inference.macro import macro_average
+from passk_cli.pages.html import html
 from passk_cli.pages.layout import sections
 from passk_cli.render.data import csv_text
 from passk_cli.render.style import Style
@@ -253,10 +254,10 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
         assert cell.low < cell.value < cell.high
         tidy = averages.loc[model, ["estimate", "se", "low", "high", "tasks"]].tolist()
         assert tidy == [cell.value, cell.se, cell.low, cell.high, 12]
-    text = str(findings)
-    assert text.startswith("Macro average of pass@1: one ")
-    assert "benchmark code: " in text
-    assert "benchmark math: " in text
+    # The finding is one sentence; each section has its own.
+    (answer,) = findings.report.answer
+    assert answer[0].startswith("Macro average of pass@1: one ")
+    assert "benchmark" not in str(findings).split("\n")[0]
 
 
 def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None:
@@ -278,7 +279,7 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
         mean = macro_average(sign * pairs.estimate, (pairs.high - pairs.low) / (2 * z), lows, highs)
         assert leads == (mean.low > 0)
         if leads:
-            answer = str(findings).partition(". ")[0]
+            answer = str(findings).partition(".\n")[0]
             assert answer == (
                 f"Macro average of pass@1: two leads by {mean.mean:.3f}"
                 f" [{mean.low:.3f}, {mean.high:.3f}]"
@@ -347,6 +348,11 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
     assert {e.model: e.places[0] for e in board.entries} == compared.set_index("model")[
         "rank"
     ].to_dict()
+    # Letters as `compare` prints them, ranges as well.
+    printed = set(str(passk_cli.compare(rows)).split())
+    letters = {entry.numbers[0].letters for entry in board.entries}
+    assert letters <= printed
+    assert any("–" in each for each in letters)
     assert "Differences" not in panels(findings)
     assert any("ties of 300 pairs" in text for text in page.absent)
     limits = {panel.title: panel.limits for panel in page.sections[0].panels}
@@ -375,9 +381,15 @@ def test_files_of_the_command(passk: Passk, tmp_path: Path) -> None:
 def test_the_finding_has_what_chance_makes_of_flips() -> None:
     rows = [{"model": m, "task": str(t), "n": 4, "c": 4 * ((t < 9) == (m == "one"))}
             for m in ("one", "two") for t in range(12)]  # fmt: skip
-    text = str(quiet(rows))
-    assert "12 of 12 tasks flipped, 9 to passing and 3 to failing" in text.split("\n")[0]
-    assert "expected with no change" in text.split("\n")[0]
+    findings = quiet(rows)
+    answer = str(findings).split("\n")[0]
+    assert "12 of 12 tasks flipped from two to one, 9 to passing and 3 to failing" in answer
+    assert "expected with no change" in answer
+    page = html(findings.report, Style())
+    tie, flips = (re.search(f"<{tag}.*?>(.*?)</", page) for tag in ("h1", 'p class="finding"'))
+    assert tie is not None
+    assert flips is not None
+    assert (tie[1].partition(":")[0], flips[1][:8]) == ("one and two tie at pass@1", "12 of 12")
 
 
 def test_a_page_does_not_point_to_what_it_shows(agents: passk_cli.Findings) -> None:

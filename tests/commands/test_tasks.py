@@ -112,7 +112,9 @@ def test_flips_are_counted_beside_what_chance_makes() -> None:
     rows = counts_of(a="9/9 0/9", b="5/9 3/9", c="0/9 9/9", d="9/9 9/9")
     findings = passk_cli.tasks(rows, against="old")
     answer, chance, rest = (part for sentence in findings.report.answer for part in sentence)
-    assert answer.startswith("2 of 4 tasks flipped, 1 to passing and 1 to failing; 0.1 (0–1) expec")
+    assert answer.startswith(
+        "2 of 4 tasks flipped from old to new, 1 to passing and 1 to failing; 0"
+    )
     assert chance == "Chance does not explain so many."
     assert rest == "2 tasks changed significantly: 1 improved, 1 regressed."
     frame = findings.frame.set_index("task")

@@ -59,14 +59,19 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
     table = Table(
         (Column("model"), Column("T"), Column("pass@1", "share"), Column("difference", "share")),
         (
-            ("a", "0.2", Estimate(0.5, low=0.4, high=0.6, marked=True), Estimate(0.1, letters="b")),
+            (
+                "a",
+                "0.2",
+                Estimate(0.5, low=0.4, high=0.6, marked=True),
+                Estimate(0.1, letters="b–d"),
+            ),
             ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict="~")),
             ("b", "0.2", Estimate(None), None),
         ),
     )
     text = loaded(FORMATS["latex"])(Report((table,), lambda: table), Style(stacked=True))
     assert text.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().split("\n") == [
-        r"a & 0.2 & \textbf{0.500} & 0.100$^{b}$ \\",
+        r"a & 0.2 & \textbf{0.500} & 0.100\textsuperscript{b--d} \\",
         r" &  & {\scriptsize [0.400, 0.600]} &  \\",
         r" & 0.8 & 0.500 $\pm$0.100 & $\sim$ $-$0.100 \\",
         r" &  &  & {\scriptsize [$-$0.200, 0.100]} \\",

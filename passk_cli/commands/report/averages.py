@@ -16,7 +16,7 @@ from passk_cli.commands.report.page import Page
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.ranking import letters, rank_limits
+from passk_cli.inference.ranking import in_short, letters, rank_limits
 from passk_cli.limits import MOST_PAIRS
 from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Sentence, Table
 from passk_cli.report.words import plural, span
@@ -50,7 +50,7 @@ class Standings(NamedTuple):
         """Ranks and letters that the tests leave open."""
         limits = rank_limits(self.better).tolist()
         ranks = {model: span(*both) for model, both in zip(self.models, limits, strict=True)}
-        names = letters(self.better | self.better.T)
+        names = map(in_short, letters(self.better | self.better.T))
         return Places(ranks, dict(zip(self.models, names, strict=True)))
 
 

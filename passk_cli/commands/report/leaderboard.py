@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from passk_cli.inference.ranking import in_short
 from passk_cli.report.model import ALWAYS, Board, BoardRow, Cell, Column, Estimate, Report, Table
 
 
@@ -31,7 +30,7 @@ def places_of(compared: Report) -> dict[str, Places]:
     return {
         metric: Places(
             {row["model"]: row[rank] or "" for row in rows},
-            {row["model"]: in_short(row[metric].letters) for row in rows},
+            {row["model"]: row[metric].letters for row in rows},
         )
         for metric, rank in {first: "rank", **ranks}.items()
     }

@@ -250,18 +250,13 @@ def _with(whole: Report, macro: Panel | None) -> Report:
 
 
 def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
-    """The findings of the first sections, each under its name where there are several."""
+    """The finding of the only section; of several, each of which says its own, what is found of all
+    together, else the first sentence of the first."""
     if groups == 1:
         yield from sections[0].answer
         return
-    for panel in sections[-1].panels:
-        yield from panel.report.answer if panel.name == "macro" else ()
-    for section in sections[: min(groups, 3)]:
-        first, *others = section.answer
-        yield (f"{section.title}: ", *first)
-        yield from others
-    if groups > 3:
-        yield (f"{plural(groups - 3, 'more group')} below.",)
+    macro = (panel.report.answer for panel in sections[-1].panels if panel.name == "macro")
+    yield from next(macro, ())[:1] or [(f"{sections[0].title}: ", *sections[0].answer[0])]
 
 
 def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Said]:

@@ -312,8 +312,8 @@ def _one_pair(flips: Flips) -> str:
     """How many flipped, and how many chance alone flips as far as the attempts show."""
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     flipped = (
-        f"{flips.number:,} of {plural(len(flips.tasks), 'task')} flipped, {gains:,} to passing and"
-        f" {losses:,} to failing"
+        f"{flips.number:,} of {plural(len(flips.tasks), 'task')} flipped from {flips.against} to"
+        f" {flips.name}, {gains:,} to passing and {losses:,} to failing"
     )
     if flips.single.all():
         return f"{flipped}; one attempt each: 0 to {flips.most_single:.0f} expected with no change."
@@ -337,10 +337,7 @@ def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[ChangedTasks]
         significant = min(sum(bool(fact.verdict) for fact in changes), most)
         if len(changes) > most:
             lines.append(f"and {len(changes) - most:,} more")
-        yield ChangedTasks(
-            f"{flips.name} against {flips.against}: {answer}",
-            tuple(lines[:significant]), tuple(lines[significant:]),
-        )  # fmt: skip
+        yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 
 def flips_report(study: Study, rows: int) -> Report:

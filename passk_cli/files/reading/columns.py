@@ -12,7 +12,7 @@ from passk_cli.files.reading.survey import Observed, Survey, joined_codes
 from passk_cli.files.request import Request
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES, candidates, find, spelled
 from passk_cli.outcomes.provenance import ReadColumn
-from passk_cli.text import shortened, without_middles
+from passk_cli.text import short_names, shortened
 
 # Values of a column that are shown, and their letters.
 _SHOWN, _LETTERS = 3, 16
@@ -91,7 +91,7 @@ def _taken(survey: Survey, column: Observed) -> tuple[str, str]:
 def _values(survey: Survey, column: Observed) -> str:
     """The first values of a column, and how many more there are."""
     values = [shortened(text) for text in survey.texts(column.name, _SHOWN)]
-    texts = without_middles(values, _LETTERS)
+    texts = short_names(values, _LETTERS)
     more = column.distinct - len(texts)
     missing = f"; {1 - column.share:.0%} missing" if column.share < 1 else ""
     return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "") + missing
