@@ -187,9 +187,10 @@ def look(
         try:
             layout = _layout(con, source, request, asked, whole, inputs.ledger)
             kinds = frozenset((name, frozenset(seen)) for name, seen in layout.kinds.items())
-            if kinds not in roles_by_kinds:
-                roles_by_kinds[kinds] = roles_of(request, source.name, layout.kinds)
-            require_inside(source, request, layout.kinds, roles_by_kinds[kinds])
+            roles = roles_by_kinds.get(kinds) or roles_of(request, source.name, layout.kinds)
+            roles_by_kinds[kinds] = roles
+            if request.template is not None:
+                require_inside(source, request, layout.kinds, roles)
         except NoResults as error:
             if source.frame is not None:
                 remedy = error.words + unnamed_index(source.frame)
@@ -201,7 +202,6 @@ def look(
             else:
                 attempts.foreign.append(error)
             continue
-        roles = roles_by_kinds[kinds]
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
         # What one SELECT can read together.
@@ -217,7 +217,8 @@ def look(
         batches, strays = without_strays(batches)
         attempts.foreign += strays
         require_no_copies(batches)
-    _require_read(unread, batches, request, attempts)
+    if unread or request.fields:
+        _require_read(unread, batches, request, attempts)
     if not batches:
         errors: list[NoResults] = [*unread, *attempts.refused, *attempts.foreign]
         first, *others = errors
@@ -266,10 +267,10 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
         outcome = assign(place, kinds, fields, others, request.unjudged, request.by).outcome
         fields |= {"outcome": outcome, "score": outcome} if outcome else {}
     roles = request.read_of_attempts
-    lacking: dict[str, set[str]] = {c: {"text"} for c in absent(request.fields, kinds)}
     try:
         return assign(place, kinds, fields, roles, request.unjudged, request.by)
     except NoResults as error:
+        lacking: dict[str, set[str]] = {c: {"text"} for c in absent(request.fields, kinds)}
         if error.name == "no-such-column" and lacking:
             every = {**kinds, **lacking}
             try:
@@ -514,8 +515,7 @@ def _document(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layo
         raise NoResults(source.name, "an empty JSON document", "did the run write its results?")
     if columns := _merge(records):
         return replace(layout, columns=columns)
-    problem, remedy = "no records in this JSON document", "expected an array of them"
-    raise NoResults(source.name, problem, remedy)
+    raise NoResults(source.name, "no records in this JSON document", "expected an array of them")
 
 
 def _delimited(source: Source, text: str, forced: str | None) -> Layout:
