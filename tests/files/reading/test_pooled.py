@@ -71,11 +71,12 @@ def test_describe_says_it_and_goes_on(passk: Passk, tmp_path: Path) -> None:
     assert "attempts at one task differ in bot" in done.err
 
 
-def test_one_attempt_of_each_may_be_an_attempt_number(passk: Passk, tmp_path: Path) -> None:
+def test_names_number_no_attempts_and_may_be_parts_of_tasks(passk: Passk, tmp_path: Path) -> None:
     path = table(tmp_path, seeds=1)
     done = passk("estimate", path, *FIELDS)
-    assert "--field attempt=bot numbers the attempts" in done.err
-    assert passk("estimate", path, *FIELDS, "--field", "attempt=bot").code == 0
+    assert "attempt=" not in done.err
+    assert "--field task=bot,question_id" in done.err
+    run_printed(passk, done.err)
 
 
 def test_a_frame_and_rows_are_refused_too(tmp_path: Path) -> None:

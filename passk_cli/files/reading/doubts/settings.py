@@ -16,7 +16,7 @@ from passk_cli.files.database import column_sql
 from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
-from passk_cli.files.roles import ROLES, SETTINGS, SHORT, candidates, leaf, words
+from passk_cli.files.roles import ROLE_WORDS, ROLES, SETTINGS, SHORT, candidates, leaf, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
@@ -47,7 +47,10 @@ _NUMBERS = {
     *"job sample attempt epoch iteration iter try round rollout generation index idx".split(),
 }
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(_NUMBERS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
-DATES = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}([T ].*)?")
+DATES = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
+# Words of numbers that are of a task as often, and those that say so.
+_PLACES = {"index", "idx"}
+_OF_TASKS = ROLE_WORDS["task"] - {"id", "uid", *_PLACES}
 # Names of what holds tasks of its own.
 SUITES = {
     *"subject category domain split dataset benchmark suite subset topic track".split(),
@@ -62,8 +65,9 @@ _FLAGS = {
     *"superseded final is_final is_retry retry retried latest is_latest deprecated".split(),
     *"discarded excluded stale replaced invalidated".split(),
 }
-# Share of the pairs of a cell and a value that have one row, where the values number attempts.
-_ONCE = 0.9
+# Share of the pairs of a cell and a value that have one row, where the values number attempts;
+# rows that are enough to say that numbers go up in each cell, beside the first one of each.
+_ONCE, _GOING_UP = 0.9, 8
 # Correlation of the tasks' pass rates above which values are settings rather than suites.
 _CORRELATED = 0.2
 
@@ -120,7 +124,10 @@ def pooled(grounds: Grounds) -> Iterator[Finding]:
     found = []
     for column in columns:
         column = _by_value(survey, column)
-        own = evenness(np.where(_split(survey, column), judged, -1), column.codes)
+        if _goes_up(survey, column):
+            own = GONE_UP
+        else:
+            own = evenness(np.where(_split(survey, column), judged, -1), column.codes)
         if own.varies >= VARIES:
             found.append((column, own, _verdict(grounds, survey, column, own)))
     certain = [each for each in found if each[2] is True]
@@ -152,8 +159,12 @@ def number(grounds: Grounds) -> str:
         name
         for name in grounds.unread
         if leaf(name) in ROLES["attempt"].doubtful.split()
-        or (words(name) & _NUMBERS and not words(name) & _HAPPENS and len(words(name)) < 3)
-    ]  # fmt: skip
+        or (
+            words(name) & _NUMBERS - _PLACES
+            and words(name).isdisjoint(_HAPPENS)
+            and len(words(name)) < 3
+        )
+    ]
     numbers = [name for name in names if _numbers_attempts(survey, survey.columns[name])]
     return numbers[0] if len(numbers) == 1 else ""
 
@@ -192,7 +203,14 @@ def _named(grounds: Grounds, name: str) -> bool:
 
 
 def _by_value(survey: Survey, column: Observed) -> Observed:
-    """The column with equal numbers as one value, however they are written."""
+    """The column with equal numbers as one value, however they are written, and times by days."""
+    if days := _days(survey, column):
+        values, codes = np.unique(days, return_inverse=True)
+        return replace(
+            column,
+            codes=np.where(column.codes < 0, -1, codes[column.codes]),
+            distinct=len(values),
+        )
     if survey.kind(column.name).name != "number":
         return column
     numbers = survey.numbers(column.name)
@@ -200,6 +218,26 @@ def _by_value(survey: Survey, column: Observed) -> Observed:
     there = np.isfinite(numbers)
     values, codes[there] = np.unique(numbers[there], return_inverse=True)
     return replace(column, codes=codes, distinct=len(values))
+
+
+def _days(survey: Survey, column: Observed) -> list[str]:
+    """The days of a column's values in the order of their codes; none where they are no dates."""
+    dates = [*map(DATES.fullmatch, survey.texts(column.name, column.distinct))]
+    return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
+
+
+def _goes_up(survey: Survey, column: Observed) -> bool:
+    """Whether whole numbers go up by 1 from 0 or 1 in every cell, each once."""
+    numbers, cell = survey.numbers(column.name), survey.cell
+    there = cell >= 0
+    n = np.bincount(cell[there], minlength=1)
+    if not np.isfinite(numbers[there]).all() or len(cell[there]) - len(n) < _GOING_UP:
+        return False
+    # In the order of the rows of each cell, the smallest first.
+    order = np.lexsort((numbers[there], cell[there]))
+    places = np.arange(len(order)) - np.repeat(np.cumsum(n) - n, n)
+    first = numbers[there][order] - places
+    return bool(n.max() > 1 and np.all(first == first[0]) and first[0] in (0, 1))
 
 
 def _split(survey: Survey, column: Observed) -> Bools:
@@ -215,9 +253,14 @@ def _split(survey: Survey, column: Observed) -> Bools:
 def _may_be(grounds: Grounds, name: str) -> bool:
     """Whether a column of the sample can be a setting."""
     survey, column = grounds.survey, grounds.survey.columns[name]
-    most = max(20, int(survey.rows**0.5))
-    happens = words(name) & _HAPPENS and not _named(grounds, name)
-    if not 2 <= column.distinct + (column.share < 1) <= most or happens:
+    rows = np.bincount(survey.cell[survey.cell >= 0], minlength=1)
+    most = max(20, int(survey.rows**0.5), int(np.median(rows)))
+    if not 2 <= column.distinct + (column.share < 1) <= max(most, int(rows.max())):
+        return False
+    if column.distinct > most and not _goes_up(survey, column):
+        return False
+    dates = bool(_days(survey, column))
+    if words(name) & _HAPPENS and not (dates or _named(grounds, name)):
         return False
     if grounds.harness and not _named(grounds, name):
         return False
@@ -234,8 +277,7 @@ def _may_be(grounds: Grounds, name: str) -> bool:
     if survey.whole and _pairs(survey.cell, column.codes) == len(cells):
         # It has one value in each cell.
         return False
-    dates = all(map(DATES.fullmatch, survey.texts(name, 20)))
-    return (kind.longest <= SHORT and kind.whole and not dates) or _named(grounds, name)
+    return (kind.longest <= SHORT and kind.whole) or _named(grounds, name)
 
 
 def _pairs(cell: Ints, codes: Ints) -> int:
@@ -255,7 +297,7 @@ def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) 
         return None
     # Of few cells each has each setting equally often.
     crossed = own.ratio == 0 and own.varies == 1 and own.cells > 1
-    if own.certain or (crossed and leaf(column.name) in NAMES and not number):
+    if own.certain or own is GONE_UP or (crossed and leaf(column.name) in NAMES and not number):
         return True
     if named or (leaf(column.name) in _FLAGS):
         return False
@@ -292,9 +334,14 @@ def _finding(
     attempt = not any(batch.roles.attempt for batch in grounds.batches)
     if own.once > _ONCE and attempt and not _named(grounds, name):
         numbers = Settle({"--field": {"attempt": name}}, "numbers the attempts")
+        if _days(grounds.survey, grounds.survey.columns[name]):
+            return Finding(UNREAD_NUMBER, not likely, shown, (apart, numbers, tasks, pool))
         if grounds.survey.kind(name).name == "number" or _numbered(survey, column):
-            return Finding(UNREAD_NUMBER, not likely, shown, (numbers, apart, tasks, pool))
-        return Finding(POOLED_SETTINGS, not likely, shown, (apart, models, numbers, pool))
+            order = [numbers, apart, tasks, pool]
+            if words(name) & _OF_TASKS and not words(name) & _NUMBERS - _PLACES:
+                tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
+                order = [tasks, numbers, apart, pool]
+            return Finding(UNREAD_NUMBER, not likely, shown, tuple(order))
     order = [apart, models, pool] if model else [models, apart, pool]
     finer = next((each for each in grounds.unread if _is_finer(survey, each, column)), "")
     if finer:
@@ -380,6 +427,8 @@ def _correlation(survey: Survey, column: Observed) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
+# What goes up by 1 in every cell.
+GONE_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
 _EVENLY = (
     "Its values come equally often in every cell in which they occur: below 0.35 of the dispersion"
     " of random deals, and below each of 200 deals, in at least 8 cells with several rows, where at"
@@ -395,7 +444,8 @@ DOUBTS = (
     ),
     Doubt(
         UNREAD_NUMBER,
-        "An unread column has each value once at each task, and numbers.",
+        "An unread column has each value once at each task, and numbers or days; or whole numbers"
+        " that go up from 0 or 1 at each task.",
         ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"),
         pooled,
     ),

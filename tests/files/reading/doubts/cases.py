@@ -138,6 +138,28 @@ MISLEADING: dict[str, Case] = {
         attempts(each=2, evaluator=lambda t, a, p: ("gpt", "claude")[a],
                  predicted=lambda t, a, p: "A" if p else "BCD"[a]),
     ),
+    "runs of days": Case(
+        "unread-column", attempts(30, 6, date=lambda t, a, p: f"2026-01-0{a + 1}")
+    ),
+    "runs of days, with their times": Case(
+        "unread-column", attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a}T0{a}:00:00Z")
+    ),
+    "days of several attempts": Case(
+        "pooled-settings", attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a // 2}T9Z")
+    ),
+    "more arms than the root of the rows": Case(
+        "pooled-settings", attempts(20, 30, zork=lambda t, a, p: f"arm {chr(a + 65)}")
+    ),
+    "questions of two benchmarks": Case(
+        "unread-column", attempts(2, 30, instance=lambda t, a, p: a)
+    ),
+    "questions of a benchmark": Case("unread-column", attempts(1, 30, zork=lambda t, a, p: a + 1)),
+    "questions of unequal benchmarks": Case(
+        "unread-column", renamed(_coarse(), subject="task", number="zork")
+    ),
+    "questions by an index": Case(
+        "unread-column", attempts(20, 10, idx_q=lambda t, a, p: a)
+    ),
     # Verdicts and flags.
     "scorers": Case("several-verdicts", attempts(scorer=arms(("exact", "model"), (3, 3)))),
     "judges of answers": Case(
@@ -296,7 +318,8 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
     yield "predicted", attempts(30, 6, predicted=lambda t, a, p: "A" if p else draw.choice("BCD"))
     yield "seeds", attempts(30, 6, seed=lambda t, a, p: 40 + a)
     yield "run1", attempts(30, 6, run=lambda t, a, p: f"run{a + 1}")
-    yield "dates", attempts(30, 6, date=lambda t, a, p: f"2026-01-0{a + 1}")
+    yield "dates", attempts(30, 6, date=lambda t, a, p: f"2026-01-0{draw.randint(1, 6)}")
+    yield "a date of each task", attempts(30, 6, date=lambda t, a, p: f"2026-01-{t + 1:02d}")
     yield "days of runs", attempts(30, 6, day=lambda t, a, p: ("mon", "tue")[a // 3])
     yield "hosts", attempts(30, 6, host=lambda t, a, p: f"node{(t + a) % 3}")
     yield "hosts in turn", attempts(30, 6, hostname=lambda t, a, p: "ab"[a % 2])
@@ -343,8 +366,9 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
     yield "batches of a time", attempts(30, 6, ts=lambda t, a, p: 1_700_000_000 + a // 2)
     yield (
         "a stamp under any name",
-        attempts(30, 6, zork=lambda t, a, p: f"2026-07-0{1 + a // 2}T9Z"),
+        attempts(30, 6, zork=lambda t, a, p: f"2026-07-05T1{a // 2}Z"),
     )
+    yield "numbers up to those of attempts", attempts(2, 30, zork=any_of(*range(30)))
     yield "counts", [{"task": f"t{t}", "n": 10, "c": t % 11} for t in range(20)]
     yield "counts, unequal", [{"task": f"t{t}", "n": 5 + t % 3, "c": t % 5} for t in range(20)]
     yield "lists", [{"task": f"t{t}", "results": [t % 2 == 0, True]} for t in range(20)]
