@@ -158,7 +158,16 @@ def _like(value: Any, text: str) -> str:
 
 
 def _word(word: str) -> str:
-    return word if isinstance(word, Blank) else quote(word)
+    return word if isinstance(word, Blank) else quoted(word)
+
+
+def quoted(word: str) -> str:
+    """A word as a person writes it for a shell: with single quotes in it, in double ones.
+
+    >>> print(quoted("retry = 'false'"), quoted("a b"), quoted("a"))
+    "retry = 'false'" 'a b' a
+    """
+    return f'"{word}"' if "'" in word and not {*word} & {*'"$`\\!'} else quote(word)
 
 
 def _formatted(value: Any, fields: Mapping[str, Any]) -> Any:

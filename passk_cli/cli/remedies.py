@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError, offered
 from passk_cli.message import Said
 from passk_cli.option import Declared, accepts, by_flag
-from passk_cli.settle import Settle
+from passk_cli.settle import Settle, quoted
 from passk_cli.text import cut, printable, without_secrets
 
 
@@ -52,7 +51,7 @@ def commands(settles: Sequence[Settle], words: Sequence[str]) -> tuple[str, ...]
     """
     start = "| passk" if _piped(words) else "passk"
     return tuple(
-        " ".join([start, *map(_quoted, map(without_secrets, completed(words, settle)))])
+        " ".join([start, *map(quoted, map(without_secrets, completed(words, settle)))])
         for settle in settles
         if settle.complete
     )
@@ -65,11 +64,6 @@ def _piped(words: Sequence[str]) -> bool:
         for given, _, parts in _parsed(words[1:], flags_of(words[0]))
         if given is None or given.option.file == "read"
     )
-
-
-def _quoted(word: str) -> str:
-    """A word as a person writes it for a shell: with single quotes in it, in double ones."""
-    return f'"{word}"' if "'" in word and not {*word} & {*'"$`\\!'} else shlex.quote(word)
 
 
 def completed(words: Sequence[str], settle: Settle) -> list[str]:

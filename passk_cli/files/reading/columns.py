@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from passk_cli.files.reading.doubts import Finding, Grounds
+from passk_cli.files.reading.doubts.errors import ERRORS_AS_FAILURES
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
 from passk_cli.files.request import Request
@@ -42,7 +43,8 @@ def read_columns(grounds: Grounds, findings: list[Finding]) -> Iterator[ReadColu
         elif name in grounds.request.pool:
             taken, why = "setting", "pooled on purpose"
         elif name in doubts:
-            taken, why = "setting?", doubts[name].message.name
+            doubt = doubts[name].message
+            taken, why = "error?" if doubt is ERRORS_AS_FAILURES else "setting?", doubt.name
         elif name in amounts:
             taken, why = amounts[name], "read where it is asked for"
         yield ReadColumn(name, taken, why, _values(survey, column))
@@ -75,7 +77,7 @@ def _taken(survey: Survey, column: Observed) -> tuple[str, str]:
     """The looks of a column that is not read, and why."""
     codes = column.codes
     if column.distinct < 2:
-        return "constant", "one value"
+        return ("constant", "one value") if column.share == 1 else ("not read", "one value or none")
     there = (survey.task >= 0) & (codes >= 0)
     pairs = len(np.unique(joined_codes(survey.task[there], codes[there])))
     if pairs <= len(np.unique(survey.task[there])) / _NEARLY and pairs < there.sum():

@@ -63,8 +63,11 @@ _SCORERS = {
 # Names of flags that say which of several records of an attempt counts.
 _FLAGS = {
     *"superseded final is_final is_retry retry retried latest is_latest deprecated".split(),
-    *"discarded excluded stale replaced invalidated".split(),
+    *"discarded excluded stale replaced invalidated valid is_valid invalid is_invalid".split(),
 }
+# Those that hold where they are true; those that say as often that an answer was none.
+_KEEP = {"final", "is_final", "latest", "is_latest", "valid", "is_valid"}
+_VALID = {"valid", "is_valid", "invalid", "is_invalid"}
 # Share of the pairs of a cell and a value that have one row, where the values number attempts;
 # rows that are enough to say that numbers go up in each cell, beside the first one of each.
 _ONCE, _GOING_UP = 0.9, 8
@@ -103,7 +106,7 @@ SEVERAL_VERDICTS = Message(
 )  # fmt: skip
 FLAGGED_ROWS = Message(
     "flagged-rows", WARNING,
-    "{column} tells rows of one task apart that hardly all count ({values})", "",
+    "{column} is not read and says which rows of a task count ({values})", "",
     "A column says which rows hold, as where a retry supersedes a failed attempt and both are"
     " there. Counting both mixes them; leaving out those that were replaced may select by outcome.",
 )  # fmt: skip
@@ -128,7 +131,7 @@ def pooled(grounds: Grounds) -> Iterator[Finding]:
             own = GONE_UP
         else:
             own = evenness(np.where(_split(survey, column), judged, -1), column.codes)
-        if own.varies >= VARIES:
+        if own.varies >= VARIES or (own.varies > 0 and leaf(column.name) in _FLAGS):
             found.append((column, own, _verdict(grounds, survey, column, own)))
     certain = [each for each in found if each[2] is True]
     # Of settings that go together the first names all; of several, the one with most values.
@@ -299,9 +302,18 @@ def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) 
     crossed = own.ratio == 0 and own.varies == 1 and own.cells > 1
     if own.certain or own is GONE_UP or (crossed and leaf(column.name) in NAMES and not number):
         return True
-    if named or (leaf(column.name) in _FLAGS):
+    if named or (leaf(column.name) in _FLAGS and not _answers_valid(survey, column)):
         return False
     return False if own.likely and not number else None
+
+
+def _answers_valid(survey: Survey, column: Observed) -> bool:
+    """Whether a column says which answers were valid: one of its values never passes."""
+    if leaf(column.name) not in _VALID:
+        return False
+    there = (column.codes >= 0) & np.isfinite(survey.verdict)
+    passes = np.bincount(column.codes[there], survey.verdict[there], minlength=column.distinct)
+    return bool(passes.min() <= 0)
 
 
 def _numbered(survey: Survey, column: Observed) -> bool:
@@ -325,7 +337,7 @@ def _finding(
         return Finding(SEVERAL_VERDICTS, not likely, shown, (chosen, apart, pool))
     if leaf(name) in _FLAGS:
         kept = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
-        if leaf(name) not in ("final", "is_final", "latest", "is_latest"):
+        if leaf(name) not in _KEEP:
             kept = next((v for v in values if v != kept), kept)
         chosen = Settle({"--where": f"{column_sql(name)} = '{kept}'"}, f"reads those with {kept}")
         return Finding(FLAGGED_ROWS, not likely, shown, (chosen, pool))
@@ -349,7 +361,7 @@ def _finding(
         options: dict[str, Any] = {"--field": {"task": f"{task},{finer}"}}
         options |= {} if attempt else {"--duplicates": "keep"}
         order.insert(0, Settle(options, "as parts of the tasks"))
-    elif not likely and not _named(grounds, name):
+    elif not _named(grounds, name):
         suite = leaf(name) in SUITES or _correlation(survey, column) <= _CORRELATED
         order.insert(0 if suite else 2, tasks)
     return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))

@@ -50,6 +50,11 @@ def renamed(rows: Rows, **names: str) -> Rows:
     return [{names.get(column, column): value for column, value in row.items()} for row in rows]
 
 
+def broken(rows: Rows, **ended: Any) -> Rows:
+    """The rows with every seventh failing, and other values of columns there."""
+    return [row | ({"passed": False, **ended} if i % 7 == 6 else {}) for i, row in enumerate(rows)]
+
+
 def arms(values: tuple[str, ...], times: tuple[int, ...]) -> Callable[[int, int, bool], str]:
     """An arm of each attempt: values, each so many times."""
     order = [value for value, often in zip(values, times, strict=True) for _ in range(often)]
@@ -174,6 +179,34 @@ MISLEADING: dict[str, Case] = {
         "flagged-rows", attempts(each=4, superseded=lambda t, a, p: a == 0)
     ),
     "final attempts": Case("flagged-rows", attempts(each=4, is_final=lambda t, a, p: a == 3)),
+    "attempts that are not valid": Case(
+        "flagged-rows", attempts(40, 3, valid=lambda t, a, p: 3 * t + a not in (5, 17, 40, 60)),
+        certain=False,
+    ),
+    # Errors of the harness.
+    "rate limits that fail": Case(
+        "errors-as-failures",
+        broken(attempts(30, 3, attempt=lambda t, a, p: a), error="RateLimitError: 429"),
+        certain=False,
+    ),
+    "rate limits among failures of tests": Case(
+        "errors-as-failures",
+        broken(
+            attempts(30, 3, error=lambda t, a, p: None if p else "AssertionError: 1 != 2"),
+            error="openai.APIConnectionError",
+        ),
+        certain=False,
+    ),
+    "timeouts by a word": Case(
+        "errors-as-failures",
+        broken(attempts(30, 3, exit_status=lambda t, a, p: "completed"), exit_status="timeout"),
+        certain=False,
+    ),
+    "timeouts under an unlisted name": Case(
+        "errors-as-failures",
+        broken(attempts(30, 3, zork=lambda t, a, p: "done"), zork="Timeout after 600 s"),
+        certain=False,
+    ),
     "verdicts joined twice": Case(
         "two-verdicts", attempts(**{"passed.1": lambda t, a, p: p if a else not p})
     ),
@@ -340,6 +373,46 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
     yield "confidence", attempts(30, 6, confidence=any_of("low", "mid", "high"))
     yield "answer", attempts(30, 6, answer=lambda t, a, p: "right" if p else draw.choice("abc"))
     yield "error", attempts(30, 6, error=lambda t, a, p: None if p else draw.choice(["E1", "E2"]))
+    yield (
+        "failed tests",
+        attempts(
+            30,
+            6,
+            error=lambda t, a, p: (
+                None
+                if p
+                else draw.choice(
+                    [
+                        "AssertionError: expected 429, got 200",
+                        "AssertionError: Connection refused",
+                        "TimeoutError",
+                        "ConnectionError",
+                        "test_timeout failed",
+                    ]
+                )
+            ),
+        ),
+    )
+    yield (
+        "a result with its reason",
+        attempts(
+            30,
+            6,
+            end_reason=lambda t, a, p: "passed" if p else draw.choice(["failed", "timed out", "wrong"]),
+        ),
+    )
+    yield "errors that were overcome", attempts(30, 6, error=any_of(None, "RateLimitError: 429"))
+    yield "timeouts of all kinds", attempts(30, 6, end_status=any_of("ok", "timeout"))
+    yield (
+        "answers that are not valid",
+        attempts(30, 6, valid=lambda t, a, p: p or draw.random() < 0.5),
+    )
+    yield (
+        "limits of the model",
+        attempts(
+            30, 6, stop_reason=lambda t, a, p: "stop" if p else draw.choice(["stop", "max_turns"])
+        ),
+    )
     yield "retries", attempts(30, 6, retries=lambda t, a, p: draw.choice([0, 0, 0, 1, 2]))
     yield "truncated", attempts(30, 6, truncated=any_of(True, False, False, False))
     yield "cached", attempts(30, 6, cached=any_of(True, False))
