@@ -76,7 +76,7 @@ def test_names_number_no_attempts_and_may_be_parts_of_tasks(passk: Passk, tmp_pa
     done = passk("estimate", path, *FIELDS)
     assert "attempt=" not in done.err
     assert "--field task=bot,question_id as parts of the tasks" in done.err
-    assert passk("estimate", path, *FIELDS, "--field", "task=bot,question_id").code == 0
+    assert passk("estimate", path, "--field", "task=bot,question_id", *FIELDS[2:]).code == 0
 
 
 def test_a_frame_and_rows_are_refused_too(tmp_path: Path) -> None:

@@ -398,7 +398,9 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
         attempts(
             30,
             6,
-            end_reason=lambda t, a, p: "passed" if p else draw.choice(["failed", "timed out", "wrong"]),
+            end_reason=lambda t, a, p: (
+                "passed" if p else draw.choice(["failed", "timed out", "wrong"])
+            ),
         ),
     )
     yield "errors that were overcome", attempts(30, 6, error=any_of(None, "RateLimitError: 429"))
