@@ -17,6 +17,8 @@ _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
 _RUN = re.compile(
     r"^((?:.*[-_.])?(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?)\d+$"
 )
+# A folder or file of a day, with or without a time.
+_DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
 #: What the temperature of an attempt is usually called.
 TEMPERATURES = ("temperature", "temp")
 # "T0.2", but "T5" and "t5.1.1" are no temperatures; "temp1" is one.
@@ -115,6 +117,8 @@ def layout_template(paths: Sequence[str]) -> str:
     >>> runs = [f"out/{m}/t{t}/run-{j}/result.json" for m in "ab" for t in range(3) for j in (1, 2)]
     >>> layout_template([*runs, "out/config.json"]), layout_template(runs[::6])
     ('{model}/{task}/run-{attempt}/result.json', '{task}/t0/run-1/result.json')
+    >>> layout_template([f"out/{m}/2026-11-0{day}/result.json" for m in "ab" for day in (1, 2)])
+    '{task}/{attempt}/result.json'
     """
     every = [os.path.abspath(path).split("/") for path in paths]
     shape = Counter((len(parts), os.path.splitext(parts[-1])[1]) for parts in every)
@@ -123,7 +127,7 @@ def layout_template(paths: Sequence[str]) -> str:
              if (len(parts), os.path.splitext(parts[-1])[1]) == (depth, suffix)]  # fmt: skip
     levels = [[*dict.fromkeys(level)] for level in zip(*alike, strict=True)]
     varying = [place for place, names in enumerate(levels) if len(names) > 1]
-    stems = {place: {_RUN.sub(r"\1", name) for name in levels[place]} for place in varying}
+    stems = {p: {_DAY.sub("", _RUN.sub(r"\1", n)) for n in levels[p]} for p in varying}
     runs = [place for place in varying if len(stems[place]) == 1][-1:]
     others = [place for place in varying if place not in runs]
     if len(others) not in (1, 2):

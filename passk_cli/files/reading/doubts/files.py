@@ -44,9 +44,9 @@ FILES_AS_RUNS = Message(
     "files-as-runs", WARNING,
     "each file would count as a model, and the same names stand in folder after folder: {values}",
     "",
-    "No column names a model. Files whose names differ in a number alone, the same in every folder,"
-    " are rather runs of the model that their folder is named after: counted as models of one"
-    " attempt each, they would be ranked among themselves.",
+    "No column names a model. Files or folders whose names differ in a number alone, or are days,"
+    " the same in every folder, are rather runs of the model that their folder is named after:"
+    " counted as models of one attempt each, they would be ranked among themselves.",
 )  # fmt: skip
 SUMMARY_FILE = Message(
     "summary-file", WARNING,
@@ -134,17 +134,23 @@ def runs_in_folders(grounds: Grounds) -> Iterator[Finding]:
     template = layout_template([source.path for source in sources])
     folders = {os.path.dirname(source.path) for source in sources}
     names = sorted({os.path.basename(source.path) for source in sources})
+    days = sorted({os.path.basename(folder) for folder in folders})
     grid = len(sources) == len(folders) * len(names) == len(grounds.models)
     shared = len(grounds.cells["task"].codes) > len(grounds.tasks)
     if not grid or not shared or len(folders) == 1 or "{attempt}" not in template:
         return
     # Rows name their tasks, so that folders are models, and what lies between are settings.
     path = template.replace("{task}", "{arm}" if "{model}" in template else "{model}")
+    if "{model}/{arm}/" in path:
+        arms = {tuple(s.path.split("/")[-path.count("/") - 1 :][:2]) for s in sources}
+        if len({arm for _, arm in arms}) == len(arms):
+            # The folder above each says whose it is.
+            path = path.replace("{model}/{arm}/", "{model}/")
     by = ("arm",) if "{arm}" in path else ()
     apart = {"--path": path.replace("{attempt}", "{run}"), "--by": ("run", *by)}
     runs = {"--path": path} | ({"--by": by} if by else {})
     yield Finding(
-        FILES_AS_RUNS, True, {"values": names},
+        FILES_AS_RUNS, True, {"values": names if len(names) > 1 else days},
         (Settle(runs, "takes them as runs of a model"), Settle(apart, "keeps them apart")),
     )  # fmt: skip
 
@@ -201,7 +207,8 @@ DOUBTS = (
     ),
     Doubt(
         FILES_AS_RUNS,
-        "No column names a model, and files numbered alike lie in several folders.",
+        "No column names a model, and files or folders that are numbered alike, or named by days,"
+        " lie in several folders.",
         ("--path '{model}/run{attempt}.jsonl'",),
         runs_in_folders,
     ),

@@ -207,6 +207,27 @@ def test_runs_in_folders_of_models_are_no_models(tmp_path: Path) -> None:
     assert found(tmp_path)[0] == ""
 
 
+@pytest.mark.parametrize("days", [("2026-11-01", "2026-11-02"), ("20261101_0930", "20261102_1015")])
+def test_folders_of_days_are_runs_of_the_folder_above(
+    tmp_path: Path, days: tuple[str, str]
+) -> None:
+    for model in ("openai/a", "anthropic/b"):
+        for seed, day in enumerate(days[: 1 + (model == "openai/a")]):
+            path = tmp_path / model / day / "results.jsonl"
+            path.parent.mkdir(parents=True)
+            lines(path, attempts(10, 1, draws=seed))
+    message, certain, settles = found(tmp_path)
+    assert (message, certain) == ("files-as-runs", True)
+    runs, apart = (read(tmp_path, **settle.options) for settle in settles)
+    assert (runs.series, runs.n.tolist()) == ((("a",), ("b",)), [2] * 10 + [1] * 10)
+    assert len(apart.series) == 3
+    # Versions are no days.
+    for model, day in (("openai/a", days[0]), ("openai/a", days[1]), ("anthropic/b", days[0])):
+        path = tmp_path / model / day
+        path.rename(path.with_name(f"v{days.index(day)}-{day}"))
+    assert found(tmp_path)[0] == ""
+
+
 def test_a_document_of_each_attempt_is_no_model(tmp_path: Path) -> None:
     for model in ("a", "b"):
         (tmp_path / model).mkdir()
