@@ -21,7 +21,7 @@ _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
 # On a page: pixels of a unit, how wide a panel is where there is one, two or more, and a heat map;
 # the smallest share of that at which it is legible.
-_SCALE, _WIDTHS, _WIDE, _SMALLEST = 1.25, (400, 300, 210), 560, 0.75
+_SCALE, _WIDTHS, _WIDE, _SMALLEST = 1.25, (400, 300, 210), 560, 0.68
 # Pixels of a png for each of the picture: on a screen, and 300 on an inch of paper.
 _SHARP, _PRINTED = 2.0, 300 / 96
 # The browser is told to load nothing.
@@ -53,7 +53,7 @@ def picture(
 
     suffix : one of `passk_cli.charts.PICTURES`.  theme : "light" or "dark"; html follows its
         reader instead.  percent : shares as percentages.
-    size : of the whole picture; html is as wide as its window.
+    size : of the whole picture; html shrinks to its window.
     Errors: ParameterError where the size has no room for a plot.
     """
     if suffix == ".html":

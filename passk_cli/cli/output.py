@@ -64,7 +64,7 @@ class Charting:
     chart_size: Annotated[str, Option(
         "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
         detail="In in, cm, mm, pt or, without a unit, px; of a terminal, columns and rows. On paper"
-        " text has 7 to 8 points. A page (.html) is as wide as its window.")] = ""
+        " text has 7 to 8 points. A page (.html) shrinks to its window.")] = ""
     no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
     no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
     highlight: Annotated[tuple[str, ...], Option(
