@@ -298,7 +298,7 @@ class Request:
         detail="A name or a pattern, like --model. Repeatable.",
     )] = ()
     alias: Annotated[Mapping[str, str], Option(
-        "--alias", "NEW=OLD", "Count a model as another: one name for two spellings.",
+        "--alias", "NEW=OLD", "Count NEW as OLD: one name for two spellings.",
         parse=parse_aliases, of_models=True,
         detail="Of files, baselines and histories, before any other option looks at names. Of a"
         " model that was renamed, or that two tools spell differently. Repeatable.",

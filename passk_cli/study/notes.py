@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +32,7 @@ from passk_cli.study.losses import loss_notes
 from passk_cli.study.values import NO_PASS, UNPRICED
 
 SIMILAR_NAMES = Message(
-    "similar-names", WARNING, "{names:and} count as {count:model}",
-    (
-        Settle({"--alias": {"{new}": "{old}"}}, "counts both as one, if they are"),
-        Settle({"--alias": {"{new}": "{same}"}, "--duplicates": "first"},
-               "counts both as one, if they are, and what repeats once"),
-    ),
+    "similar-names", WARNING, "{names:and} count as {count:model}", "",
     "Names of models that differ only in case, punctuation and blanks around them, such as"
     " org/alpha and org__alpha, are often one model in the spelling of two tools. passk keeps them"
     " apart.")  # fmt: skip
@@ -216,8 +213,15 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             # Of models with a task in common attempts may repeat.
             cells = [(task, *series[1:]) for series, task in counts.cells if series[0] in names]
             apart = len(cells) == len({*cells})
-            old, same = (names[0], "") if apart else ("", names[0])
-            yield SIMILAR_NAMES(names=quoted, count=len(names), new=names[1], old=old, same=same)
+            options: dict[str, Any] = {"--alias": dict.fromkeys(names[1:], names[0])}
+            why = f"counts {'both' if len(names) == 2 else 'all'} as one, if they are"
+            if not apart and facts.duplicates_checked:
+                options["--duplicates"] = "first"
+                why += ", and what repeats once"
+            elif not apart:
+                why += ", with the attempts of each"
+            said = SIMILAR_NAMES(names=quoted, count=len(names))
+            yield replace(said, settles=(Settle(options, why),))
     if not any(said.name == "identical-files" for said in facts.messages):
         yield from identical_outcomes(counts)
     for file in facts.inputs:

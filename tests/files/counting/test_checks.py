@@ -130,6 +130,16 @@ def test_two_spellings_of_a_model_are_said(tmp_path: Path) -> None:
     )
 
 
+def test_three_spellings_become_one_by_the_remedy(tmp_path: Path) -> None:
+    names = ("m-5", "M-5", "m-5 ")
+    rows = [{"model": name, "task": f"q{i}", "passed": i > 2} for name in names for i in range(5)]
+    path = written(tmp_path, "all.jsonl", jsonl(rows))
+    (note,) = [note for note in said(path) if note.startswith("similar-names")]
+    assert note.endswith("counts all as one, if they are, with the attempts of each")
+    counts = read(path, alias={"M-5": "m-5", "m-5 ": "m-5"})
+    assert (counts.series, counts.n.tolist()) == ((("m-5",),), [3] * 5)
+
+
 def test_equal_ids_in_two_suites_do_not_merge() -> None:
     counts = read(DATA / "inspect" / "logs", outcome="verify", missing="drop")
     assert {"sums/1", "words/1"} <= set(counts.tasks)
