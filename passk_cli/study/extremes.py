@@ -60,12 +60,16 @@ def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Sentence
 
 
 def highest(
-    facts: Sequence[Fact], others: Sequence[Fact] = (), group_names: Sequence[str] = ()
+    facts: Sequence[Fact],
+    others: Sequence[Fact] = (),
+    group_names: Sequence[str] = (),
+    where: str = "",
 ) -> Sentence:
     """Which model scores highest, with its number and the last one of its others; which one is
     lowest where less is better.
 
     facts : one number of several series, as in `range_of`.  others : further numbers.
+    where : words on where that is so, with a blank before them.
 
     >>> numbers = {"a": 0.7, "b": 0.4}
     >>> facts = [Fact((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
@@ -92,7 +96,7 @@ def highest(
         own = [fact for fact in others if fact.series == first and fact.name != name]
         if own:
             further = (f", {own[-1].name} ", own[-1].estimate)
-    return (f"{begin}: {name} ", top.estimate, *further, f"{decide}{without}.")
+    return (f"{begin}{where}: {name} ", top.estimate, *further, f"{decide}{without}.")
 
 
 def named(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:

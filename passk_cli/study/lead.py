@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,8 @@ from passk_cli.report.model import Cell, ranged
 from passk_cli.report.words import span
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairs import BETTER, WORSE
-from passk_cli.study.values import Series, TaskValues
-
-
-def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
-    """Each of them on the tasks that all have."""
-    if all(np.array_equal(rival.tasks, rivals[0].tasks) for rival in rivals):
-        return list(rivals)
-    shared = reduce(np.intersect1d, (rival.tasks for rival in rivals))
-    return [rival.on(shared) for rival in rivals]
+from passk_cli.study.pairs import BETTER, WORSE, merits
+from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 
 def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
@@ -134,15 +126,14 @@ class Rank:
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
     """Letters and places from the tests, first in resamples from draws that models share.
 
-    Models of each metric and group by their estimate, the best first.
+    Models of each metric and group by `merits`, the best first.
     """
     cells = grouped(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
-        rivals = sorted(
-            (rival for rival in by_series.values() if rival.there),
-            key=lambda rival: (-rival.merit, rival.series),
-        )
+        there = [rival for rival in by_series.values() if rival.there]
+        place_of = merits(there)
+        rivals = sorted(there, key=lambda rival: (-place_of[rival.series], rival.series))
         if len(rivals) < 2:
             continue
         tested = {rival.series for c in pairs if c.testable for rival in (c.first, c.second)}

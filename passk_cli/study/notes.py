@@ -79,6 +79,14 @@ LOST_TASKS = Message(
     "lost-tasks", WARNING, "{tasks:task} left without any attempt of a model", "",
     "All attempts of a model at a task have no outcome and are left out by --missing drop. The task"
     " is missing from that model's numbers. Such tasks are often the difficult ones.")  # fmt: skip
+MODELS_LACK_TASKS = Message(
+    "models-lack-tasks", WARNING,
+    "models lack tasks that others have ({lacking}): estimates are about each model's own tasks,"
+    " comparisons about shared tasks", "",
+    "A model that lacks the difficult tasks has a higher rate. So `passk compare` ranks models by"
+    " their differences on the tasks that both have, and `passk estimate` says which model scores"
+    " highest on the tasks that all have. It is a note where no model lacks more than 5 % of the"
+    " tasks. `passk compare --unpaired error` refuses such data.")  # fmt: skip
 DROPPED_DUPLICATES = Message(
     "dropped-duplicates", NOTE, "{rows:duplicate attempt} left out, the {kept} one kept", "",
     "Model, task and attempt number occurred more than once, and --duplicates first or last keeps"
@@ -192,6 +200,10 @@ _STOPPED = {
 }  # fmt: skip
 
 
+# A share of the tasks that runs often lose.
+_FEW_LACKING = 0.05
+
+
 def reading_notes(counts: Counts) -> Iterator[Said]:
     """Messages about each thing that happened between sampling and the counts.
 
@@ -264,6 +276,25 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     made = counts.n if counts.numbering is None else counts.numbering.made
     if any(each.min() < each.max() for each in (counts.n, made)):
         yield from _stopping_notes(counts)
+
+
+def lacking_tasks(counts: Counts) -> Iterator[Said]:
+    """Which models lack tasks that others of their group have, the one that lacks most first."""
+    rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
+    lacking: list[tuple[int, str, int]] = []
+    for rivals in grouped(rows, lambda series: series[1:]).values():
+        own = {series: counts.task_codes[rows[series]] for series in rivals}
+        every = len(np.unique(np.concatenate([*own.values()])))
+        lacking += [
+            (every - len(tasks), SeriesName(series), every)
+            for series, tasks in own.items()
+            if len(tasks) < every
+        ]
+    if lacking:
+        lacking.sort(key=lambda each: -each[0])
+        said = MODELS_LACK_TASKS(lacking=[f"{name} {n:,} of {all_:,}" for n, name, all_ in lacking])
+        few = all(n <= _FEW_LACKING * every for n, _, every in lacking)
+        yield replace(said, severity=NOTE) if few else said
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Said]:

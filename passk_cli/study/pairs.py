@@ -32,7 +32,7 @@ from passk_cli.study.paired import Answer, differences_of, run_tests
 from passk_cli.study.ratios import compare_ratios, refuse_beside_ratios
 from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.study import Study
-from passk_cli.study.values import TaskValues
+from passk_cli.study.values import Series, TaskValues
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 _P = ("p", "equivalence")
@@ -50,8 +50,11 @@ def choose_pairs(
     if baseline is not None and baseline not in names:
         raise no_baseline("--baseline", baseline, names)
     values = study.values()
-    place = {rates.series: -rates.merit for rates in values if rates.metric == values[0].metric}
     cells = grouped((*values, *changes), lambda rates: (rates.metric, rates.series[1:]))
+    place: dict[Series, float] = {}
+    for (metric, _), rivals in cells.items():
+        if metric == values[0].metric:
+            place |= {series: -merit for series, merit in merits(rivals).items()}
     if baseline is None:
         sizes = [len(rivals) for rivals in cells.values()]
         refuse_many_pairs(
@@ -72,6 +75,29 @@ def choose_pairs(
             settles=[*_groups_as_models(study.counts)],
         )
     return pairs
+
+
+def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:
+    """The merit of each; where tasks differ, how far it is ahead of its rivals, in the mean over
+    them, each on the tasks that both have.
+
+    −∞ for one without values, or without a task that a rival has.
+    """
+    there = [rates for rates in rivals if rates.there]
+    if all(np.array_equal(rates.tasks, there[0].tasks) for rates in there):
+        return {rates.series: rates.merit for rates in rivals}
+    tasks = np.unique(np.concatenate([rates.tasks for rates in there]))
+    values, has = np.zeros((2, len(there), len(tasks)))
+    for row, rates in enumerate(there):
+        at = np.searchsorted(tasks, rates.tasks)
+        values[row, at], has[row, at] = rates.metric.sign * rates.values, 1.0
+    sums, shared = values @ has.T, has @ has.T
+    np.fill_diagonal(shared, 0.0)
+    leads = np.divide(sums - sums.T, shared, out=np.zeros_like(sums), where=shared > 0)
+    met = (shared > 0).sum(axis=1)
+    means = np.divide(leads.sum(axis=1), met, out=np.full(len(there), -math.inf), where=met > 0)
+    own = zip((rates.series for rates in there), means.round(12).tolist(), strict=True)
+    return {**{rates.series: -math.inf for rates in rivals}, **dict(own)}
 
 
 def _groups_as_models(counts: Counts) -> Iterator[Settle]:

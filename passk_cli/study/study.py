@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from passk_cli.arrays import grouped
 from passk_cli.inference.intervals import FIELLER, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import Said
@@ -21,7 +22,13 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
 from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
-from passk_cli.study.values import Series, TaskValues, cluster_codes, values_of
+from passk_cli.study.values import (
+    Series,
+    TaskValues,
+    cluster_codes,
+    on_shared_tasks,
+    values_of,
+)
 from passk_cli.text import Category
 
 if TYPE_CHECKING:
@@ -136,6 +143,19 @@ class Study:
                 ratio = replace(ratio, reason=each.reason)
                 facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
         return facts
+
+    def on_shared_tasks(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Each of these numbers on the tasks that all models of its group have; the given ones
+        where these are all, and none of a group whose models share no task."""
+        shared: list[Fact] = []
+        for rivals in grouped(facts, lambda fact: (fact.name, fact.series[1:])).values():
+            values = [fact.values for fact in rivals if fact.values is not None]
+            common = on_shared_tasks(values)
+            if all(own is each for own, each in zip(values, common, strict=True)):
+                shared += rivals
+            elif len(common[0].tasks):
+                shared += self.facts(common)
+        return shared
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Fact]:
         """`facts` of values of which some are ranges, with limits that hold those of both ends."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -247,6 +247,14 @@ class TaskValues:
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         draws = confidence.resamples, confidence.seed
         return attempt_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
+
+
+def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
+    """Each of them on the tasks that all have."""
+    if all(np.array_equal(rival.tasks, rivals[0].tasks) for rival in rivals):
+        return list(rivals)
+    shared = reduce(np.intersect1d, (rival.tasks for rival in rivals))
+    return [rival.on(shared) for rival in rivals]
 
 
 def values_of(

@@ -143,7 +143,7 @@ def test_unpaired_tasks(passk: Passk, write: Write) -> None:
     done = passk("compare", path, "-f", "csv")
     row = records(done.out)[0]
     assert (row["tasks"], row["only_model"], row["only_against"]) == ("2", "1", "1")
-    words = "tasks that only one of two models has are left out of 1 comparison (at most 2: a"
+    words = "warning[models-lack-tasks]: models lack tasks that others have (a 1 of 4, b 1 of 4): "
     assert words in done.err
     refused = passk("compare", path, "--unpaired", "error")
     assert (refused.code, "1 tasks only the first has" in refused.err) == (3, True)
@@ -157,11 +157,29 @@ def test_tasks_that_models_lack_stand_beside_their_numbers(passk: Passk, write: 
     against = passk("compare", data, "-m", "pass@1", "--baseline", "old").out.splitlines()[3:]
     # The baseline on its own ten tasks; the new run and the difference on the four shared ones.
     assert against[1].split() == ["old", "0.550", "baseline", "10"]
-    assert against[2].split()[:3] == ["new", "~", "0.000"]
-    assert against[2].split()[-1] == "4"
+    assert against[3].split()[:3] == ["new", "~", "0.000"]
+    assert against[3].split()[-1] == "4"
     ranking = [line.split() for line in passk("compare", data, "-m", "pass@1").out.splitlines()[2:]]
-    assert (ranking[1][1:3], ranking[1][-1]) == (["new", "0.850"], "4")
-    assert (ranking[3][1:3], ranking[3][-1]) == (["old", "0.550"], "10")
+    # Equal on the tasks that two of them have, so by name.
+    assert (ranking[1][1:3], ranking[1][-1]) == (["mid", "0.550"], "10")
+    assert (ranking[2][1:3], ranking[2][-1]) == (["new", "0.850"], "4")
+
+
+def test_models_rank_by_what_they_share(passk: Passk, write: Write) -> None:
+    """The one that lacks the difficult tasks has the highest rate, and passes fewest of each."""
+    rates = {"a": (16, 10), "b": (18, 12), "c": (15,)}
+    cells = [(m, f"{hard}{t}", 20, c) for m, each in rates.items()
+             for hard, c in enumerate(each) for t in range(9)]  # fmt: skip
+    data = write("x.csv", "\n".join(["model,task,n,c", *(",".join(map(str, r)) for r in cells)]))
+    done = passk("compare", data, "-m", "pass@1")
+    ranking = [line.split() for line in done.out.splitlines()[2:6]]
+    assert [line[1:3] for line in ranking[1:]] == [["b", "0.750"], ["a", "0.650"], ["c", "0.750"]]
+    best = passk("estimate", data, "-m", "pass@1")
+    words = "b scores highest on the 9 tasks that all models have: pass@1 0.900 ["
+    assert best.out.startswith(words)
+    assert "warning[models-lack-tasks]: models lack tasks that others have (c 9 of 18)" in best.err
+    pairs = passk("compare", data, "-m", "pass@1", "--model", "a", "--model", "c", "-f", "csv")
+    assert [(row["model"], row["against"]) for row in records(pairs.out)] == [("a", "c")]
 
 
 def test_crossing_of_the_article(passk: Passk, write: Write) -> None:
@@ -540,11 +558,51 @@ def test_a_model_that_is_compared_with_none_has_no_rank(passk: Passk, write: Wri
     alone = "".join(f"x,u{t},4,2\n" for t in range(9))
     done = passk("compare", write("x.csv", "model,task,n,c\n" + cells + alone), "-m", "pass@1")
     ranking = [line.split() for line in done.out.splitlines()[3:6]]
-    assert [line[:2] for line in ranking] == [["1", "a"], ["–", "x"], ["2", "b"]]
-    assert [line[3:4] for line in ranking] == [["a"], ["–"], ["b"]]
+    assert [line[:2] for line in ranking] == [["1", "a"], ["2", "b"], ["–", "x"]]
+    assert [line[3:4] for line in ranking] == [["a"], ["b"], ["9"]]
     assert "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task" in done.err
-    both = passk("compare", write("y.csv", "model,task,n,c\na,t,1,1\nb,u,1,1\n"), "-m", "pass@1")
-    assert "1–2" not in both.out
+
+
+def test_groups_have_tasks_of_their_own(passk: Passk, write: Write) -> None:
+    """Models of a group are asked for the tasks of that group, whatever other groups have."""
+    lines = [f"{m},{level},{level}{t},{(t + len(m)) % 3 % 2}" for m in ("a", "bb")
+             for level in ("easy", "hard") for t in range(9)]  # fmt: skip
+    data = write("x.csv", "\n".join(["model,level,task,passed", *lines]))
+    done = passk("estimate", data, "--by", "level")
+    assert "all models have" not in done.out
+    assert "models-lack-tasks" not in done.err
+
+
+def test_models_without_a_shared_task_are_not_compared(passk: Passk, write: Write) -> None:
+    data = write("y.csv", "model,task,n,c\na,1,1,1\na,2,1,1\nb,01,1,1\nb,02,1,0\n")
+    done = passk("compare", data)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith(
+        "error[nothing-to-compare]: nothing to compare: no two models share a task; a has 1, 2; b"
+        " has 01, 02\n"
+    )
+    best = passk("estimate", data)
+    assert best.out.split("\n")[0].endswith(" (a). No task is shared by all models.")
+    assert "warning[similar-tasks]: '01' and '1' are read as different tasks" in best.err
+
+
+def test_tasks_with_too_few_attempts_are_not_called_lacking(passk: Passk, write: Write) -> None:
+    lines = (f"{m},t{t},{2 if t == place else 4},2" for place, m in enumerate("ab")
+             for t in range(9))  # fmt: skip
+    data = write("z.csv", "\n".join(("model,task,n,c", *lines)))
+    said = passk("compare", data, "-k", "3", "--short-tasks", "drop").err
+    assert "models-lack-tasks" not in said
+    words = "pass@3, pass^3 of a, b leave tasks out: n=2 < k=3 on 1 of 9 tasks"
+    assert f"warning[short-tasks-dropped]: {words}" in said
+
+
+@pytest.mark.parametrize(("lost", "severity"), [(1, "note"), (2, "warning")])
+def test_a_few_lost_tasks_are_a_note(passk: Passk, write: Write, lost: int, severity: str) -> None:
+    lines = [f"{m},t{t},{(t + len(m)) % 3 % 2}" for m in ("a", "bb") for t in range(25)]
+    data = write("x.csv", "\n".join(["model,task,passed", *lines[: 50 - lost]]))
+    said = passk("estimate", data, "--full").err
+    words = f"models lack tasks that others have (bb {lost} of 25): "
+    assert f"{severity}[models-lack-tasks]: {words}" in said
 
 
 @pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")

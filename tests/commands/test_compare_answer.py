@@ -50,11 +50,6 @@ def test_sentences(
     assert answer(passk, write("x.csv", table(passes, n))) == sentence
 
 
-def test_tasks_that_nobody_shares(passk: Passk, write: Write) -> None:
-    path = write("x.csv", "model,task,n,c\na,t1,4,2\nb,t2,4,2\n")
-    assert answer(passk, path) == "No test is possible: no task that both have."
-
-
 def test_models_that_cannot_be_compared_are_counted(passk: Passk, write: Write) -> None:
     both = table({"a": [4] * 30, "b": [0] * 30})
     path = write("x.csv", f"{both}\nc,other,4,2\n")

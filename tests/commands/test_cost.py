@@ -19,7 +19,7 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
 from passk_cli.metrics.registry import AMOUNTS
 from passk_cli.report.model import QUANTITIES
-from tests.conftest import SAMPLES, Passk, long
+from tests.conftest import SAMPLES, Passk, Write, long
 from tests.files.attempts.test_spending import COST as DATA
 from tests.files.attempts.test_spending import HARBOR, NUMBERS, laid_out
 
@@ -479,3 +479,14 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
     compared = passk_cli.compare(frame, "cost")
     assert "not compared: free: every attempt costs 0" in " ".join(map(str, compared.messages))
     assert "No test is possible: free: every attempt costs 0." in str(compared)
+
+
+def test_the_cheapest_is_that_on_shared_tasks(passk: Passk, write: Write) -> None:
+    """The one that ran the cheap tasks alone is not the cheapest."""
+    lines = [f"whole,{hard}{t},{(t + hard) % 2},{0.1 + 2 * hard + t / 1e3}" for hard in (0, 1)
+             for t in range(20)]  # fmt: skip
+    lines += [f"part,0{t},{t % 2},{0.2 + t / 1e3}" for t in range(20)]
+    done = passk("cost", write("x.csv", "\n".join(["model,task,passed,cost", *lines])))
+    assert done.out.startswith("whole is cheapest per solved task on shared tasks; part takes ")
+    assert done.out.splitlines()[3].startswith("whole")
+    assert "warning[unshared-tasks]: some models lack 20 of 40 tasks" in done.err

@@ -173,9 +173,17 @@ def test_what_is_said_of_pairs_is_said_of_a_board(tmp_path: Path) -> None:
     rows = [{"model": f"m{m:02}", "task": str(t + m % 2), "n": 4, "c": (m + t) % 5}
             for m in range(MANY + 2) for t in range(9)]  # fmt: skip
     for findings in (quiet(rows, board=True), quiet(rows)):
-        assert "unpaired-tasks" in {said.name for said in findings.report.messages}
+        assert "models-lack-tasks" in {said.name for said in findings.report.messages}
     quiet(rows, board=True).save(tmp_path / "board.html", percent=True)
     assert "</button> (%)</th>" in (tmp_path / "board.html").read_text()
+
+
+def test_a_board_ranks_by_shared_tasks() -> None:
+    rows = [{"model": m, "task": f"{hard}{t}", "n": 20, "c": c}
+            for m, each in {"a": (16, 10), "b": (15,)}.items() for hard, c in enumerate(each)
+            for t in range(9)]  # fmt: skip
+    board = page_of(quiet(rows, board=True)).sections[0].panels[0].board
+    assert [entry.model for entry in board.entries] == ["a", "b"]
 
 
 def test_a_board_is_a_leaderboard_alone(passk: Passk, tmp_path: Path) -> None:

@@ -390,7 +390,7 @@ def test_tasks_that_one_temperature_lacks_are_left_out_of_its_choice() -> None:
     assert named(report)["best-on-part-of-tasks"] == {"parts": ["m 6 of 14"]}
     other = [("n", "0.8", f"t{t}", 4, 2) for t in range(8)]
     both = answer(counts_of(cells + other), "pass@1")
-    assert named(both)["models-lack-tasks"] == {"comparisons": 1}
+    assert named(both)["models-lack-tasks"] == {"lacking": ["n 0.8 6 of 14", "m 0.8 4 of 14"]}
 
 
 def said(cells: list[tuple[str, str, str, int, int]], metrics: str = "pass@1") -> str:

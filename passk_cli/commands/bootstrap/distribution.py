@@ -16,9 +16,9 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
-from passk_cli.study.lead import attempts_agree, on_shared_tasks, resampled_means
+from passk_cli.study.lead import attempts_agree, resampled_means
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 USUAL = {
     NEW_TASKS: ("guard", "percentile", "bca", "t"),

@@ -47,15 +47,16 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
-from passk_cli.report.words import SeriesName, p_relation, plural, span
+from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.baseline import Runs, joined, label_of
+from passk_cli.study.comparison import Comparison
 from passk_cli.study.copies import require_no_copies
 from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.lead import Rank, find_ranks
-from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, reading_notes
+from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, lacking_tasks, reading_notes
 from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
@@ -82,13 +83,6 @@ _SIGNIFICANT = (BETTER, WORSE)
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 _SHOWN = {UNDECIDED: "tied"}
 
-UNPAIRED_TASKS = Message(
-    "unpaired-tasks", WARNING,
-    "tasks that only one of two models has are left out of {comparisons:comparison} (at most"
-    " {most}: {pair})",
-    meaning="Models are compared task by task, on the tasks that both have. Tasks of one model"
-    " alone do not count in the difference, so it can differ from that of the two estimates."
-    " `--unpaired error` refuses such data.")  # fmt: skip
 NOT_COMPARED = Message(
     "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
     meaning="These pairs have no difference, test or place at this metric: they share no task, or a"
@@ -645,12 +639,7 @@ class AllPairs(Compared):
         if self.baseline and lacking:
             groups = [SeriesName(group) for group in sorted(lacking)]
             yield NOT_IN_GROUPS(baseline=self.baseline, groups=groups)
-        if unpaired := [c for c in compared if c.only_first + c.only_second]:
-            most = max(unpaired, key=lambda c: c.only_first + c.only_second)
-            yield UNPAIRED_TASKS(
-                comparisons=len(unpaired), most=most.only_first + most.only_second,
-                pair=f"{most.first.name} against {most.second.name}",
-            )  # fmt: skip
+        yield from lacking_tasks(study.counts)
         yield from super().messages()
         if few := list(decided_by_few(compared, study.confidence)):
             c = few[0].comparison
@@ -763,6 +752,27 @@ class Changes(Compared):
             yield (f"The change {self._where}: {_counted(tested)}{also}.",)
 
 
+def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:
+    """The error of models none of which shares a task with another, with tasks of the first two."""
+    tasks = (
+        f"{rates.name} has {first_few([counts.tasks[t] for t in rates.tasks])}"
+        for rates in (pair.first, pair.second)
+    )
+    return ParameterError(
+        f"nothing to compare: no two models share a task; {'; '.join(tasks)}",
+        name="nothing-to-compare",
+    )
+
+
+def _left_out(compared: Sequence[Comparison]) -> Iterator[Fact]:
+    """The numbers of models that leave out tasks with too few attempts, with the reason."""
+    values = {(r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.there}
+    for rates in values.values():
+        if rates.reason:
+            estimate = Estimate(rates.mean, reason=rates.reason)
+            yield Fact(rates.series, rates.metric.name, rates.metric.k, estimate)
+
+
 def parse_change_name(value: Any) -> str:
     """A change as one writes it, "pass@1:pass@100"; refused unless it is one."""
     try:
@@ -850,6 +860,8 @@ class Compare(Question, CompareOptions):
         changes = list(change_values(study, change)) if change else []
         chosen = choose_pairs(study, baseline, changes)
         compared = compare_pairs(chosen, confidence, rules)
+        if not any(len(c.tasks) for c in compared):
+            raise _nothing_shared(study.counts, compared[0])
         comparisons = [c for c in compared if c.first.metric != change]
         crossings = find_crossings(comparisons, confidence) if self.crossings else {}
         if self.crossings and not crossings:
@@ -886,7 +898,7 @@ class Compare(Question, CompareOptions):
         if self.sensitivity:
             sections.append(Sensitivity(study, kept, self.sensitivity))
         return view(
-            study, sections, messages=study.messages(()),
+            study, sections, messages=study.messages((), short=list(_left_out(compared))),
             resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
             family=rules.family, margin=rules.margin or None,
             change=f"{change.start.name}:{change.end.name}" if change else None,

@@ -83,25 +83,38 @@ class Outlay:
         unknown = own.upper is not None and own.value is not None
         return unknown and least is not None and (own.value or 0.0) < least
 
-    @property
-    def dearness(self) -> tuple[bool, bool, bool, float, Series]:
+    def dearness(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
         """Sort key by the cost of a solved task: those with prices missing follow, then those that
-        solved nothing, then those without a price."""
+        solved nothing, then those without a price.
+
+        shared : that cost on the tasks that all models have; None where it has no others.
+        """
         estimate = self.per_success.estimate
         value = estimate.low if estimate.value is None else estimate.value
         nothing, lacking = estimate.value is None, estimate.upper is not None
-        return self.unpriced, nothing, lacking, value or 0.0, self.series
+        value = value or 0.0 if shared is None else shared
+        return self.unpriced, nothing, lacking, value, self.series
 
 
 def outlays(study: Study, amount: str, budgets: Sequence[float]) -> list[Outlay]:
-    """Costs of the attempts of each series, the cheapest solved task first.
+    """Costs of the attempts of each series, the cheapest solved task first, on the tasks that all
+    models of a group have.
 
     amount : one of AMOUNTS.  budgets : above 0, ascending.
     Errors: ParameterError where the counts were read without the amount.
     """
     rates = study.facts(study.values((Metric("pass@", 1),)))
     each = [_outlay(study, amount, budgets, place, rate) for place, rate in enumerate(rates)]
-    return sorted(each, key=lambda outlay: outlay.dearness)
+    shared: dict[Series, float] = {}
+    known = [outlay for outlay in each if outlay.known]
+    for rivals in grouped(known, lambda outlay: outlay.series[1:]).values():
+        tasks = shared_tasks(rivals)
+        if len(tasks) and any(len(rival.tasks) > len(tasks) for rival in rivals):
+            for rival in rivals:
+                spent = _spending(rival.on(tasks), None)
+                rate = float(spent.rate.mean())
+                shared[rival.series] = float(spent.cost.mean()) / rate if rate else math.inf
+    return sorted(each, key=lambda outlay: outlay.dearness(shared.get(outlay.series)))
 
 
 def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rate: Fact) -> Outlay:

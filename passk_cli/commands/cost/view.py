@@ -176,7 +176,7 @@ class Spent(Section[Outlay]):
                    " an attempt, pass@1 ", _alone(best.rate.estimate), ".")  # fmt: skip
             yield from self._others(best, groups)
             return
-        begin = f"{whose} {_LEAST[self.amount]}: "
+        start: Sentence = (f"{whose} {_LEAST[self.amount]}: ", per_success)
         # The cheapest and the others of its group that solved something, the next one first.
         own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
         second = next((pair for pair in own if pair.difference.p_adjusted is not None), None)
@@ -187,15 +187,17 @@ class Spent(Section[Outlay]):
                 reason = own[0].difference.estimate.reason
             elif alone:
                 reason = "models are compared within a group, and it is the only one of its own"
-            yield (begin, per_success, f"; not tested: {reason}.")
+            yield (*start, f"; not tested: {reason}.")
         else:
+            if any(not np.array_equal(best.tasks, pair.second.tasks) for pair in own):
+                start = (f"{whose} {_LEAST[self.amount]} on shared tasks",)
             other = named(second.second.series, groups)
             p = f", p {p_relation(second.difference.p_adjusted or 0.0)}."
             times = Estimate(1 / (second.ratio.estimate.value or math.inf), unit="ratio")
             if second.significant:
-                yield (begin, per_success, f"; {other} takes ", times, f" times as much{p}")
+                yield (*start, f"; {other} takes ", times, f" times as much{p}")
             else:
-                yield (begin, per_success, f"; {other} ties{p}")
+                yield (*start, f"; {other} ties{p}")
         yield from self._leads(groups)
         yield from self._others(best, groups)
 

@@ -22,6 +22,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.extremes import named, range_of
 from passk_cli.study.metrics import Metrics, supported_k
+from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import GROUPS, MODEL, NUMBER, Number, Numbers, Section, SeriesRow, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
@@ -126,6 +127,7 @@ class Solutions(Numbers):
         metrics = [row.numbers[m.name] for row in self.records for m in self.study.metrics]
         short = [fact for fact in metrics if fact.name.startswith((DISTINCT, CORRECT))]
         yield from self.study.messages(metrics, short=short)
+        yield from lacking_tasks(self.study.counts)
         flagged = [fact.series for fact in self.facts() if fact.estimate.reason == FLAG]
         if flagged:
             yield LITTLE_VARIETY(models=[SeriesName(model) for model in dict.fromkeys(flagged)])

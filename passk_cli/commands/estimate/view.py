@@ -15,10 +15,11 @@ from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
-from passk_cli.report.words import SeriesName, numbers_of_models
+from passk_cli.report.words import SeriesName, numbers_of_models, span
 from passk_cli.settle import Given
-from passk_cli.study.extremes import highest, named
+from passk_cli.study.extremes import highest, named, range_of
 from passk_cli.study.fact import Fact
+from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import Number, Numbers, rows_of, view
 from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series
@@ -73,7 +74,7 @@ class Estimates(Numbers):
         numbers = [fact for fact in facts if fact.name == first]
         groups = self.study.counts.group_names
         if len(numbers) > 1 or not valued:
-            yield highest(numbers, valued, groups)
+            yield from self._of_several(numbers, valued)
             return
         yield (f"{named(valued[0].series, groups)}: {first} ", valued[0].estimate, ".")
         several = sorted(
@@ -88,6 +89,28 @@ class Estimates(Numbers):
                 f"At least one of {at.k} attempts passes with probability ", _value(at),
                 f", all {at.k} with ", _value(hat), ".",
             )  # fmt: skip
+
+    def _of_several(self, numbers: Sequence[Fact], valued: Sequence[Fact]) -> Iterator[Sentence]:
+        """Which model scores highest; where models have different tasks, on those that all have.
+
+        numbers : the first metric of each model.  valued : all numbers that have a value.
+        """
+        groups = self.study.counts.group_names
+        told = [fact for fact in valued if fact.name in (numbers[0].name, valued[-1].name)]
+        shared = self.study.on_shared_tasks(told)
+        if {*map(id, told)} == {*map(id, shared)}:
+            yield highest(numbers, valued, groups)
+            return
+        first = [fact for fact in shared if fact.name == numbers[0].name]
+        if not first:
+            yield range_of(numbers, groups)
+            yield ("No task is shared by all models.",)
+            return
+        sizes = [fact.size.tasks or 0 for fact in first]
+        tasks = f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) > 1)}"
+        without = [fact for fact in numbers if fact.estimate.value is None]
+        where = f" on the {tasks} that all models have"
+        yield highest([*first, *without], shared, groups, where)
 
     def context(self) -> Iterator[str]:
         yield from self.study.basis(self.facts())
@@ -202,4 +225,5 @@ class Estimation(Question, EstimateOptions):
         place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])
         estimates = Estimates(study, rows_of(facts))
-        return view(study, [estimates], messages=study.messages(facts))
+        messages = (*study.messages(facts), *lacking_tasks(study.counts))
+        return view(study, [estimates], messages=messages)

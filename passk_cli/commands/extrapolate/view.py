@@ -43,6 +43,7 @@ from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import span
 from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact
+from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 
@@ -439,7 +440,8 @@ class Extrapolate(Question, ExtrapolateOptions):
             for family in families
         ]
         return view(
-            study, [*sections, Fits(study, parts)], messages=study.messages(()),
+            study, [*sections, Fits(study, parts)],
+            messages=(*study.messages(()), *lacking_tasks(study.counts)),
             extrapolate=",".join(self.metrics), to=",".join(map(str, aim.ks)), target=self.target,
             fit=",".join(dict.fromkeys(map(aim.fit_of, families))), interval=None,
             level=confidence.level, population=confidence.population,

@@ -25,10 +25,10 @@ from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.lead import on_shared_tasks, shares_of_lead
+from passk_cli.study.lead import shares_of_lead
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
 # k's at which T* is taken for a power law: all of them up to about twenty, then so many per curve.
 _KS = 64

@@ -35,7 +35,7 @@ from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
-from passk_cli.study.lead import on_shared_tasks
+from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
 from passk_cli.study.rules import ALL
 from passk_cli.study.section import (
@@ -50,7 +50,7 @@ from passk_cli.study.section import (
     view,
 )
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series
+from passk_cli.study.values import Series, on_shared_tasks
 
 NO_BEST_TEMPERATURE = Message(
     "no-best-temperature", NOTE,
@@ -67,10 +67,6 @@ UNEQUAL_TEMPERATURES = Message(
     "attempts of {models} differ between temperatures; first in resamples is empty", "",
     "With more attempts pass@k takes finer values, and comes first in more, or fewer, resamples"
     " than its success rates give it. Differences and their tests allow for it.")  # fmt: skip
-MODELS_LACK_TASKS = Message(
-    "models-lack-tasks", WARNING,
-    "{comparisons:comparison} of two models left out tasks that only one of them has", "",
-    "Two models are compared on the tasks that both have.")  # fmt: skip
 RANK_FLIP = Message(
     "rank-flip", NOTE,
     "{first} is significantly better at {where}, {second} at {elsewhere}{?more|; {more:more pair}"
@@ -362,10 +358,7 @@ class ModelPairs(Section[Superiority]):
                 first=SeriesName(flips[0].first), second=SeriesName(flips[0].second),
                 where=places(BETTER), elsewhere=places(WORSE), more=len(flips) - 1,
             )  # fmt: skip
-        comparisons = {id(c): c for lead in self.leads for c in (*lead.same, *lead.own.values())}
-        partial_ = sum(bool(c.only_first or c.only_second) for c in comparisons.values())
-        if partial_:
-            yield MODELS_LACK_TASKS(comparisons=partial_)
+        yield from lacking_tasks(self.study.counts)
 
 
 def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:

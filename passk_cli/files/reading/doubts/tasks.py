@@ -36,7 +36,7 @@ _DIFFERS = 0.2
 # Rows of a task from which an id in each row is one of tasks, where there are few of these.
 _MANY_ROWS, _FEW_TASKS = 5, 20
 # What is more in a name than ASCII letters in another case.
-_ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]")
+_ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 _POWER = re.compile(r"[0-9](\.[0-9]+)?[eE]\+?[0-9]{1,3}")
 
 COARSE_TASKS = Message(
@@ -49,9 +49,9 @@ COARSE_TASKS = Message(
 )  # fmt: skip
 SIMILAR_TASKS = Message(
     "similar-tasks", WARNING, "{names:and} are read as different tasks", "",
-    "Names of tasks differ only in case, blanks, a leading ./, or as 1 and 1.0. They are often one"
-    " task in the spelling of two tools, and its attempts lie under two names. Where two files have"
-    " the two spellings and no other task in common, passk asks before it counts.",
+    "Names of tasks differ only in case, blanks, a leading ./, or as 1, 1.0 and 01. They are often"
+    " one task in the spelling of two tools, and its attempts lie under two names. Where two files"
+    " have the two spellings and no other task in common, passk asks before it counts.",
 )  # fmt: skip
 ROWS_AS_TASKS = Message(
     "rows-as-tasks", WARNING,
@@ -168,12 +168,13 @@ def _plain(name: str) -> str:
     """A name without what tools spell differently.
 
     >>> _plain("./A b"), _plain("a_B"), _plain("1.0"), _plain("01")
-    ('a b', 'a_b', '1', '01')
+    ('a b', 'a_b', '1', '1')
     """
     if _ODD.search(name) is None:
         return name.lower()
     text = unicodedata.normalize("NFKC", name).casefold().strip().removeprefix("./")
-    return re.sub(r"\s+", " ", re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text))
+    number = re.sub(r"^(\D*)0+([0-9]+)$", r"\1\2", re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text))
+    return re.sub(r"\s+", " ", number)
 
 
 def _of_two_files(grounds: Grounds, pairs: Sequence[Sequence[str]]) -> bool:
