@@ -37,8 +37,8 @@ _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 _MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.3, 0.48
 # The smallest height of a row, and of a panel of lines; the smallest width of any.
 _LOWEST_ROW, _LOWEST, _SLIMMEST = 9.4, 60.0, 30.0
-# Radius of points, and of what the mouse finds; widths of lines and of intervals.
-_POINT, _FOUND, _STROKE, _INTERVAL = 2.7, 5.0, 1.4, 1.7
+# Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
+_POINT, _FOUND, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 # Bands of more lines than this are fainter, since they lie on each other.
 _MOST_BANDS, _BAND, _FAINT = 4, 0.14, 0.06
 _RAISED = re.compile("[⁰⁴-⁹]+")
@@ -417,18 +417,21 @@ class _CurveDrawer(_Drawer):
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _runs(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
-            style = f'stroke-width="{_STROKE}"'
+            # Beside points that are the data, a line of a model is no more than an interval.
+            fine = self.plot.scattered and self.plot.hue(line[0]) is not None
+            style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.grey(line[0]):
-                style = 'stroke-opacity="0.5" stroke-width="0.8"'
+                style = f'stroke-opacity="0.5" stroke-width="{_FINE}"'
             paint = self.paint(line[0])
             yield f'<path d="{path}" fill="none" stroke="{paint}" {style}{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
         """Intervals, then points; under the mouse those of lines too."""
+        width = _FINE if self.plot.scattered else _INTERVAL
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
                 ends = _path([self._place(row, "low"), self._place(row, "high")])
-                yield f'<path d="{ends}" stroke="{self.paint(row)}" stroke-width="{_INTERVAL}"/>'
+                yield f'<path d="{ends}" stroke="{self.paint(row)}" stroke-width="{width}"/>'
         for row in points:
             if row["y"] is not None:
                 yield self.point(row, self._place(row))

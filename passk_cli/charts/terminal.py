@@ -143,10 +143,6 @@ class _Drawing:
         behind = self.plot.grey(row) or place >= len(look.series)
         return look.faint if behind else look.series[place]
 
-    def ruler(self, axis: Axis, left: Mapping[float, str]) -> Axis:
-        """The axis as long as the words at its left allow."""
-        return replace(axis, length=max(self.width - max(map(cells_of, left.values())) - 1, 20))
-
     def frame(self, canvas: Canvas, left: Mapping[float, str], across: Axis) -> list[str]:
         """A canvas with words at its left and the axis below."""
         lines = canvas.lines(
@@ -305,7 +301,8 @@ class _ForestDrawing(_Drawing):
         self.left = {height: text for height, _, text in places}
 
     def panel(self, panel: Any) -> list[str]:
-        across = self.ruler(layout.forest_axis(self.plot, panel), self.left)
+        length = max(self.width - max(map(cells_of, self.left.values())) - 1, 20)
+        across = replace(layout.forest_axis(self.plot, panel), length=length)
         rules = [r.x for r in self.plot.rules if r.x is not None]
         canvas = Canvas(int(across.length), self.high * len(self.left))
         canvas.put(((across.place(x), y) for x in rules for y in self.left), "┊")

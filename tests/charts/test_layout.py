@@ -186,3 +186,15 @@ def test_grey_models_keep_the_points_that_are_the_data() -> None:
     [scattered] = prepared([replace(chart, scattered=True)], Appearance())
     assert len(scattered.points) == 12
     assert all(scattered.leading and row["y"] is not None for row in scattered.points)
+
+
+def test_points_that_are_the_data_stand_out_of_their_intervals() -> None:
+    points = [{"model": f"m{i}", "x": i + 1, "y": 0.5, "l": 0.4, "h": 0.6} for i in range(3)]
+    lines = [{"model": None, "x": x, "y": 0.5, "l": None, "h": None} for x in (1, 3)]
+    chart = curves(lines, x="x", y="y", low="l", high="h", colour="model", points=points)
+    widths = [
+        [len(re.findall(f'stroke-width="{width}"', picture([plot], LOOK, False)))
+         for width in (1.7, 0.8)]
+        for plot in (chart, replace(chart, scattered=True))
+    ]  # fmt: skip
+    assert widths == [[3, 0], [0, 3]]

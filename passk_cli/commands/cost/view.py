@@ -265,7 +265,8 @@ class Spent(Section[Outlay]):
                 *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
                 *self.study.basis(outlay.rate for outlay in shown),
             )), shares=True, log_x=True,
-            x_title=f"{noun} of an attempt ({_UNITS[unit]})" if unit in _UNITS else noun,
+            x_title=(f"{noun} of an attempt ({_UNITS[unit]}, log scale)" if unit in _UNITS
+                     else f"{noun} (log scale)"),
             y_title="pass@1",
         )  # fmt: skip
         # Of a long frontier not all can be told apart: those from one end to the other.
