@@ -30,6 +30,8 @@ _OF_ATTEMPTS = {
     *"at time timestamp ts started finished ended created uuid hash session latency".split(),
     *"elapsed duration response answer output completion solution raw text trace log".split(),
 }
+# Passes and failures of a run that two runs hardly share without an exception.
+_MIXED = 5
 # Rows of costs that are enough to say that these only grow.
 _GROWING = 10
 _SUMMARIES = {
@@ -67,9 +69,11 @@ HEADER_ROWS = Message(
 )  # fmt: skip
 REPEATED_RECORDS = Message(
     "repeated-records", WARNING,
-    "{rows:record} {rows:comes|come} again, equal in every column, {column} included", "",
+    "{rows:record} {rows:comes|come} again, equal in every column"
+    "{?column|, {column} included}{?order|, and in the same order, as of a run pasted twice}", "",
     "Records repeat as a whole, also in columns whose values do not repeat by chance, such as a"
-    " text, a time or an id. A run was probably uploaded or appended twice.",
+    " text, a time or an id; or the whole file comes again in the same order. A run was probably"
+    " uploaded or appended twice. Remove the copy.",
 )  # fmt: skip
 SIMILAR_ATTEMPTS = Message(
     "similar-attempts", WARNING,
@@ -214,9 +218,18 @@ def repeated(grounds: Grounds) -> Iterator[Finding]:
                 {"--field": {"attempt": name}, "--duplicates": "first"}, "counts each record once"
             )
             keep = Settle({"--duplicates": "keep"}, "counts them as attempts of their own")
-            shown = {"rows": again, "column": quote(name)}
+            shown = {"rows": again, "column": quote(name), "order": False}
             yield Finding(REPEATED_RECORDS, True, shown, (key, keep))
             return
+    records = joined_codes(survey.series, *codes)
+    half = survey.rows // 2
+    cells, passes = survey.cell[:half], survey.verdict[:half]
+    once = survey.whole and half * 2 == survey.rows and len(np.unique(cells)) == half
+    mixed = min(np.sum(passes == 0), np.sum(passes == 1)) >= _MIXED
+    if once and mixed and len(survey.files) == 1 and np.all(records[:half] == records[half:]):
+        keep = Settle({"--duplicates": "keep"}, "counts them as attempts of their own")
+        shown = {"rows": half, "column": "", "order": True}
+        yield Finding(REPEATED_RECORDS, False, shown, (keep,))
 
 
 def attempts(grounds: Grounds) -> Iterator[Finding]:
@@ -392,7 +405,8 @@ DOUBTS = (
     Doubt(
         REPEATED_RECORDS,
         "Records without numbers of attempts are equal in every column, one of which is otherwise"
-        " different in each record.",
+        " different in each record (asked); or the second half of a file is the first again, with"
+        " five passes and five failures or more.",
         ("--field attempt=X --duplicates first", "--duplicates keep"),
         repeated,
     ),

@@ -281,6 +281,9 @@ MISLEADING: dict[str, Case] = {
             *rows[:20],
         ],
     ),
+    "a run pasted twice": Case(
+        "repeated-records", 2 * attempts(24, 1, run_id=lambda t, a, p: "r1"), certain=False
+    ),
     "uploaded twice, with times": Case(
         "repeated-records",
         2 * attempts(finished_at=lambda t, a, p: f"2026-01-{t + 1:02d}T10:{a:02d}:00"),
