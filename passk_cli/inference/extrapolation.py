@@ -188,8 +188,8 @@ def refusal(n: Ints, c: Ints) -> str:
     known = largest_known(n)
     if len(n) < FEWEST_TASKS:
         return (
-            f"{len(n)} task{'s' * (len(n) != 1)} are too few to fit a distribution of success"
-            f" rates; at least {FEWEST_TASKS} are needed"
+            f"{len(n)} task{'s are' if len(n) != 1 else ' is'} too few to fit a distribution of"
+            f" success rates; at least {FEWEST_TASKS} are needed"
         )
     if stopped(n, c):
         usable, short = int(n.min()), int((n < n.max()).sum())

@@ -88,7 +88,8 @@ def highest(
     single = 2 * (len(top.names) == 1 or not top.certain)
     begin = f"{top.words} {ends[single + (sign < 0)]}"
     if len(top.names) == len(valued) and top.certain:
-        begin = f"All {several(len(valued), group_names)} are equal"
+        whole = "Both models" if len(valued) == 2 and not group_names else ""
+        begin = f"{whole or f'All {several(len(valued), group_names)}'} are equal"
     decide = "" if top.certain else "; missing outcomes decide which"
     further: Sentence = ()
     if len(top.names) == 1:

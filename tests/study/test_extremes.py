@@ -6,7 +6,7 @@ import pytest
 
 from passk_cli.render.style import Style, answer
 from passk_cli.report.model import Estimate, Report
-from passk_cli.study.extremes import named, range_of
+from passk_cli.study.extremes import highest, named, range_of
 from passk_cli.study.fact import Fact
 
 R = Estimate
@@ -54,3 +54,9 @@ def test_groups_and_percentages() -> None:
     text = said(cells, ("temperature",), Style(percent=True))
     assert text == "pass@1 ranges from 25.0 % (a, temperature 0.8) to 50.0 % (a, temperature 0.2)."
     assert named(("m", "x", ""), ["suite", "mode"]) == 'm, suite x, mode ""'
+
+
+def test_two_equal_models_are_both() -> None:
+    facts = [Fact((model,), "pass@1", 1, Estimate(0.5)) for model in "abc"]
+    assert highest(facts[:2])[0] == "Both models are equal: pass@1 "
+    assert highest(facts)[0] == "All 3 models are equal: pass@1 "

@@ -220,7 +220,9 @@ class FlakyModels(Section[ClassesOfModel]):
         flakiest = [model for model in self.records if len(model.tasks[FLAKY]) == most]
         tasks = flakiest[0].number
         if most == least:
-            yield (f"Each of {len(numbers):,} models has {most:,} flaky tasks of {tasks:,}.",)
+            yield (
+                f"Each of {len(numbers):,} models has {plural(most, 'flaky task')} of {tasks:,}.",
+            )
         else:
             more = f" and {len(flakiest) - 1:,} more" if flakiest[1:] else ""
             who = f"{named(flakiest[0].series, groups)}{more}"
