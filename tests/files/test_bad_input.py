@@ -63,7 +63,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("junit", "a.xml", "<?xml version=\"1.0\"?><testsuites/>\n", [], "XML is not read; write JSON"),
     (
         "malformed line", "a.jsonl", GOOD * 16 + '{"task_id": "a", "pas\n' + GOOD, [],
-        'a.jsonl:17: not JSON (Invalid control character at) in {"task_id": "a", "pas\n',
+        'a.jsonl:17: not JSON (Invalid control character) in {"task_id": "a", "pas\n',
     ),
     ("line is a list", "a.jsonl", GOOD + "[1]\n", [], "a.jsonl:2: not a JSON record in [1]"),
     (
@@ -210,7 +210,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "first line damaged", "a.jsonl", '{"task_id": "a\x0b", "passed": true}\n' + GOOD, [],
-        "a.jsonl:1: not JSON (Invalid control character at) in",
+        "a.jsonl:1: not JSON (Invalid control character) in",
     ),
     (
         "infinite score", "a.jsonl", attempts("true", "1e999"), [],

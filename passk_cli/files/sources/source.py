@@ -316,7 +316,7 @@ def record_of(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | Dat
     except UnicodeDecodeError:
         problem = "not UTF-8"
     except json.JSONDecodeError as error:
-        problem = f"not JSON ({error.msg.removesuffix(' at')})"
+        problem = f"not JSON ({error.msg.removesuffix(' at').removesuffix(' starting')})"
     except KeyTwice as error:
         return BadRecord(place, str(error), "keep one")
     except RecursionError:
