@@ -652,13 +652,16 @@ def test_values_of_an_ordered_column_keep_their_order() -> None:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="threads are listed on Linux")
-def test_a_refused_call_keeps_no_connection() -> None:
+@pytest.mark.parametrize("given", [{}, {"truth": [{"task": "a", "attempt": 1}]}])
+def test_a_refused_call_keeps_no_connection(given: dict[str, Any]) -> None:
     """Whoever keeps the error, as a notebook does, keeps no threads of the reader's."""
 
     kept, threads = [], []
     for _ in range(4):
-        with pytest.raises(passk_cli.DataError) as error:
-            passk_cli.estimate([{"task": "a", "passed": None}, {"task": "b", "passed": True}])
+        with pytest.raises(passk_cli.PasskError) as error:
+            passk_cli.estimate(
+                [{"task": "a", "passed": None}, {"task": "b", "passed": True}], **given
+            )
         kept.append(error.value)
         threads.append(len(os.listdir("/proc/self/task")))
     assert max(threads[1:]) <= threads[0] + 1

@@ -116,12 +116,6 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
     files = all(source.frame is None for source in sources)
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
-    con = connect(paths, folder, [folder])
-    if request.normalise != "none":
-        from passk_cli.files.attempts.solutions import register
-
-        # Here: what a cursor makes known goes with it, and the database would still call it.
-        register(con, request.normalise)
     keeping: AbstractContextManager[Ledger | None] = nullcontext()
     if request.resume is not None:
         from passk_cli.files.counting.resume import require_files
@@ -143,6 +137,12 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
         write_labels(request, data, folder, load)
         fields = {role: name for role, name in request.fields.items() if role != TRUTH}
         request = replace(request, fields=fields)
+    con = connect(paths, folder, [folder])
+    if request.normalise != "none":
+        from passk_cli.files.attempts.solutions import register
+
+        # Here: what a cursor makes known goes with it, and the database would still call it.
+        register(con, request.normalise)
     # Closed at once: whoever keeps an error, as a notebook does, keeps no threads of the database.
     with con, keeping as ledger:
         try:
