@@ -108,9 +108,10 @@ def test_an_input_is_not_drawn_over(passk: Passk, tmp_path: Path) -> None:
 
 
 def test_nothing_to_draw_is_said(passk: Passk, write: Any, tmp_path: Path) -> None:
-    rows = [{"model": m, "task": f"{m}{t}", "passed": t % 2 == 0} for m in "ab" for t in range(3)]
-    source = write("apart.jsonl", "\n".join(map(json.dumps, rows)))
-    done = passk("compare", source, "--chart", tmp_path / "x.svg", "-q")
+    rows = [{"model": m, "task": f"t{t}", "attempt": a, "passed": t % 2 == 0}
+            for m, n in (("a", 2), ("b", 1)) for t in range(3) for a in range(n)]  # fmt: skip
+    source = write("few.jsonl", "\n".join(map(json.dumps, rows)))
+    done = passk("compare", source, "-k", 2, "--chart", tmp_path / "x.svg", "-q")
     assert (done.code, "nothing to draw" in done.err) == (2, True)
     assert not (tmp_path / "x.svg").exists()
 

@@ -175,7 +175,7 @@ def assert_latex(text: str, report: Report) -> None:
     ours = "textbackslash textasciitilde textasciicircum textless textgreater textbf".split()
     ours += (
         "begin end toprule midrule bottomrule addlinespace pm sim geq leq cdot dots times to infty"
-        " Delta mu tau".split()
+        " Delta mu tau textsuperscript".split()
     )
     assert set(re.findall(r"\\([a-zA-Z]+)", "\n".join(lines))) <= set(ours)
     assert not any(line.startswith(("[", "*")) for line in lines)

@@ -156,7 +156,7 @@ def test_the_table_has_the_largest_k_and_duplicates() -> None:
 
 def test_models_come_best_first() -> None:
     rows = [(m, f"t{i}", "x", i < good) for m, good in (("v1", 1), ("v10", 4)) for i in range(5)]
-    report = diversity_report(solved(*rows, *rows), (2,))
+    report = diversity_report(solved(*rows, *reversed(rows)), (2,))
     assert [row[0] for row in report.tables[0].rows] == ["v10", "v1"]
     assert list(dict.fromkeys(row[0] for row in report.data.rows)) == ["v10", "v1"]
 
