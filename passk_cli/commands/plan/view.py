@@ -52,12 +52,12 @@ LEFT_OUT = Message(
 )  # fmt: skip
 UNCERTAIN = Message(
     "uncertain-correlation", NOTE,
-    "the correlation of {models:and} at {metric} is uncertain: with {high} {few:task} detect"
-    " {points} points, with {low} {many:task}",
+    "the correlation of {models:and} at {metric} is uncertain: between {few} and {many:task}"
+    " detect {points} points",
     "more pilot tasks make it surer",
     "The tasks that detect a difference depend on how the true success rates of both models go"
-    " together over tasks. The pilot's differences estimate it, with chance taken out; the two ends"
-    " are those of its 95 % interval.")  # fmt: skip
+    " together over tasks. The pilot's differences estimate it, with chance taken out; the two"
+    " numbers are those at the ends of its 95 % interval.")  # fmt: skip
 CLUSTERED = Message(
     "clustered-pilot", NOTE,
     "tasks related by {cluster} need {times:=amount} times as many tasks for {metric}",
@@ -263,11 +263,13 @@ class Choices(Section[Choice]):
         elif not self.designs.several:
             yield f"pilot: {outlook.name}"
         if outlook.pilot is not None and outlook.correlation is not None:
-            ends = outlook.correlations
-            origin = (
-                f"[{ends[0]:.2f}, {ends[1]:.2f}]" if ends else f"({outlook.correlation_source})"
-            )
-            yield f"correlation of models {outlook.correlation:.2g} {origin}"
+            shown = f"{outlook.correlation:g} ({outlook.correlation_source})"
+            if outlook.correlations is not None:
+                low, high = outlook.correlations
+                shown = f"{outlook.correlation:.2f} [{low:.2f}, {high:.2f}]"
+                if high - low > 2 - 1e-9:
+                    shown = "not known, -1 to 1"
+            yield f"correlation of models {shown}"
         yield f"test at {100 * (1 - aims.level):.3g} %"
         if len(self.designs.outlooks) > 1:
             yield Hint("all metrics")
@@ -313,12 +315,12 @@ class Choices(Section[Choice]):
             if error > _UNSURE:
                 yield UNSURE(units=units, error=f"{100 * error:.2g}")
         if first.correlations and first.ends and first.pair:
-            n, (high, low) = designs.reference, first.correlations[::-1]
+            n = designs.reference
             few, many = (designs.needed(first.at(end), n).size.tasks for end in first.ends)
             if few and many and many > _APART * few:
                 yield UNCERTAIN(
                     models=first.pair, metric=first.metric.name, few=few, many=many,
-                    points=f"{100 * aims.detect:.3g}", high=f"{high:.2f}", low=f"{low:.2f}",
+                    points=f"{100 * aims.detect:.3g}",
                 )  # fmt: skip
         small = any((choice.fact.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
         if small or first.extreme:
