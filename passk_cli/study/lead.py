@@ -131,9 +131,9 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
     cells = grouped(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}
-        there = [rival for rival in by_series.values() if rival.there]
-        place_of = merits(there)
-        rivals = sorted(there, key=lambda rival: (-place_of[rival.series], rival.series))
+        valued = [rival for rival in by_series.values() if rival.there]
+        place_of = merits(valued)
+        rivals = sorted(valued, key=lambda rival: (-place_of[rival.series], rival.series))
         if len(rivals) < 2:
             continue
         tested = {rival.series for c in pairs if c.testable for rival in (c.first, c.second)}

@@ -323,7 +323,12 @@ def repeated_attempt(
         if remedy and equal_files([("", first.source), ("", other.source)]):
             remedy = f"the files are byte for byte the same: leave {other.source.name} out"
     place = (others or [first])[0].place
-    problem = f"{subject} is duplicated{before} ({plural(repeats.rows, 'duplicate row')})"
+    rows = plural(repeats.rows, "duplicate row")
+    if not (statement.has_counts or statement.shards):
+        ((contradicting,),) = con.execute(statement.contradicting()).fetchall()
+        if contradicting:
+            rows += f", {plural(contradicting, 'attempt')} with different outcomes"
+    problem = f"{subject} is duplicated{before} ({rows})"
     copy, resumed, own = _OF_REPEATS
     # What differs is no copy.
     differs = any(other.record != first.record for other in others)

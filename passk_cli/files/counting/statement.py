@@ -338,6 +338,14 @@ keyed AS (
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
+    def contradicting(self) -> str:
+        """How many attempts come more than once with outcomes that differ."""
+        key = ", ".join(["model", *self.groups, "task", "attempt"])
+        return f"""
+WITH {self.named(None)}
+SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS NOT NULL
+GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
+
     def kinds_missing(self, keep: str | None) -> str:
         """How many outcomes of each model are missing by each word that says why."""
         return f"""

@@ -88,7 +88,7 @@ def test_the_place_of_a_record(tmp_path: Path, kind: str, case: str) -> None:
     assert (error.place, problem in error.problem) == (place, True), str(error)
     if case == "an attempt twice":
         first = place.replace("record 8", "record 1").replace(":14", ":1").replace(":16", ":2")
-        assert f"first seen at {first} (1 duplicate row)" in error.problem
+        assert f"first seen at {first} (1 duplicate row, 1 attempt with" in error.problem
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", *long("json", "parquet", "frame", "records")])
@@ -113,6 +113,14 @@ def test_files_come_in_the_order_given(write: Write) -> None:
     twice = refusal(same, where="true")
     assert (twice.place, "first seen at" in twice.problem) == (f"{same[1]}:2", True)
     assert f"first seen at {same[1]}:1" in twice.problem
+
+
+@pytest.mark.parametrize("kind", ["jsonl", *long("csv", "parquet", "frame")])
+def test_repeats_that_contradict_each_other_are_counted(tmp_path: Path, kind: str) -> None:
+    again = [row | {"passed": not row["passed"]} for row in ROWS[:2]] + ROWS[2:5]
+    data, _ = written(tmp_path, kind, ROWS + again)
+    said = "(5 duplicate rows, 2 attempts with different outcomes)"
+    assert said in refusal(data).problem
 
 
 def test_a_repeated_attempt_in_two_files(write: Write) -> None:

@@ -223,8 +223,9 @@ def repeated(grounds: Grounds) -> Iterator[Finding]:
             return
     records = joined_codes(survey.series, *codes)
     half = survey.rows // 2
-    cells, passes = survey.cell[:half], survey.verdict[:half]
-    once = survey.whole and half * 2 == survey.rows and len(np.unique(cells)) == half
+    passes = survey.verdict[:half]
+    apart = len(np.unique(survey.cell[:half])) == half
+    once = survey.whole and half * 2 == survey.rows and apart
     mixed = min(np.sum(passes == 0), np.sum(passes == 1)) >= _MIXED
     if once and mixed and len(survey.files) == 1 and np.all(records[:half] == records[half:]):
         keep = Settle({"--duplicates": "keep"}, "counts them as attempts of their own")

@@ -55,7 +55,11 @@ def found(data: Any, **options: Any) -> tuple[str, bool, tuple[Settle, ...]]:
 def test_a_file_that_misleads_is_asked_about(name: str, door: str, tmp_path: Path) -> None:
     case, data = MISLEADING[name], MISLEADING[name].rows
     flat = all(not isinstance(value, dict | list) for row in data for value in row.values())
-    if door in ("table", "frame") and not flat:
+    # A file for each attempt has no order of rows.
+    if (door in ("table", "frame") and not flat) or (name, door) == (
+        "a run pasted twice",
+        "documents",
+    ):
         return
     frame, table = pd.DataFrame(data), tmp_path / "m.csv"
     frame.to_csv(table, index=False)
