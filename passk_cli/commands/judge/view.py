@@ -222,8 +222,8 @@ class JudgeErrors(Section[Errors]):
         names = self.study.counts.group_names
         failed = worst.rates[1].estimate
         also = (", and fails ", failed, " of those that pass") if failed.value is not None else ()
-        yield (f"Of the attempts of {named(worst.series, names)} that fail the judge passes ",
-               worst.rates[0].estimate, *also, ".")  # fmt: skip
+        whose = f" of the attempts of {named(worst.series, names)} that fail"
+        yield ("The judge passes ", worst.rates[0].estimate, whose, *also, ".")
         kinder = [row for row in self.records if row.alike is not None and row.alike <= 0.05]
         if kinder:
             whom = named(min(kinder, key=lambda row: row.alike or 0.0).series, names)
