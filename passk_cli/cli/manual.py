@@ -78,10 +78,17 @@ def manual(name: str, *, full: bool = False) -> str:
 
 def explained(message: Message) -> str:
     """Help of a message: its words, its meaning, and how to be rid of it."""
+    # Help of commands starts without what reads files.
+    from passk_cli.files.reading.doubts import DOUBTS
+
+    asks = (
+        "Where it is certain it stops, and only an option that it prints settles it. As a warning:"
+        if any(doubt.message.name == message.name for doubt in DOUBTS) else ""
+    )  # fmt: skip
     choices = f"--ignore {message.name} leaves it out; --error {message.name} makes it an error."
     paragraphs = [
         f"{message.severity}[{message.name}]", message.pattern, message.meaning,
-        choices if message.severity != ERROR else "",
+        f"{asks} {choices}".strip() if message.severity != ERROR else "",
     ]  # fmt: skip
     return "\n\n".join(filled(text, _width()) for text in filter(None, paragraphs))
 

@@ -90,6 +90,9 @@ def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
     assert "`passk plan` says" in shown
     assert "--ignore noisy-attempts" in shown
     assert "--ignore" not in passk("help", "bad-output").out
+    # What asks cannot be left out.
+    assert "Where it is certain it stops" in passk("help", "unread-column").out
+    assert "it stops" not in shown
     every = passk("help", "messages").out
     assert messages().keys() <= set(every.split())
     done = passk("help", "noisy-attempt")
