@@ -237,9 +237,10 @@ def _counts(
 
         require_all(request, [model for model, *_ in counts.series])
     said = [warned(doubt) for doubt in doubts if not doubt.certain]
-    if request.passes and not (statement.has_counts or request.unjudged):
+    if (request.passes or request.fails) and not (statement.has_counts or request.unjudged):
         words = con.execute(statement.words()).fetchall()
-        _require_judged(words, request, statement.batches)
+        if request.passes:
+            _require_judged(words, request, statement.batches)
         said.append(NAMED_OUTCOMES(
             passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
             fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",

@@ -96,7 +96,10 @@ def test_a_word_of_what_ended_early_is_missing_unless_it_is_named() -> None:
     with pytest.raises(DataError, match='"status" is "timeout", which is no outcome'):
         read(rows, **options)
     assert read(rows, missing="drop", **options).n.tolist() == [2]
-    assert read(rows, fails=["timeout", "wrong answer"], **options).n.tolist() == [3]
+    counts = read(rows, fails=["timeout", "wrong answer"], **options)
+    assert counts.n.tolist() == [3]
+    (said,) = (said for said in counts.facts.messages if said.name == "named-outcomes")
+    assert "wrong answer" in said.text.partition("as failures: ")[2]
 
 
 def test_a_word_among_those_that_are_known_fails_or_passes(passk: Passk, tmp_path: Path) -> None:
