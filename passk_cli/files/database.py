@@ -51,8 +51,20 @@ def tasks_kept(task: str, only: Sequence[str], without: Sequence[str]) -> str:
 
 
 def column_sql(name: str) -> str:
-    """A column name as a person writes it in a condition: in quotes where it needs them."""
-    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else quote_name(name)
+    """A column name as a person writes it in a condition: in quotes where it needs them.
+
+    >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
+    ('task_id', '"exit status"', '"end"')
+    """
+    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in _reserved()
+    return name if plain else quote_name(name)
+
+
+@cache
+def _reserved() -> frozenset[str]:
+    """The words that are no names in SQL."""
+    sql = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
+    return frozenset(word for (word,) in ours().execute(sql).fetchall())
 
 
 def models_kept(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Bools
-from passk_cli.files.database import column_sql, quote_text
+from passk_cli.files.database import quote_text
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Observed, Survey
 from passk_cli.files.roles import ENDED_WORDS, words
@@ -72,7 +72,7 @@ def ended(grounds: Grounds) -> Iterator[Finding]:
         "kinds": _counted({kind: len(of) for kind, of in kinds.items()}),
         "models": _counted(Counter(models)) if len(grounds.models) > 1 else "",
     }  # fmt: skip
-    without = _without(column.name, {*survey.at(column.name, rows)}, kinds)
+    without = _without(grounds.condition(column.name), {*survey.at(column.name, rows)}, kinds)
     yield Finding(
         ERRORS_AS_FAILURES, False, shown,
         (
@@ -137,8 +137,11 @@ def _kind(text: str, pattern: re.Pattern[str]) -> str:
 
 
 def _without(column: str, texts: set[str], kinds: Iterable[str]) -> str:
-    """The condition that leaves errors out, by their texts or else by the words of their kinds."""
-    value = f"coalesce({column_sql(column)}, '')"
+    """The condition that leaves errors out, by their texts or else by the words of their kinds.
+
+    column : as a condition names it.
+    """
+    value = f"coalesce({column}, '')"
     if len(texts) <= _NAMED and max(map(len, texts)) <= _LETTERS:
         return f"{value} NOT IN ({', '.join(map(quote_text, sorted(texts)))})"
     return f"NOT regexp_matches({value}, {quote_text('|'.join(map(re.escape, kinds)))})"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from passk_cli.files.database import Texts
+from passk_cli.files.database import Texts, column_sql, quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import Request
@@ -19,6 +19,7 @@ from passk_cli.files.roles import (
     SETTINGS,
     addends,
     candidates,
+    find,
 )
 from passk_cli.files.sources.source import Source
 from passk_cli.message import Message
@@ -90,6 +91,15 @@ class Grounds:
     def column(self, role: str) -> str:
         """The column of a role in the first files that have one; "" where there is none."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
+
+    def condition(self, column: str) -> str:
+        """A column as a condition names it; of a part of another, its text."""
+        paths = (find(column, batch.layout.kinds) for batch in self.batches)
+        base, keys = next(filter(None, paths), (column, []))
+        if not keys:
+            return column_sql(base)
+        *upper, last = map(quote_text, keys)
+        return f"({column_sql(base)}{''.join(f'->{key}' for key in upper)}->>{last})"
 
     @cached_property
     def harness(self) -> bool:

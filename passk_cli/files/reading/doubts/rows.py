@@ -8,7 +8,7 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.files.database import column_sql
+from passk_cli.files.database import quote_text
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import NUMBERED
 from passk_cli.files.reading.survey import joined_codes
@@ -150,8 +150,10 @@ def summaries(grounds: Grounds) -> Iterator[Finding]:
     names = [n for n in grounds.unnumbered if re.sub(r"[\W_]+", "_", n.casefold()) in _SUMMARIES]
     task = grounds.column("task")
     if names and 0 < len(names) <= 3 and len(grounds.tasks) > 2 * len(names):
-        texts = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
-        without = Settle({"--where": f"{column_sql(task)} NOT IN ({texts})"}, "leaves them out")
+        texts = ", ".join(map(quote_text, names))
+        without = Settle(
+            {"--where": f"{grounds.condition(task)} NOT IN ({texts})"}, "leaves them out"
+        )
         yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (without,))
 
 
@@ -163,7 +165,9 @@ def headers(grounds: Grounds) -> Iterator[Finding]:
     for name in grounds.tasks if numbered else grounds.unnumbered:
         plain = spelled(name.strip().removeprefix("\ufeff").strip())
         if plain in usual | {spelled(task)} and _is_header(grounds, name):
-            where = Settle({"--where": f"{column_sql(task)} <> '{name}'"}, "leaves it out")
+            where = Settle(
+                {"--where": f"{grounds.condition(task)} <> {quote_text(name)}"}, "leaves it out"
+            )
             yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (where,))
             return
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Bools, Ints
-from passk_cli.files.database import column_sql
+from passk_cli.files.database import quote_text
 from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Observed, Survey, joined_codes
@@ -333,13 +333,16 @@ def _finding(
     tasks = Settle({"--field": {"task": f"{name},{task}"}}, "as parts of the tasks")
     pool = Settle({"--pool": (name,)}, "pools them on purpose")
     if leaf(name) in _SCORERS and not _answers_differ(grounds, name):
-        chosen = Settle({"--where": f"{column_sql(name)} = '{values[0]}'"}, "reads one of them")
+        chosen = Settle(
+            {"--where": f"{grounds.condition(name)} = {quote_text(values[0])}"}, "reads one of them"
+        )
         return Finding(SEVERAL_VERDICTS, not likely, shown, (chosen, apart, pool))
     if leaf(name) in _FLAGS:
         kept = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
         if leaf(name) not in _KEEP:
             kept = next((v for v in values if v != kept), kept)
-        chosen = Settle({"--where": f"{column_sql(name)} = '{kept}'"}, f"reads those with {kept}")
+        condition = f"{grounds.condition(name)} = {quote_text(kept)}"
+        chosen = Settle({"--where": condition}, f"reads those with {kept}")
         return Finding(FLAGGED_ROWS, not likely, shown, (chosen, pool))
     if _restarts(survey, column, grounds):
         return Finding(RESTARTING_TASKS, not likely, shown, (tasks, apart, pool))

@@ -202,6 +202,14 @@ MISLEADING: dict[str, Case] = {
         broken(attempts(30, 3, exit_status=lambda t, a, p: "completed"), exit_status="timeout"),
         certain=False,
     ),
+    "timeouts in a record of each attempt": Case(
+        "errors-as-failures",
+        broken(
+            attempts(30, 3, end=lambda t, a, p: {"exit status": "it's done"}),
+            end={"exit status": "timeout"},
+        ),
+        certain=False,
+    ),
     "timeouts under an unlisted name": Case(
         "errors-as-failures",
         broken(attempts(30, 3, zork=lambda t, a, p: "done"), zork="Timeout after 600 s"),
