@@ -324,7 +324,7 @@ def repeated_attempt(
             remedy = f"the files are byte for byte the same: leave {other.source.name} out"
     place = (others or [first])[0].place
     rows = plural(repeats.rows, "duplicate row")
-    if not (statement.has_counts or statement.shards):
+    if not statement.has_counts:
         ((contradicting,),) = con.execute(statement.contradicting()).fetchall()
         if contradicting:
             rows += f", {plural(contradicting, 'attempt')} with different outcomes"
