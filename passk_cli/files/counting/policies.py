@@ -20,7 +20,7 @@ from passk_cli.files.reading.look import Spooled
 from passk_cli.files.reading.strays import copy_of_a_file, identical_files
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import COLUMN, OF_ATTEMPTS, addends, candidates, find
-from passk_cli.message import refused
+from passk_cli.message import Said, refused
 from passk_cli.outcomes.codes import crossed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.losses import Losses
@@ -41,95 +41,161 @@ def decide(
     attempts : what formats found, and what was passed over.
     Errors: DataError, ParameterError.
     """
-    batches, request = statement.batches, statement.request
-    sources = [source for batch in batches for source in batch.sources]
-    if any(source.label for source in sources):
-        _require_one_model(batches, tally.every, request)
-    cells = dict(tally.cells)
-    nameless = cells["task"].absent
-    judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
-    if cells["missing"].any() and not judged.all():
-        # A path that leads nowhere is no outcome that failed.
-        absent = diagnosis.absent_field(con, statement)
-        if absent is not None:
-            raise absent
-    wrong = nameless.any() or cells["name"].absent.any() or cells["bad"].any()
-    if wrong or cells["missing"].any() or tally.repeats.attempts:
-        _refuse(con, statement, tally, tolerant)
-    lines = np.bincount(cells["name"].codes[nameless] + 1, cells["attempts"][nameless], minlength=1)
-    # Of columns that are models each line is one of every model.
-    in_columns = request.fields.get("model") == COLUMN
-    skipped = int(lines.max() if in_columns else lines.sum()) + tally.rejected + attempts.skipped
-    if nameless.any():
-        cells = {name: values[~nameless] for name, values in cells.items()}
-    groups = [f"group{i}" for i in range(len(request.by))]
-    bad, missing = int(cells["bad"].sum()), int(cells["missing"].sum())
+    request = statement.request
+    _require_understood(con, statement, tally, tolerant)
+    nameless = tally.cells["task"].absent
+    cells = {name: values[~nameless] for name, values in tally.cells.items()}
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
         # Scores, say: attempts all the same, of which only the pass rate is not known.
         n = n + cells["bad"]
     attempted = n > 0
     if not attempted.any():
-        # Nothing to describe or count: whatever is wrong with the outcomes is what to say.
-        refusing = statement.having(request=replace(request, missing="error"))
-        _refuse(con, refusing, tally, tolerant=False)
-        remedy = "is the condition too narrow?" if request.where else "is the file complete?"
-        if request.only_tasks or request.exclude_tasks:
-            remedy = "do the tasks that are left out leave one?"
-        raise DataError(sources[0].name, "no attempts in this data", remedy, name="no-attempts")
-    orders = dict(chain.from_iterable(batch.layout.orders.items() for batch in batches))
-    columns = [cells[column][attempted].filled for column in ("name", *groups)]
-    for place, name in enumerate(request.by, 1):
+        _refuse_empty(con, statement, tally)
+    facts = _facts(statement, attempts, tally, cells, attempted)
+    facts = replace(facts, messages=_messages(con, statement, attempts, cells, n, tolerant))
+    undecided = cells["missing"][attempted].astype(np.int64)
+    counts = Counts.from_codes(
+        _series(statement, cells, attempted),
+        cells["task"][attempted].filled,
+        n[attempted].astype(np.int64),
+        cells["passed"][attempted].astype(np.int64),
+        tuple(request.by),
+        facts,
+        undecided if facts.missing and request.missing == BOUNDS else None,
+    )
+    if request.cluster:
+        place = statement.batches[0].sources[0].name
+        counts = counts.with_clusters(_clusters(request.cluster, cells, place))
+    return counts
+
+
+def _require_understood(
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
+) -> None:
+    """Refuse labels of several models, an outcome that is nowhere, and what no policy allows."""
+    cells = tally.cells
+    if any(source.label for batch in statement.batches for source in batch.sources):
+        _require_one_model(statement.batches, tally.every, statement.request)
+    judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
+    if cells["missing"].any() and not judged.all():
+        # A path that leads nowhere is no outcome that failed.
+        absent = diagnosis.absent_field(con, statement)
+        if absent is not None:
+            raise absent
+    _refuse(con, statement, tally, tolerant)
+
+
+def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
+    """Raise for data without an attempt: for what is wrong with its outcomes, if anything is."""
+    request = statement.request
+    refusing = statement.having(request=replace(request, missing="error"))
+    _refuse(con, refusing, tally, tolerant=False)
+    remedy = "is the condition too narrow?" if request.where else "is the file complete?"
+    if request.only_tasks or request.exclude_tasks:
+        remedy = "do the tasks that are left out leave one?"
+    place = statement.batches[0].sources[0].name
+    raise DataError(place, "no attempts in this data", remedy, name="no-attempts")
+
+
+def _series(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
+    """The models and their groups, as codes; ordered columns with their order."""
+    layouts = [batch.layout for batch in statement.batches]
+    orders = dict(chain.from_iterable(layout.orders.items() for layout in layouts))
+    columns = [cells[column][attempted].filled for column in ("name", *statement.groups)]
+    for place, name in enumerate(statement.request.by, 1):
         if name in orders:
             names, codes = columns[place]
             columns[place] = [Category(text, orders[name]) for text in names], codes
-    series = crossed(columns)
-    tasks = cells["task"][attempted]
-    numbered = all(b.roles.attempt or b.roles.shape != "attempts" for b in batches)
-    some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
-    pooled = not numbered and bool(cells["files_differ"].any())
-    copy = copy_of_a_file(batches) if pooled and request.duplicates != "keep" else None
-    if copy is not None and not tolerant:
-        raise copy
+    return crossed(columns)
+
+
+def _messages(
+    con: duckdb.DuckDBPyConnection,
+    statement: Statement,
+    attempts: Spooled,
+    cells: Mapping[str, Any],
+    n: Any,
+    tolerant: bool,
+) -> tuple[Said, ...]:
+    """What files say of themselves, and how they were read where that could be otherwise.
+
+    n : the attempts that count, of each cell.
+    Errors: DataError for copies of a file, and for one record that holds the others.
+    """
+    batches, request = statement.batches, statement.request
+    kept = request.duplicates == "keep"
+    copy = copy_of_a_file(batches) if _is_pooled(batches, cells) and not kept else None
     within = None
     if int(cells["attempts"].sum()) == 1 and request.records is None:
         from passk_cli.files.reading.structures import records_within
 
         within = records_within(con, batches[0])
-    if within is not None and not tolerant:
-        raise within
+    doubted = [error for error in (copy, within) if error is not None]
+    if doubted and not tolerant:
+        raise doubted[0]
     messages = [*attempts.messages]
-    if len(sources) > 1:
-        messages += identical_files(batches, kept=request.duplicates == "keep")
-    messages += [refused(error) for error in (copy, within) if error is not None]
+    if sum(len(batch.sources) for batch in batches) > 1:
+        messages += identical_files(batches, kept=kept)
+    messages += map(refused, doubted)
     if request.conversion is not None:
         messages += several_scores(batches, request)
     messages += [
         WITHOUT_GROUP(attempts=without, column=name)
-        for name, column in zip(request.by, groups, strict=True)
+        for name, column in zip(request.by, statement.groups, strict=True)
         if (without := int(n[cells[column].absent].sum()))
     ]
     if len(attempts.task_kinds) > 1:
-        messages += mixed_tasks(attempts.task_kinds, tasks)
+        messages += mixed_tasks(attempts.task_kinds, cells["task"][n > 0])
+    return tuple(messages)
+
+
+def _are_numbered(batches: Sequence[Batch]) -> bool:
+    """Whether repeated attempts can be found."""
+    return all(bool(b.roles.attempt) or b.roles.shape != "attempts" for b in batches)
+
+
+def _is_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
+    """Whether several files hold attempts of one model and task, without numbers."""
+    return not _are_numbered(batches) and bool(cells["files_differ"].any())
+
+
+def _facts(
+    statement: Statement,
+    attempts: Spooled,
+    tally: Tally,
+    cells: Mapping[str, Any],
+    attempted: Any,
+) -> ReadFacts:
+    """The account of a reading, without messages."""
+    batches, request = statement.batches, statement.request
+    nameless = tally.cells["task"].absent
+    lines = tally.cells["attempts"] * nameless
+    lines = np.bincount(tally.cells["name"].codes + 1, lines)
+    # Of columns that are models each line is one of every model.
+    without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
+    sources = [source for batch in batches for source in batch.sources]
+    pooled = _is_pooled(batches, cells)
+    some_numbered = any(b.roles.attempt for b in batches if b.roles.shape == "attempts")
     reasons: dict[str, Counter[str]] = {}
-    for model, each in attempts.reasons.items():
-        reasons.setdefault(request.called(model), Counter()).update(each)
-    for model, kinds in tally.kinds.items():
-        reasons.setdefault(model, Counter()).update(kinds)
-    facts = ReadFacts(
+    told = ((request.called(model), each) for model, each in attempts.reasons.items())
+    for model, each in chain(told, tally.kinds.items()):
+        reasons.setdefault(model, Counter()).update(each)
+    missing = int(cells["missing"].sum())
+    return ReadFacts(
         inputs=tuple(_input(b, request, attempts) for b in batches),
         missing=missing,
         missing_policy=request.missing,
-        losses=_losses(cells, groups) if missing else None,
+        losses=_losses(cells, statement.groups) if missing else None,
         duplicates=tally.repeats.rows,
         duplicates_policy=request.duplicates,
-        duplicates_checked=numbered,
+        duplicates_checked=_are_numbered(batches),
         pooled_unnumbered=tuple(source.name for source in sources) if pooled else (),
         unnumbered=int((cells["attempts"] - cells["numbered"]).sum()) if some_numbered else 0,
-        skipped=skipped,
+        skipped=int(without_task) + tally.rejected + attempts.skipped,
         empty_files=len(attempts.empty),
         emptied=int((~attempted).sum()),
-        not_understood=bad + int(cells["graded"].sum()),
+        not_understood=int((cells["bad"] + cells["graded"]).sum()),
         numeric=tuple(
             name
             for name in request.by
@@ -143,26 +209,12 @@ def decide(
         path=request.path or "",
         cluster=request.cluster or "",
         threshold=None if request.unjudged else request.bar,
-        messages=tuple(messages),
         order=next(iter(attempts.orders)) if len(attempts.orders) == 1 else (),
         reasons={model: dict(each) for model, each in reasons.items()},
         runs={request.called(model): number for model, number in attempts.runs.items()},
         foreign=tuple(str(error.place) for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
     )
-    undecided = cells["missing"][attempted].astype(np.int64)
-    counts = Counts.from_codes(
-        series,
-        tasks.filled,
-        n[attempted].astype(np.int64),
-        cells["passed"][attempted].astype(np.int64),
-        tuple(request.by),
-        facts,
-        undecided if missing and request.missing == BOUNDS else None,
-    )
-    if request.cluster:
-        counts = counts.with_clusters(_clusters(request.cluster, cells, sources[0].name))
-    return counts
 
 
 def _refuse(
