@@ -44,8 +44,8 @@ def pass_within(
         pass@$b = Σ_s Σ_j #{A ⊂ F: |A| = j, cost(A) + x_s ≤ b} / (n C(n−1, j))
 
     over passing attempts s and sets A of failing attempts F that come before s.  Costs of 1 and
-    b = k make it pass@k.  Where no attempt passed and all of them fit together, money is left and
-    nothing is known of a further attempt: the task counts 0 in the lowest and 1 in the highest.
+    b = k make it pass@k.  Where no attempt passed and money is left, nothing is known of a further
+    attempt: the task counts 0 in the lowest and 1 in the highest.
 
     value : (rows,) ≥ 0; NaN for an attempt without a cost, which never fits in the lowest and costs
     nothing in the highest; infinity never fits.  budget : ≥ 0, infinity included, of any shape.
@@ -95,7 +95,7 @@ def _ends(cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> tuple[Flo
     if lacking.any():
         cheapest = _Cell.of(np.where(lacking, 0.0, cost), count, passed, budgets)
     if not passed.any():
-        return np.zeros(len(budgets)), np.where(cheapest.all_fit, 1.0, 0.0)
+        return np.zeros(len(budgets)), np.where(cheapest.left_over, 1.0, 0.0)
     low, high = dearest.solved(np.arange(len(budgets)))
     if lacking.any():
         high = cheapest.solved(np.arange(len(budgets)))[1]
@@ -116,8 +116,8 @@ class _Cell(NamedTuple):
     """One cell with costs and budgets as whole numbers of a unit.
 
     n : attempts.  failures, failed : costs of failing attempts that may fit, ascending, and how
-    many have each.  passes, passed : likewise of passing ones.  limits : of budgets.  all_fit :
-    whether all attempts fit into a budget.
+    many have each.  passes, passed : likewise of passing ones.  limits : of budgets.  left_over :
+    whether all attempts leave something of a budget.
     """
 
     n: int
@@ -126,7 +126,7 @@ class _Cell(NamedTuple):
     passes: Ints
     passed: Ints
     limits: Ints
-    all_fit: Bools
+    left_over: Bools
 
     @classmethod
     def of(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _Cell:
@@ -134,16 +134,16 @@ class _Cell(NamedTuple):
         finite = np.where(fits, cost, 0.0)
         spent = float(finite @ count)
         units, limits = _whole(finite, np.minimum(budgets, 2.0 * spent + 1.0), n)
-        total = int((units * count).sum())
+        # A budget that is spent to the last cent may differ from the sum in its last digits.
+        left_over = (budgets > spent * (1.0 + 1e-12)) & fits.all()
         fits &= units <= limits.max(initial=0)
-        all_fit = (total <= limits) & np.isfinite(cost).all()
         order = np.argsort(units, kind="stable")
         sides = []
         for of_side in (count - passed, passed):
             rows = order[(fits & (of_side > 0))[order]]
             sides.append((units[rows], of_side[rows]))
         (failures, failed), (passes, passing) = sides
-        return cls(n, failures, failed, passes, passing, limits, all_fit)
+        return cls(n, failures, failed, passes, passing, limits, left_over)
 
     def solved(self, places: Ints) -> tuple[Floats, Floats]:
         """Both ends of P(solved within the budget) at the budgets of these places."""

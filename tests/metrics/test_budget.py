@@ -47,7 +47,7 @@ def by_every_order(attempts: Sequence[Attempt], budget: Fraction) -> tuple[Fract
                 solved += 1
                 break
     low = Fraction(solved, len(orders))
-    unknown = not any(passes for _, passes in attempts) and sum(x for x, _ in attempts) <= budget
+    unknown = not any(passes for _, passes in attempts) and sum(x for x, _ in attempts) < budget
     return low, low + unknown
 
 
@@ -116,8 +116,10 @@ def test_a_sum_that_reaches_the_budget_fits() -> None:
 
 def test_money_left_is_a_range() -> None:
     failed = [(1.0, False), (2.0, False)]
-    low, high = pass_within(*bag(failed), [2.9, 3.0])
-    assert (low.ravel().tolist(), high.ravel().tolist()) == ([0.0, 0.0], [0.0, 1.0])
+    low, high = pass_within(*bag(failed), [2.9, 3.0, 3.1])
+    assert low.ravel().tolist() == [0.0, 0.0, 0.0]
+    assert high.ravel().tolist() == [0.0, 0.0, 1.0], "3 is spent to the last cent"
+    assert pass_within(*bag([(0.1, False), (0.2, False)]), 0.3)[1].tolist() == [0.0]
 
 
 def test_attempts_that_cost_nothing() -> None:
