@@ -86,10 +86,13 @@ def _property(each: Declared) -> dict[str, Any]:
     single: dict[str, Any] = {"type": kind or ["string", "number"]}
     if isinstance(option.choices, tuple) and option.choices:
         single = {"enum": list(option.choices)}
+    least, most = "minimum", "maximum"
+    if option.between:
+        least, most = "exclusiveMinimum", "exclusiveMaximum"
     if option.low is not None:
-        single["minimum"] = option.low
+        single[least] = option.low
     if option.high is not None:
-        single["maximum"] = option.high
+        single[most] = option.high
     if each.base is Mapping:
         single = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
     if each.repeatable or not (kind or option.choices):

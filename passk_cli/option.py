@@ -46,7 +46,7 @@ class Option:
     help : one short sentence, a line of `--help`; choices and default are added to it.
     detail : what else there is to know, for `passk help COMMAND`, Python and the reference.
     choices : the values there are, or the place of them.
-    low, high : the range of a number.
+    low, high : the range of a number; between : they are themselves refused.
     parse : what is given (text; from Python other things too) → the field's value; it gets a list
         where the option can be given several times, which `several` says of a field that is no
         tuple.  Or the place of such a function.
@@ -65,6 +65,7 @@ class Option:
     choices: tuple[str, ...] | str = ()
     low: float | None = None
     high: float | None = None
+    between: bool = False
     parse: Callable[[Any], Any] | str | None = None
     several: bool = False
     file: str = ""
@@ -231,6 +232,9 @@ def checked(declared: Declared, value: Any) -> Any:
             value = tuple(parts)
     except (TypeError, ValueError, AttributeError, OverflowError):
         raise refused(_WORDS.get(base) or f"write {option.takes or 'text'}") from None
+    if option.between and not float(option.low or 0) < value < float(option.high or 0):
+        example = declared.default or 0.95
+        raise refused(f"it must lie between {option.low:g} and {option.high:g}, as {example:g}")
     for limit, wrong, word in ((option.low, -1, "at least"), (option.high, 1, "at most")):
         if limit is not None and not (value - limit) * wrong <= 0:
             raise refused(f"it must be {word} {limit:,}")

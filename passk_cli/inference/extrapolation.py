@@ -206,7 +206,8 @@ def refusal(n: Ints, c: Ints) -> str:
     if known < FEWEST_ATTEMPTS:
         where = "" if n.min() == n.max() else " on nine tasks in ten"
         return (
-            f"{known} attempt{'s' * (known != 1)} per task are too few to fit a distribution of"
+            f"{known} attempt{'s' * (known != 1)} per task {'are' if known != 1 else 'is'} too few"
+            " to fit a distribution of"
             f" success rates; at least {FEWEST_ATTEMPTS} are needed{where}"
         )
     if np.any((c > 0) & (c < n)):

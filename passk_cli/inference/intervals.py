@@ -185,10 +185,9 @@ class Interval:
 
 Limits = tuple[float, float]
 
-NEEDS_BOUNDS = (
-    "needs the lowest and highest possible score: with 30 tasks or fewer bca covers 18 to 92 %"
-    " where 95 % is asked for"
-)
+NEEDS_BOUNDS = "needs the lowest and highest possible score"
+# What the intervals without bounds cover with so few tasks.
+FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer bca covers 18 to 92 % where 95 % is asked"
 
 
 def interval(
@@ -253,6 +252,8 @@ def intervals(
             # Amounts have no highest value, so there is no remedy to say.
             if asked.bounded and used not in (name, LOGIT_T) and not math.isfinite(sample.low):
                 instead = f"{used}, since {name} {NEEDS_BOUNDS}"
+                if sample.values.size <= FEW_TASKS:
+                    instead += f": {WITH_FEW_TASKS}"
                 remark = f"{instead}; {remark}" if remark else instead
             answers[at] = Interval(*ends, level, used, population, remark)
     return [answers[at] for at in range(len(samples))]

@@ -53,7 +53,7 @@ class Confidence:
         detail="One of {choices}. Default: guard for new tasks, hull for these tasks; for"
         " differences guarded-t, or tango where values are 0 or 1.")] = None
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level.", low=0, high=1)] = 0.95
+        "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
     population: Annotated[str, Option(
         "--population", help="Intervals are about", choices=POPULATIONS,
         detail="new-tasks: the tasks are a sample, and intervals are about all tasks like them;"

@@ -50,8 +50,8 @@ def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Sentence
         return (f"{name} of {model} is ", valued[0].estimate, f".{without}")
     top, bottom = (_end(valued, group_names, sign) for sign in (1, -1))
     if len(top.names) == len(valued) and top.certain:
-        models = several(len(valued), group_names)
-        return (f"{name} is ", top.estimate, f" for all {models}.{without}")
+        models = all_of(len(valued), group_names)
+        return (f"{name} is ", top.estimate, f" for {models}.{without}")
     decide = "" if top.certain and bottom.certain else "; missing outcomes decide which"
     return (
         f"{name} ranges from ", bottom.estimate, f" ({bottom.words}) to ", top.estimate,
@@ -88,8 +88,8 @@ def highest(
     single = 2 * (len(top.names) == 1 or not top.certain)
     begin = f"{top.words} {ends[single + (sign < 0)]}"
     if len(top.names) == len(valued) and top.certain:
-        whole = "Both models" if len(valued) == 2 and not group_names else ""
-        begin = f"{whole or f'All {several(len(valued), group_names)}'} are equal"
+        models = all_of(len(valued), group_names)
+        begin = f"{models[0].upper()}{models[1:]} are equal"
     decide = "" if top.certain else "; missing outcomes decide which"
     further: Sentence = ()
     if len(top.names) == 1:
@@ -127,6 +127,11 @@ def several(count: int, group_names: Sequence[str]) -> str:
     if not group_names:
         return plural(count, "model")
     return f"{plural(count, 'combination')} of {' and '.join(('model', *group_names))}"
+
+
+def all_of(count: int, group_names: Sequence[str] = ()) -> str:
+    """As "both models", or "all 3 combinations of model and temperature"."""
+    return f"all {several(count, group_names)}".replace("all 2 ", "both ", 1)
 
 
 def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int, joint: str = ", ") -> _End:

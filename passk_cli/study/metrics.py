@@ -52,7 +52,7 @@ class Metrics:
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100",
-        "pass@k and pass^k at these k (default 1, 10, 100).",
+        "pass@k and pass^k at these k (default: by the data).",
         parse=parse_k,
         detail="Default: those of 1, 10, 100 that the data allow, with n ≥ k at every task of some"
         " model. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.")] = ()

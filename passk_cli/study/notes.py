@@ -13,7 +13,7 @@ from passk_cli.arrays import grouped
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.paths import temperature_template
-from passk_cli.inference.intervals import NEEDS_BOUNDS
+from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
 from passk_cli.inference.stopping import (
     FIRST_PASS,
     LEVEL,
@@ -155,10 +155,10 @@ NO_INTERVAL = Message(
     "The method cannot give an interval for this data, for the reason given. The estimate stands"
     " without one; another --interval may have one.")  # fmt: skip
 UNKNOWN_BOUNDS = Message(
-    "unknown-bounds", NOTE, "{numbers}: {reason}",
+    "unknown-bounds", WARNING, "{numbers}: {reason}",
     Settle({"--bounds": Blank("LOW,HIGH")}, "gives them"),
     "Guard intervals need the lowest and highest possible value. Where scores have no known range,"
-    " BCa stands in for them.")  # fmt: skip
+    " BCa stands in for them. It is a note where there are more than 30 tasks.")  # fmt: skip
 SPECIAL_INTERVAL = Message(
     "special-interval", NOTE, "{numbers}: {reason}", "",
     "Something about the data limits what the interval can say, such as no difference between"
@@ -356,7 +356,9 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
         if reason:
             pairs = numbers.setdefault((message, reason), [])
             pairs.append((fact.name, SeriesName(fact.series)))
-    return [
-        message(numbers=numbers_of_models(pairs), reason=reason)
-        for (message, reason), pairs in numbers.items()
-    ]
+    notes = []
+    for (message, reason), pairs in numbers.items():
+        said = message(numbers=numbers_of_models(pairs), reason=reason)
+        harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
+        notes.append(replace(said, severity=NOTE) if harmless else said)
+    return notes

@@ -17,7 +17,7 @@ from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import sized
+from passk_cli.report.words import sized, span
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
 from passk_cli.study.notes import notes_of_numbers, reading_notes
@@ -144,9 +144,10 @@ class Study:
                 facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
         return facts
 
-    def on_shared_tasks(self, facts: Sequence[Fact]) -> list[Fact]:
-        """Each of these numbers on the tasks that all models of its group have; the given ones
-        where these are all, and none of a group whose models share no task."""
+    def on_shared_tasks(self, facts: Sequence[Fact]) -> tuple[list[Fact], str]:
+        """Each of these numbers on the tasks that all models of its group have, and words on how
+        many these are; the given ones and no words where these are all, and no number of a group
+        whose models share no task."""
         shared: list[Fact] = []
         for rivals in grouped(facts, lambda fact: (fact.name, fact.series[1:])).values():
             values = [fact.values for fact in rivals if fact.values is not None]
@@ -155,7 +156,11 @@ class Study:
                 shared += rivals
             elif len(common[0].tasks):
                 shared += self.facts(common)
-        return shared
+        if {*map(id, facts)} == {*map(id, shared)}:
+            return shared, ""
+        sizes = [fact.size.tasks or 0 for fact in shared if fact.name == facts[0].name] or [0]
+        tasks = f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) != 1)}"
+        return shared, f" on the {tasks} that all models have"
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Fact]:
         """`facts` of values of which some are ranges, with limits that hold those of both ends."""
@@ -213,6 +218,9 @@ class Study:
         short = facts if short is None else short
         said = [*reading_notes(self.counts), *self.reading]
         if any(fact.note for fact in (*facts, *short)):
+            # Those that the table shows are named first.
+            every = [fact.k for fact in facts]
+            facts = sorted(facts, key=lambda fact: not self.in_brief(fact.k, every))
             said += notes_of_numbers(facts, short, self.short_tasks)
         return said
 

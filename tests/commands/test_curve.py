@@ -15,7 +15,7 @@ from passk_cli.commands.curve.curves import Grid, telling
 from passk_cli.commands.curve.view import Curve
 from passk_cli.commands.estimate.view import Estimation
 from passk_cli.commands.question import SharedOptions
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, PasskWarning
 from passk_cli.files.rates import Family
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import curve
@@ -337,3 +337,13 @@ def test_the_answer_is_about_the_k_that_are_asked(ks: list[int], words: str) -> 
     first, last = min(ks), max(ks)
     expected = f"pass@{first} of " if first == last else f"From {first} to {last} attempts of "
     assert str(passk_cli.curve(alone, k=ks)).startswith(expected)
+
+
+def test_gains_are_compared_on_tasks_that_all_models_have() -> None:
+    passes = {"a": [2, 2, 2, 0, 0, 0], "b": [2, 0]}
+    cells = [(m, f"t{t}", 4, c) for m, every in passes.items() for t, c in enumerate(every)]
+    table = dict(zip(("model", "task", "n", "c"), zip(*cells, strict=True), strict=True))
+    with pytest.warns(PasskWarning, match="models lack tasks"):
+        found = str(passk_cli.curve({name: [*own] for name, own in table.items()}, k=[1, 4]))
+    words = "a gains most from 1 to 4 attempts on the 2 tasks that all models have (pass@k +0.500)"
+    assert found.startswith(words)

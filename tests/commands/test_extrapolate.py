@@ -199,14 +199,33 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         "pass@k beyond the attempts made",
         "target 0.25",
         "attempts made",
-        "assumption-free lower bound at every k",
+        ">assumption-free bound<",
         ">measured<",
         ">prediction<",
         ">its interval<",
     ):
         assert text in lone.read_text()
     assert passk(*base, "-m", "pass@k,pass^k", "--fit", "beta", "--chart", both).code == 0
-    assert "pass^k" in both.read_text()
+    assert both.read_text().count(">pass^k<") == 1
+
+
+def test_the_bound_is_drawn_beyond_the_attempts_alone() -> None:
+    (plot,) = report_of(counts_of(), fit="beta").plots
+    bound = [row for row in plot.rows if row["kind"] == "assumption-free bound"]
+    curve = {row["x"]: row["y"] for row in plot.rows if row["kind"] == "beta"}
+    assert min(row["x"] for row in bound) == 20
+    assert all(row["y"] <= curve[row["x"]] for row in bound)
+
+
+def test_the_answer_is_about_tasks_that_all_models_have() -> None:
+    solved = {"a": [1, 2, 3] * 8 + [0] * 36, "b": [1, 2, 3] * 6 + [0] * 22}
+    cells = [(m, f"t{t}", 20, c) for m, every in solved.items() for t, c in enumerate(every)]
+    report = report_of(Counts.from_cells(cells), fit="beta")
+    alone = report_of(Counts.from_cells([c for c in cells if int(c[1][1:]) < 40]), fit="beta")
+    assert column(report, "model")[0] == "b"
+    (words, number, *_), (_, expected, *_) = report.answer[0], alone.answer[0]
+    assert words == "pass@200 is highest for a on the 40 tasks that all models have: "
+    assert number.value == pytest.approx(expected.value)
 
 
 @pytest.mark.parametrize(
@@ -221,10 +240,10 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         (["--to", "2000000000"], "--to 2000000000: write a whole number, at least"),
         (["--to", ""], "--to: it is empty"),
         (["--target", "90"], "--target 90: it must lie between 0 and 1"),
-        (["--target", "nan"], "--target nan: it must lie between 0 and 1"),
+        (["--target", "nan"], "--target nan: write a number"),
         (["-m", "maj@3"], "-m maj@3: pass@k and pass^k can be extrapolated"),
         (["--bounds", "0,1"], "no such option: --bounds"),
-        (["--level", "2"], "--level 2: it must be at most 1"),
+        (["--level", "2"], "--level 2: it must lie between 0 and 1, as 0.95"),
     ],
 )
 def test_usage(passk: Passk, options: list[str], message: str) -> None:

@@ -402,9 +402,7 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
 @pytest.mark.parametrize(
     ("aims", "message"),
     [
-        ({"level": 1.0}, "--level 1"),
         ({"power": 0.05}, "--power 0.05: it must lie between 0.05"),
-        ({"detect": 1.0}, "--detect 1"),
         ({"cost_per_attempt": 0.0}, "--cost-per-attempt 0"),
         ({"budget": math.inf}, "--budget inf"),
     ],
@@ -548,6 +546,8 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         (["--mean", "0.6", "--spread", "0.5"], "from 0 to 0.4899, where all are 0 or 1"),
         (["--mean", "0", "--spread", "0"], "it must lie in (0, 1)"),
         ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: it must be at most 1"),
+        ([*ASSUMED[1:], "--level", "1"], "--level 1: it must lie between 0 and 1, as 0.95"),
+        ([*ASSUMED[1:], "--detect", "1"], "--detect 1: it must lie between 0 and 1, as 0.05"),
         (
             [CRUX, "--by", "temperature", "--correlation", "0.5"],
             "here it is measured",

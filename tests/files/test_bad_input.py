@@ -279,7 +279,7 @@ USAGE = [
     ("empty cluster", ["--cluster", ""], "--cluster: it is empty"),
     ("empty k", ["-k", ""], "-k: it is empty"),
     ("reserved group", ["--by", "metric"], "--by metric: the output has a column of that name"),
-    ("level 95", ["--level", "95"], "--level 95: it must be at most 1; did you mean 0.95?"),
+    ("level 95", ["--level", "95"], "0 and 1, as 0.95; did you mean 0.95?"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
     ("unknown option", ["--interval-method", "x"], "no such option"),
 ]

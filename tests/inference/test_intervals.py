@@ -306,6 +306,8 @@ def test_scores_without_bounds_say_what_that_costs() -> None:
     assert found.method == "bca"
     assert "needs the lowest and highest possible score" in found.reason
     assert "covers 18 to 92 %" in found.reason
+    many = interval(Sample(np.arange(31.0), low=-math.inf, high=math.inf), "guard")
+    assert many.reason.endswith("needs the lowest and highest possible score")
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,7 @@ def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
     assert {row["interval"] for row in records(done.out)} == {"bca"}
     assert "guard needs the lowest and highest possible score" in done.err
     assert "; --bounds LOW,HIGH gives them" in done.err
+    assert "warning[unknown-bounds]" in done.err
     assert "bca covers 18 to 92 %" in done.err
     done = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")
     assert done.code == 2

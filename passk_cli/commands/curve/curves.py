@@ -469,7 +469,7 @@ class Measurement:
         if math.isnan(even.value or 0.0):
             even = Estimate(None, reason="no estimate: fewer tasks than k")
         alike = Fact(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
-        return Climb(start, self._pointwise(gain), alike)
+        return Climb(start, replace(self._pointwise(gain), values=gain.values), alike)
 
     def _moments(self, stretch: Stretch) -> Iterator[Fact]:
         """Mean, standard deviation and skewness of the success rates."""

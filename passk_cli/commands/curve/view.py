@@ -43,7 +43,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, listed, span
 from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.extremes import named, of_named_groups, range_of
+from passk_cli.study.extremes import all_of, named, of_named_groups, range_of
 from passk_cli.study.fact import Fact, tidy
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import (
@@ -226,21 +226,26 @@ class AcrossK(Section[Curves]):
             yield range_of([last.fact(model) for model in self.records], groups)
             return
         [gain] = self.gain
-        facts = of_named_groups([gain.fact(model) for model in self.records])
+        gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
+        if not gains:
+            yield ("No task is shared by all models.",)
+            return
+        facts = of_named_groups(gains)
         sizes = [abs(fact.estimate.value or 0.0) for fact in facts]
-        step = f"from {gain.start} to {gain.k} attempts"
+        step = f"from {gain.start} to {gain.k} attempts{where}"
         verb = "gain" if gain.name == AT else "change"
         most, least = (
             [fact for fact, size in zip(facts, sizes, strict=True) if abs(size - end) <= _EQUAL]
             for end in (max(sizes), min(sizes))
         )
         if len(most) == len(facts):
-            alike = f"All {len(facts)} models {verb} the same {step}: {gain.name} "
+            models = all_of(len(facts), groups)
+            alike = f"{models[0].upper()}{models[1:]} {verb} the same {step}: {gain.name} "
             yield alike, facts[0].estimate, "."
             return
         yield (
             f"{_counted(most)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
-            _plain(most[0]), f"), {_counted(least)} least (", _plain(least[0]), ").",
+            _signed(most[0]), f"), {_counted(least)} least (", _signed(least[0]), ").",
         )  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
@@ -476,6 +481,11 @@ def _counted(facts: Sequence[Fact]) -> str:
 def _verb(change: float) -> str:
     """Without short tasks, pass@k may fall and pass^k rise: they are of other tasks."""
     return "rises" if change > _EQUAL else "falls" if change < -_EQUAL else "stays"
+
+
+def _signed(fact: Fact) -> Estimate:
+    """A gain without an interval."""
+    return replace(_plain(fact), signed=True)
 
 
 def _plain(fact: Fact) -> Estimate:

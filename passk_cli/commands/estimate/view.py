@@ -15,7 +15,7 @@ from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
-from passk_cli.report.words import SeriesName, numbers_of_models, span
+from passk_cli.report.words import SeriesName, numbers_of_models
 from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named, range_of
 from passk_cli.study.fact import Fact
@@ -35,7 +35,8 @@ UNITS = {
 
 NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
-    "{numbers}: one more attempt at every task narrows the interval more than as many at new tasks",
+    "{numbers}: the interval narrows more with one more attempt at every task than with as many"
+    " attempts at new tasks",
     "",
     "A mean over tasks varies because tasks differ and because attempts at one task differ. The"
     " variance falls as 1 / tasks; with the attempts at each task its second part alone falls, at"
@@ -97,8 +98,8 @@ class Estimates(Numbers):
         """
         groups = self.study.counts.group_names
         told = [fact for fact in valued if fact.name in (numbers[0].name, valued[-1].name)]
-        shared = self.study.on_shared_tasks(told)
-        if {*map(id, told)} == {*map(id, shared)}:
+        shared, where = self.study.on_shared_tasks(told)
+        if not where:
             yield highest(numbers, valued, groups)
             return
         first = [fact for fact in shared if fact.name == numbers[0].name]
@@ -106,10 +107,7 @@ class Estimates(Numbers):
             yield range_of(numbers, groups)
             yield ("No task is shared by all models.",)
             return
-        sizes = [fact.size.tasks or 0 for fact in first]
-        tasks = f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) > 1)}"
         without = [fact for fact in numbers if fact.estimate.value is None]
-        where = f" on the {tasks} that all models have"
         yield highest([*first, *without], shared, groups, where)
 
     def context(self) -> Iterator[str]:

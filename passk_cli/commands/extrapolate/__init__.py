@@ -22,16 +22,6 @@ def parse_to(given: Any) -> tuple[int, ...]:
     return tuple(sorted({whole_number(Given("--to", text), part) for part in text.split(",")}))
 
 
-def parse_target(given: Any) -> float:
-    """A number between 0 and 1, which are themselves never reached."""
-    target = float(given)
-    if not 0 < target < 1:
-        raise ParameterError(
-            Given("--target", f"{target:g}"), "it must lie between 0 and 1, as 0.9 does"
-        )
-    return target
-
-
 def parse_curves(given: Any) -> tuple[str, ...]:
     """pass@k, pass^k or both, from their names; pass@k where none is named.
 
@@ -64,7 +54,8 @@ class ExtrapolateOptions:
         "--to", "100,1000", "Predict at these k.", parse=parse_to,
         detail="Default: 10 times the attempts there are.")] = ()
     target: Annotated[float | None, Option(
-        "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", parse=parse_target,
+        "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", low=0,
+        high=1, between=True,
     )] = None
     metrics: Annotated[tuple[str, ...], Option(
         "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",

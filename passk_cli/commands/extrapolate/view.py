@@ -42,6 +42,7 @@ from passk_cli.report.model import (
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import span
 from passk_cli.settle import Settle
+from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -172,6 +173,11 @@ class Predictions(Section[Prediction]):
         return self.aim.fit_of(self.family)
 
     @property
+    def leads(self) -> bool:
+        """Whether it is the first of the curves, which speaks for all."""
+        return self.family == self.aim.curves[0].removesuffix("k")
+
+    @property
     def outcome(self) -> str:
         """The outcome that open tasks never had."""
         return "passed" if self.family == "pass@" else "failed"
@@ -202,21 +208,30 @@ class Predictions(Section[Prediction]):
         yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[Sentence]:
-        """The k of the target, else the value at the largest k: of the first model, and its fit."""
+        """The k of the target, else the value at the largest k: of the first model, and its fit;
+        where models have different tasks, of a fit to those that all have."""
         models, rising, k = list(self.records), self.family == "pass@", self.aim.ks[-1]
+        facts = self.study.facts([each.rates for each in models])
+        shared, where = self.study.on_shared_tasks(facts)
+        if where:
+            fits = [predict(self.study, fact.values, self.aim) for fact in shared if fact.values]
+            models = [each for each in fits if isinstance(each, Prediction)]
+            models.sort(key=lambda each: -(each.numbers[k].estimate.value or 0.0))
         if not models:
+            if where:
+                yield (f"Too few tasks are shared by all models to predict {self.family}{k}.",)
             return
         if self.aim.target is None:
             best = models[0]
             whom = "is highest for" if len(models) > 1 else "of"
-            words = (f"{self.family}{k} {whom} {best.rates.name}: ", best.numbers[k].estimate)
-            yield (*words, _basis(best, k), ".")
+            words = f"{self.family}{k} {whom} {best.rates.name}{where}: "
+            yield (words, best.numbers[k].estimate, _basis(best, k), ".")
             return
         models.sort(key=lambda each: each.reaches[0].estimate.value or math.inf, reverse=not rising)
         best, ks = models[0], {each.target[0] for each in models}
         whom, number = f" of {best.rates.name}", tuple(_k(best))
         if len(models) > 1 and len(ks) == 1:
-            whom, number = "", (*ks, f" for all {len(models)} models")
+            whom, number = "", (*ks, f" for {all_of(len(models))}")
         elif len(models) > 1:
             tied = sum(each.target == best.target for each in models) - 1
             whom = f" is {'lowest' if rising else 'highest'} for {best.rates.name}"
@@ -225,10 +240,10 @@ class Predictions(Section[Prediction]):
         if best.target[0] == 0:
             basis = "; at k = 1 it is less already"
         curve = "k for pass@k = " if rising else "k up to which pass^k ≥ "
-        yield (curve, self.aim.target, f"{whom}: ", *number, basis, ".")
+        yield (curve, self.aim.target, f"{whom}{where}: ", *number, basis, ".")
 
     def context(self) -> Iterator[str | Hint]:
-        if self.family != self.aim.curves[0].removesuffix("k"):
+        if not self.leads:
             return
         confidence = self.study.confidence
         if self.records:
@@ -285,17 +300,14 @@ class Predictions(Section[Prediction]):
             yield FEWER_ATTEMPTS(models=names, tasks=sum(short.values()))
 
     def plots(self) -> tuple[Plot, ...]:
+        if not self.leads:
+            return ()
         every, aim = [p for p in self.every if isinstance(p, Prediction)], self.aim
         lone = len({each.series for each in every}) == 1
         attempts = {each.ahead.known for each in every}
         rules = [Rule(x=float(max(attempts)), text="attempts made")] if len(attempts) == 1 else []
         if aim.target is not None:
             rules.append(Rule(y=aim.target, text=f"target {aim.target:g}"))
-        if lone and len(aim.curves) == 1:
-            side = "upper" if every[0].family == "pass^" else "lower"
-            rules.append(
-                Rule(y=every[0].limit, text=_FREE.replace(" ", f" {side} ") + " at every k")
-            )
         # Lines go to the last k asked for, and past the k of a target.
         ends = []
         for each in every:
@@ -368,7 +380,8 @@ def _k(prediction: Prediction) -> Iterator[Cell]:
 
 
 def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, Any]]:
-    """Rows of one series: the prediction with its band; of a lone one each law beyond the data."""
+    """Rows of one series: the prediction with its band; of a lone one, beyond the data, each law
+    and the bound."""
     ahead, ks = prediction.ahead, prediction.ahead.ks.tolist()
     models = ahead.models if lone and len(ahead.models) > 1 else ()
     name = ahead.models[0].name if len(ahead.models) == 1 else WEIGHED
@@ -379,6 +392,8 @@ def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, Any
         for law in models
         if law.weight >= _DRAWN_WEIGHT
     ]
+    if lone:
+        bands.append((_FREE, ahead.known, [prediction.limit] * len(ks), empty, empty))
     return [
         {
             "model": prediction.rates.name, "metric": f"{prediction.family}k", "fit": fit, "k": k,

@@ -134,11 +134,13 @@ class Aims:
         "--cluster", "COLUMN", "The pilot's column of groups of related tasks.",
         detail="E.g. repositories or passages; the plan's tasks come in groups of such sizes.",
     )] = None
-    detect: Annotated[float, Option("--detect", "X", "Difference to detect.")] = 0.05
+    detect: Annotated[float, Option(
+        "--detect", "X", "Difference to detect.", low=0, high=1, between=True)] = 0.05
     power: Annotated[float, Option(
-        "--power", "P", "Power to detect it with.", low=0, high=1)] = 0.8
+        "--power", "P", "Power to detect it with.", low=0, high=1, between=True)] = 0.8
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level; tests are at 1 minus it.", low=0, high=1)] = 0.95
+        "--level", "P", "Confidence level; tests are at 1 minus it.", low=0, high=1,
+        between=True)] = 0.95
     next: Annotated[bool, Option(
         "--next", help="What to run next: new tasks, attempts, or which model.",
         detail="The same --budget, of all models together, by the standard error it leaves;"
@@ -159,19 +161,11 @@ class Aims:
             parse_cost(self.cost_per_attempt)
         if self.budget is not None:
             parse_budget(self.budget)
-        if not 0.0 < self.level < 1.0:
-            raise ParameterError(
-                Given("--level", f"{self.level:g}"), "it must lie between 0 and 1, as 0.95"
-            )
         if not 1.0 - self.level < self.power < 1.0:
             raise ParameterError(
                 Given("--power", f"{self.power:g}"),
                 f"it must lie between {1 - self.level:g} (what the test"
                 " reaches without any difference) and 1",
-            )
-        if not 0.0 < self.detect < 1.0:
-            raise ParameterError(
-                Given("--detect", f"{self.detect:g}"), "it must lie between 0 and 1, as 0.05"
             )
 
     def check_budget(self) -> None:

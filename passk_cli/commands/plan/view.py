@@ -120,7 +120,8 @@ MONEY_BUDGET = Message(
     " --cost-per-attempt; elsewhere it is attempts. '$200', 200usd and 200attempts say which.",
 )  # fmt: skip
 SMALL_BUDGET = Message(
-    "small-budget", WARNING, "{metrics}: {attempts:attempt} are too few for 2 tasks × k attempts",
+    "small-budget", WARNING,
+    "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
     meaning="A split needs at least two tasks, each with as many attempts as the metric's k.",
 )  # fmt: skip
 NEW_TASKS_FIRST = Message(

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
-from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
-
-
-def parse_rate(value: Any) -> float:
-    """A rate between 0 and 1; ParameterError for another."""
-    rate = float(value)
-    if not 0.0 < rate < 1.0:
-        raise ParameterError(Given("--always", value), "it must lie between 0 and 1, as 0.95 does")
-    return rate
 
 
 @dataclass(frozen=True)
@@ -37,7 +27,8 @@ class TasksOptions:
 
     # fmt: off
     always: Annotated[float | None, Option(
-        "--always", "RATE", "Which tasks are shown to pass above this rate.", parse=parse_rate,
+        "--always", "RATE", "Which tasks are shown to pass above this rate.", low=0,
+        high=1, between=True,
         detail="And how many more attempts the others need, if all of them pass.")] = None
     against: Annotated[DATA, Option(
         "--against", "FILE|NAME", "Which tasks changed against another run or model.",
