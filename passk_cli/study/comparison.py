@@ -420,7 +420,7 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
         return floored
     alike: dict[tuple[Metric, int, bool], list[int]] = {}
     for at, pair in enumerate(comparisons):
-        plain = pair.first.labels is None and pair.second.labels is None
+        plain = pair.hidden[1] is None
         if pair.floor is None and not pair.first.metric.kind.needs and plain and not pair.binary:
             key = pair.first.metric, len(pair.tasks), pair.opposite is not None
             alike.setdefault(key, []).append(at)

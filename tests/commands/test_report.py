@@ -330,6 +330,28 @@ def test_the_line_under_a_board_says_nothing_twice() -> None:
     assert len(parts) == len(set(parts))
 
 
+def test_a_macro_average_needs_a_number_in_each_group_and_limits_for_limits() -> None:
+    """One task has no standard error; where outcomes are missing each end is averaged."""
+    rows = [
+        {"model": "m", "benchmark": b, "task": f"{b}{t}", "n": 4, "c": c}
+        for b, passes in (("code", [1, 2, 4]), ("math", [3])) for t, c in enumerate(passes)
+    ]  # fmt: skip
+    average = quiet(rows, by="benchmark", metrics="pass@1").frame.iloc[-1]
+    assert (average.benchmark, average.estimate) == ("average", pytest.approx((7 / 12 + 3 / 4) / 2))
+    assert average[["se", "low", "high"]].isna().all()
+    assert average.note == "no standard error or interval in some group"
+    outcomes = {"code0": [1, None], "code1": [0, 0], "math0": [1, 1], "math1": [0, None]}
+    missing = [
+        {"model": "m", "benchmark": task[:-1], "task": task, "passed": passed}
+        for task, made in outcomes.items() for passed in made
+    ]  # fmt: skip
+    options = {"by": "benchmark", "metrics": "pass@1", "missing": "bounds"}
+    code, math, both = quiet(missing, **options).frame.to_dict("records")
+    assert [both["estimate_low"], both["estimate_high"]] == [(0.25 + 0.5) / 2, (0.5 + 0.75) / 2]
+    assert min(code["low"], math["low"]) <= both["low"] <= both["estimate_low"]
+    assert both["estimate_high"] <= both["high"] <= max(code["high"], math["high"])
+
+
 def test_a_model_without_one_group_has_no_macro_average() -> None:
     rows = [
         row for row in by_benchmark(False) if (row["model"], row["benchmark"]) != ("two", "math")

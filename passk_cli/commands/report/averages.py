@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -21,10 +22,11 @@ from passk_cli.limits import MOST_PAIRS
 from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Sentence, Table
 from passk_cli.report.words import plural, span
 from passk_cli.study.comparison import Comparison, difference_intervals, match
+from passk_cli.study.fact import SHARED
 from passk_cli.study.section import Section
 from passk_cli.study.values import AVERAGE, TaskValues
 
-_NUMBERS = ("estimate", "se", "low", "high")
+_LIMITS = ("se", "low", "high")
 
 
 class GroupAverage(NamedTuple):
@@ -121,16 +123,24 @@ def macro_panel(page: Page, whole: Report) -> Panel:
         rows_of.setdefault((row["model"], row["metric"]), []).append(row)
 
     def average(model: str, metric: str) -> Estimate:
-        unit = kinds.get(metric, "share")
-        numbers = [[row[name] for name in _NUMBERS] for row in rows_of.get((model, metric), [])]
-        every = [values for values in numbers if None not in values]
-        if len(every) < groups:
+        unit, rows = kinds.get(metric, "share"), rows_of.get((model, metric), [])
+        numbers = [row[name] for row in rows for name in _LIMITS]
+        ends = list(zip(*map(_ends, rows), strict=True))
+        if len(rows) < groups or any(None in means for means in ends):
             return Estimate(None, reason="no number in some group", unit=unit)
-        mean = macro_average(
-            *map(list, zip(*every, strict=True)),
-            level=page.confidence.level, independent=independent,
+        if None in numbers:
+            low, high = (math.fsum(means) / groups for means in ends)
+            reason = "no standard error or interval in some group"
+            return Estimate(low, reason=reason, unit=unit, upper=high if high > low else None)
+        lowest, highest = (
+            macro_average(
+                means, *(numbers[at :: len(_LIMITS)] for at in range(len(_LIMITS))),
+                level=page.confidence.level, independent=independent,
+            )
+            for means in ends
         )  # fmt: skip
-        return Estimate(mean.mean, mean.se, mean.low, mean.high, unit=unit)
+        upper = highest.mean if highest.mean > lowest.mean else None
+        return Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, upper=upper)
 
     metrics = list(dict.fromkeys(metric for _, metric in rows_of))
     rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in page.models]
@@ -163,15 +173,27 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     )  # fmt: skip
 
 
+def _ends(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Both ends of the number of a tidy row; the number twice where it is no range."""
+    if (value := row["estimate"]) is not None:
+        return value, value
+    return row.get("estimate_low"), row.get("estimate_high")
+
+
 def _of_groups(
     rows: Sequence[Mapping[str, Any]], average: Cell, names: Sequence[str]
 ) -> dict[str, Any]:
-    """The tidy row of an average, of those of its groups."""
+    """The tidy row of an average, of those of its groups, without what is of one group alone."""
     number = average if isinstance(average, Estimate) else Estimate(None)
-    values = (number.value, number.se, number.low, number.high)
+    values: dict[str, Cell] = {"estimate": number.value}
+    if number.upper is not None:
+        low, high = number.ends
+        values = {"estimate": None, "estimate_low": low, "estimate_high": high}
     sizes: dict[str, Callable[[list[Any]], Any]] = {"tasks": sum, "n_min": min, "n_max": max}
     return {
-        **rows[0], **dict.fromkeys(names, AVERAGE), **dict(zip(_NUMBERS, values, strict=True)),
+        **{name: value if name in SHARED else None for name, value in rows[0].items()},
+        **dict.fromkeys(names, AVERAGE), **values,
+        "se": number.se, "low": number.low, "high": number.high,
         **{name: of([row[name] for row in rows]) for name, of in sizes.items()},
         "note": number.reason,
     }  # fmt: skip
