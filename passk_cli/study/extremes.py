@@ -96,7 +96,10 @@ def highest(
         first = next(f.series for f in valued if named(f.series, group_names, " at ") in top.names)
         own = [fact for fact in others if fact.series == first and fact.name != name]
         if own:
-            further = (f", {own[-1].name} ", own[-1].estimate)
+            # Some tasks may have fewer than k attempts.
+            fewer = bool(where) and own[-1].size.tasks != valued[0].size.tasks
+            there = f" on {plural(own[-1].size.tasks or 0, 'task')}" if fewer else ""
+            further = (f", {own[-1].name} ", own[-1].estimate, there)
     return (f"{begin}{where}: {name} ", top.estimate, *further, f"{decide}{without}.")
 
 

@@ -798,6 +798,18 @@ def test_white_space_around_an_outcome(write: Write, white: str) -> None:
     assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
 
 
+@pytest.mark.parametrize("passed", [[True, 0, None], [True, "no", None], [1, "fail", None]])
+def test_a_frame_of_several_kinds_of_outcomes(passed: list[object]) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"task": list("stu"), "passed": pd.Series(passed, dtype=object)})
+    counts = read(frame, missing="fail")
+    assert (counts.n.tolist(), counts.c.tolist()) == ([1, 1, 1], [1, 0, 0])
+    frame.loc[2, "passed"] = 0.5
+    with pytest.raises(DataError, match='record 3: "passed" is 0.5'):
+        read(frame)
+
+
 def test_a_frame_with_an_empty_task() -> None:
     frame = pd.DataFrame({"task": ["a", None], "passed": [1, 0]})
     with pytest.raises(DataError) as refusal:

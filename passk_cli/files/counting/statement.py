@@ -195,8 +195,9 @@ class Statement:
         self.groups = [f"group{i}" for i in range(len(request.by))]
         self.has_counts = any(b.roles.shape == "counts" for b in batches)
         typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
-        kinds = [batch.layout.kinds.get(batch.roles.outcome or "") for batch in batches]
-        self.truths = typed and request.bar is None and all(each == {"bool"} for each in kinds)
+        # A column that is there, and not put together of others.
+        columns = [dict(batch.layout.columns).get(batch.roles.outcome or "") for batch in batches]
+        self.truths = typed and request.bar is None and all(each == {"bool"} for each in columns)
         parts = {part for b in batches for of in b.layout.joined.values() for part in of.parts}
         grouping = {*request.by, request.cluster, *parts}
         self.carried: tuple[str, ...] = ()
@@ -240,10 +241,11 @@ class Statement:
     def with_more_care(self, error: Exception) -> Statement | None:
         """The statement as it is run when a row or a number did not fit; None at the end."""
         care = self.care
-        longest = max(object_bytes(batch.sources) for batch in self.batches)
-        if "maximum_object_size" in str(error) and care.object_bytes < longest:
-            # With room for the longest record there can be.
-            return self.having(care=replace(care, object_bytes=longest))
+        if "maximum_object_size" in str(error):
+            longest = max(object_bytes(batch.sources) for batch in self.batches)
+            if care.object_bytes < longest:
+                # With room for the longest record there can be.
+                return self.having(care=replace(care, object_bytes=longest))
         if not care.careful:
             return self.having(care=replace(care, careful=True))
         if self.where and care.numbers < len(NUMBERS) - 1:

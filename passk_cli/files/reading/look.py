@@ -170,7 +170,7 @@ def look(
     """
     attempts = inputs.attempts
     attempts.foreign.clear()
-    asked = [*request.by, *filter(None, [request.cluster])]
+    asked = [*request.by, *request.pool, *filter(None, [request.cluster])]
     asked += columns_of(request.fields)
     asked += names_in(con, request.where) if request.where else []
     asked += request.conversion.columns if request.conversion else ()

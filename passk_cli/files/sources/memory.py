@@ -59,6 +59,19 @@ def tables_of(data: Any) -> list[Source]:
     ]
 
 
+def _of_one_kind(frame: Any) -> Any:
+    """A pandas frame whose columns of truth values among numbers or words are text: DuckDB takes
+    one kind of value in a column."""
+    from pandas.api.types import infer_dtype, is_scalar
+
+    single = frame.copy(deep=False)
+    for place, (_, column) in enumerate(frame.items()):
+        mixed = column.dtype == object and infer_dtype(column).startswith("mixed")
+        if mixed and column.map(is_scalar).all():
+            single.isetitem(place, column.map(str, na_action="ignore"))
+    return single
+
+
 def _with_index(frame: Any) -> Any:
     """A pandas frame with the named levels of its index as columns, as groupby leaves them there;
     columns of several levels are named by all of them: passed_count."""
@@ -181,7 +194,7 @@ def register(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") ->
     """A table of another library's by this name; DataError for columns that cannot be read."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
-        data = _with_index(data)
+        data = _of_one_kind(_with_index(data))
         if not len(data.columns):
             raise _without_columns()
         try:

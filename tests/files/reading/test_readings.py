@@ -1124,6 +1124,12 @@ def test_models_in_columns_are_asked_about(passk: Passk, write: Any) -> None:
     rows = [{"task": f"t{t}", "a": [True, t > 3], "b": [False, False]} for t in range(5)]
     both = read(rows, fields={"outcome": "a,b", "model": "@column"})
     assert (both.n.tolist(), both.c.sum()) == ([2] * 10, 6)
+    # Truth values that carry their type.
+    import pandas as pd
+
+    truths = pd.DataFrame({"task": ["s", "t"], "a": [True, False], "b": [False, False]})
+    typed = read(truths, fields={"outcome": "a,b", "model": "@column"})
+    assert (typed.n.tolist(), typed.c.tolist()) == ([1] * 4, [1, 0, 0, 0])
     wrong = write("w.csv", spread(names, lambda t, c: "what" if t == c == 2 else "1"))
     refused = passk("estimate", wrong, "--field", f"outcome={names}", "--field", "model=@column")
     assert (refused.code, "w.csv:4" in refused.err) == (3, True)

@@ -338,11 +338,13 @@ def _finding(
         )
         return Finding(SEVERAL_VERDICTS, not likely, shown, (chosen, apart, pool))
     if leaf(name) in _FLAGS:
-        kept = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
-        if leaf(name) not in _KEEP:
-            kept = next((v for v in values if v != kept), kept)
-        condition = f"{grounds.condition(name)} = {quote_text(kept)}"
-        chosen = Settle({"--where": condition}, f"reads those with {kept}")
+        flag = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
+        kept = flag if leaf(name) in _KEEP else next((v for v in values if v != flag), "")
+        # Where only what is replaced has a flag, the others have no value.
+        holds = f"= {quote_text(kept)}" if kept else "IS NULL"
+        chosen = Settle(
+            {"--where": f"{grounds.condition(name)} {holds}"}, f"reads those with {kept or 'none'}"
+        )
         return Finding(FLAGGED_ROWS, not likely, shown, (chosen, pool))
     if _restarts(survey, column, grounds):
         return Finding(RESTARTING_TASKS, not likely, shown, (tasks, apart, pool))

@@ -178,6 +178,9 @@ MISLEADING: dict[str, Case] = {
     "superseded attempts": Case(
         "flagged-rows", attempts(each=4, superseded=lambda t, a, p: a == 0)
     ),
+    "retries alone flagged": Case(
+        "flagged-rows", attempts(each=4, is_retry=lambda t, a, p: 1 if a == 3 else None)
+    ),
     "final attempts": Case("flagged-rows", attempts(each=4, is_final=lambda t, a, p: a == 3)),
     "attempts that are not valid": Case(
         "flagged-rows", attempts(40, 3, valid=lambda t, a, p: 3 * t + a not in (5, 17, 40, 60)),
