@@ -84,7 +84,7 @@ def value_of(metric: str, attempts: Drawn) -> Fraction | None:
     assert parts
     family, k = parts[1], int(parts[2] or 1)
     if len(attempts) < k:
-        return None
+        return Fraction(1) if family == "first@" and passes(attempts) else None
     if family in OF_CELL:
         return OF_CELL[family](attempts, k)
     if family == "gpass@":

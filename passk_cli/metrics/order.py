@@ -22,10 +22,13 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
 
     start : (tasks + 1,) offsets of each task's rows.  value : number or time of the attempts of a
     row, increasing within a task.  count : attempts of a row.  passed : how many of them passed.
-    k ≥ 1.  Returns floats in [0, 1], (tasks,); NaN where a task has fewer than k attempts.
+    k ≥ 1.  Returns floats in [0, 1], (tasks,); NaN where a task has fewer than k attempts and none
+    passes: with a pass it is 1, whatever further attempts would show.
 
     >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
     array([0.])
+    >>> first_at_k(np.array([0, 2, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 0]), 4)
+    array([ 1., nan])
     """
     before = np.cumsum(count) - count
     before -= np.repeat(before[start[:-1]], np.diff(start))
@@ -35,7 +38,8 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
         count[among_first], (count - passed)[among_first], taken[among_first]
     )
     chances: Floats = 1.0 - np.multiply.reduceat(failing, start[:-1])
-    chances[np.add.reduceat(count, start[:-1]) < k] = np.nan
+    short = np.add.reduceat(count, start[:-1]) < k
+    chances[short & (np.add.reduceat(passed, start[:-1]) == 0)] = np.nan
     return chances
 
 

@@ -302,7 +302,7 @@ def values_of(
                 whole = replace(whole, values=NOTHING, reason=UNPRICED, attempts=None)
             elif metric.kind.ratio and not whole.c.any():
                 whole = replace(whole, values=NOTHING, reason=NO_PASS)
-            elif whole.n.min() < metric.k:
+            elif whole.n.min() < metric.k and np.isnan(whole.values).any():
                 whole = _of_enough(whole, short_tasks)
             if labels is not None:
                 whole = corrected(whole, labels.on(np.searchsorted(tasks, whole.tasks)))
@@ -348,11 +348,13 @@ def _gaps(
 
 
 def _of_enough(whole: TaskValues, short_tasks: str) -> TaskValues:
-    """The values of the tasks with n ≥ k, where the others are dropped; else none."""
-    metric, enough = whole.metric, whole.n >= whole.metric.k
+    """The values of the tasks with enough attempts, where the others are dropped; else none."""
+    metric, enough = whole.metric, ~np.isnan(whole.values)
     few = whole.n[~enough]
     some = f"{len(few)} of {plural(len(whole.n), 'task')}"
-    reason = f"n={span(int(few.min()), int(few.max()))} < k={metric.k} on {some}"
+    # The first pass is known where it came before attempts ended.
+    unsolved = "" if metric.kind.exchangeable else " and no pass"
+    reason = f"n={span(int(few.min()), int(few.max()))} < k={metric.k}{unsolved} on {some}"
     if short_tasks == "empty" or not enough.any():
         return replace(whole, values=NOTHING, reason=reason, attempts=None)
     return replace(whole.on(whole.tasks[enough]), reason=reason)

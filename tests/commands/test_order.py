@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
-from tests.conftest import SAMPLES
+from tests.conftest import SAMPLES, Passk
 
 
 def counted(cluster: str | None = None, **models: np.ndarray | list[list[int]]) -> Counts:
@@ -346,7 +348,8 @@ def test_attempts_used_are_empty_where_unsolved_tasks_have_fewer() -> None:
     assert facts(report)["attempts used 1"]["estimate"] == 1
     # The short task is solved: how many attempts it takes is known.
     stops = facts(report, "stops")
-    assert stops["first@2 2"]["estimate"] is None
+    assert stops["first@2 2"]["estimate"] == 1
+    assert stops["pass@2 2"]["estimate"] is None
     assert stops["attempts used 2"]["estimate"] == pytest.approx(4 / 3)
     dropped = facts(report_on(counts, (1, 2), short_tasks="drop"))["attempts used 2"]
     # Kaplan–Meier: two of three tasks remain after the first attempt.
@@ -383,3 +386,24 @@ def test_attempts_that_move_up_a_place_are_report_on() -> None:
     for missing, there in (("drop", True), ("fail", False)):
         counts = read(frame, attempts=["attempt"], missing=missing)
         assert ("moved-attempts" in said(report_on(counts))) == there
+
+
+def test_first_at_k_of_attempts_that_stop_at_a_pass(tmp_path: Path, passk: Passk) -> None:
+    # 20 tasks that stop at their first pass, of which 16 pass within 4 attempts.
+    rows = [
+        {"task": f"t{t}", "attempt": a, "passed": a == t % 5}
+        for t in range(20) if t % 5 < 4
+        for a in range(t % 5 + 1)
+    ] + [
+        {"task": f"t{t}", "attempt": a, "passed": False} for t in range(4, 20, 5) for a in range(4)
+    ]  # fmt: skip
+    path = tmp_path / "early.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for more in ([], ["--short-tasks", "drop"]):
+        done = passk("estimate", path, "-m", "first@4", *more)
+        assert done.out.startswith("early: first@4 0.800 ["), done.out
+        # The number is the one that the warning promises.
+        assert "(first@4 is 0.800)" in done.err
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]))
+    done = passk("estimate", path, "-m", "first@4")
+    assert "n=3 < k=4 and no pass on 1 of 20 tasks" in done.out

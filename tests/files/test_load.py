@@ -806,7 +806,7 @@ def test_a_frame_of_several_kinds_of_outcomes(passed: list[object]) -> None:
     counts = read(frame, missing="fail")
     assert (counts.n.tolist(), counts.c.tolist()) == ([1, 1, 1], [1, 0, 0])
     frame.loc[2, "passed"] = 0.5
-    with pytest.raises(DataError, match='record 3: "passed" is 0.5'):
+    with pytest.raises(DataError, match=r'record 3: "passed" is 0\.5'):
         read(frame)
 
 

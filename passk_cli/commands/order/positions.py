@@ -405,14 +405,18 @@ def _beside(study: Study, order: AttemptOrder, first: Fact, any_k: Fact) -> Besi
     difference = Fact(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
     if first.values is not None and any_k.values is not None and any_k.values.there:
-        values, n = any_k.values.values, any_k.values.n
+        values, n, tasks = any_k.values.values, any_k.values.n, any_k.values.tasks
+        own = first.values.on(tasks)
+        if len(tasks) < len(first.values.tasks):
+            # Where a task stopped at its first pass, first@k is known, and pass@k is not.
+            (first,) = study.facts([own])
         if np.all(n == k):
             same = Estimate(0.0, reason=THE_SAME, signed=True)
             difference = replace(difference, estimate=same)
         else:
             # Given c, first@k of a random order is 1 with probability pass@k.
             mean = study.mean(
-                order.series, name, first.values.values - values, any_k.values.tasks, n,
+                order.series, name, own.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),
                 mixed=int(any_k.values.mixed.sum()),
                 confidence=study.confidence.for_differences(),

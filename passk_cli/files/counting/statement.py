@@ -196,8 +196,8 @@ class Statement:
         self.has_counts = any(b.roles.shape == "counts" for b in batches)
         typed = all(batch.layout.typed and batch.roles.shape == "attempts" for batch in batches)
         # A column that is there, and not put together of others.
-        columns = [dict(batch.layout.columns).get(batch.roles.outcome or "") for batch in batches]
-        self.truths = typed and request.bar is None and all(each == {"bool"} for each in columns)
+        kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
+        self.truths = typed and request.bar is None and all(each == {"bool"} for each in kinds)
         parts = {part for b in batches for of in b.layout.joined.values() for part in of.parts}
         grouping = {*request.by, request.cluster, *parts}
         self.carried: tuple[str, ...] = ()
