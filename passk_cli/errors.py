@@ -114,6 +114,9 @@ def offered(error: PasskError, command: str) -> list[Settle]:
 
 def not_there(argument: str) -> DataError:
     """Error for a file that does not exist, with what has nearly its name, or its folder's."""
+    if not argument:
+        problem, remedy = "the name of a file is empty", "is a variable of the shell not set?"
+        return DataError("", problem, remedy, name="no-such-file")
     there = files_near(argument)
     remedy = did_you_mean(there) if there else "check the path"
     if not there and Path(argument).parts[:1] == ("sample_data",):

@@ -665,3 +665,19 @@ def test_a_refused_call_keeps_no_connection(given: dict[str, Any]) -> None:
         kept.append(error.value)
         threads.append(len(os.listdir("/proc/self/task")))
     assert max(threads[1:]) <= threads[0] + 1
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+@pytest.mark.parametrize("command", ["estimate", "compare", "gate", "describe", "report"])
+def test_findings_are_kept_and_sent(command: str) -> None:
+    rules = {"minimum": "pass@1=0.3"} if command == "gate" else {}
+    found = getattr(passk_cli, command)(
+        [{"model": m, "task": t, "n": 4, "c": (m + t) % 5} for m in range(3) for t in range(9)],
+        **rules,
+    )
+    again = pickle.loads(pickle.dumps(found))
+    assert again.frame.equals(found.frame)
+    assert repr(again) == repr(found)
+    assert again.signature == found.signature
+    assert again.messages == found.messages
+    assert again._repr_mimebundle_() == found._repr_mimebundle_()

@@ -99,6 +99,9 @@ class DrawnP(float):
         drawn.error = error
         return drawn
 
+    def __getnewargs__(self) -> tuple[float, float]:
+        return float(self), self.error
+
 
 def amount_text(amount: float, unit: str) -> str:
     """An amount as a person writes it.

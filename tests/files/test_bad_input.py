@@ -337,6 +337,10 @@ def test_files_that_are_not_there(
     assert passk("estimate", tmp_path / "no.jsonl").err.endswith(
         "no.jsonl: no such file; check the path\n"
     )
+    for empty in ("", "label="):
+        unset = passk("estimate", empty)
+        assert (unset.code, unset.error) == (3, "no-such-file")
+        assert unset.err.endswith("is empty; is a variable of the shell not set?\n")
     monkeypatch.chdir(tmp_path)
     example = passk("estimate", "sample_data/tau_airline.csv")
     assert example.err.endswith("the sample data are in a clone of passk: run this there\n")
