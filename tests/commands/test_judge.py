@@ -312,6 +312,11 @@ def test_a_filled_list_is_read_as_labels(passk: Passk, write: Write, tmp_path: P
     write("labels.csv", as_csv(filled, "model", "task", "attempt", "truth"))
     found = numbers(passk_cli.estimate(path, truth=str(file)))
     assert ("a", "pass^4") in found
+    # Names of columns are those of the attempts, which the list need not have.
+    other = write("other.csv", as_csv(table, "model", "task", "attempt", "passed").replace(
+        "model,task,attempt,passed", "model,conversation,trial,verdict", 1))  # fmt: skip
+    names = {"task": "conversation", "attempt": "trial", "outcome": "verdict"}
+    assert numbers(passk_cli.estimate(other, fields=names, truth=str(file))) == found
     frame = pd.DataFrame(table)[["model", "task", "attempt", "human"]]
     plain = numbers(passk_cli.estimate(frame, fields={"outcome": "human"}))
     for key, (_, low, high) in found.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,20 @@ def write_labels(
         return
     # Only what names an attempt is called as it is there.
     kept = replace(kept, records=None, path=None, format=None)
-    try:
-        read(apart, replace(kept, fields={**own, "outcome": truth}))
-    except DataError as error:
-        if truth != TRUTH or error.problem != f"no column {TRUTH!r}":
-            raise
-        read(apart, kept)
+    # Labels may be an outcome as usual, and a list of attempts to label has names of its own.
+    usual = [{}] if truth == TRUTH else []
+    first: DataError | None = None
+    for names, label in product((own, {}), ({"outcome": truth}, *usual)):
+        try:
+            read(apart, replace(kept, fields={**names, **label}))
+        except DataError as error:
+            first = first or error
+            if error.name not in ("no-such-column", "no-task-column", "no-outcome-column"):
+                break
+        else:
+            return
+    assert first is not None
+    raise first
 
 
 def with_errors(read: Callable[..., Counts], data: Any, request: Request, **more: bool) -> Counts:
