@@ -131,6 +131,11 @@ NO_VALUE = Message(
     "{attempts:attempt} without a {role}, which count as one {role}", "",
     _VALUELESS + " All of them together count as one value.")  # fmt: skip
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
+ONE_SIDED_THRESHOLD = Message(
+    "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
+    "are the scores on another scale?",
+    "A threshold that every score reaches, or none, makes all models equal. Scores from 0 to 1 and"
+    " from 0 to 100 are often taken for each other.")  # fmt: skip
 SHORT_TASKS = Message(
     "short-tasks", WARNING, "no value of {numbers}: {reason}",
     Settle({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
@@ -248,6 +253,10 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     for option, message in (("--exclude-task", EXCLUDED_TASKS), ("--only-task", CHOSEN_TASKS)):
         if names := facts.names_of(option):
             yield message(tasks=len(names), names=names)
+    passes = counts.c.sum()
+    if facts.threshold is not None and passes in (0, counts.n.sum()):
+        share = "every" if passes else "no"
+        yield ONE_SIDED_THRESHOLD(share=share, threshold=f"{facts.threshold:g}")
     if facts.foreign:
         yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
     if facts.without_outcome:

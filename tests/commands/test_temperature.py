@@ -406,23 +406,21 @@ def rates(model: str, *passes: tuple[str, int], tasks: int = 40) -> list[
 
 def test_the_answer_names_the_best_temperatures_and_their_significance() -> None:
     clear, weak = rates("a", ("0.2", 30), ("0.8", 10)), rates("b", ("0.2", 20), ("0.8", 19))
-    assert said(clear) == "T 0.2 is best at k = 1; the difference is significant."
-    assert said(weak, "pass@1,pass@4") == (
-        "T 0.2 is best at k = 1 and 4; no difference is significant."
-    )
+    assert said(clear) == "T 0.2 is best at k = 1; the lead is significant."
+    assert said(weak, "pass@1,pass@4") == ("T 0.2 is best at k = 1 and 4; no lead is significant.")
     assert said(clear + weak) == (
-        "T 0.2 is best at k = 1 for both models; 1 of 2 differences is significant."
+        "T 0.2 is best at k = 1 for both models; 1 of 2 leads is significant."
     )
     other = rates("c", ("0.2", 10), ("0.8", 30))
     assert said(clear + other + rates("d", ("0.2", 12), ("0.8", 28))) == (
-        "T 0.8 is best at k = 1 for 2 of 3 models; all 3 differences are significant."
+        "T 0.8 is best at k = 1 for 2 of 3 models; all 3 leads are significant."
     )
     assert said(clear + other, "pass@1,pass^2").startswith("T 0.2 is best at pass@1 and")
 
 
 def test_the_answer_names_equal_temperatures() -> None:
     equal = [("a", h, f"t{t}", 4, c) for h, c in (("0.2", 4), ("0.8", 4)) for t in range(20)]
-    assert said(equal) == "T 0.2 and 0.8 are best at k = 1; no difference is significant."
+    assert said(equal) == "T 0.2 and 0.8 are best at k = 1; no lead is significant."
     greedy = [("b", "0", f"t{t:02}", 1, int(t < 40)) for t in range(40)]
     clear = rates("b", ("0.2", 30), ("0.8", 10))
     assert said([*clear, *greedy], "pass@1,pass@4").startswith(

@@ -66,6 +66,16 @@ def test_a_decimal_comma_or_a_percent_sign_is_said(
         assert (done.code, said in done.err, "--threshold X" in done.err) == (3, True, False)
 
 
+def test_a_threshold_that_no_score_or_every_score_reaches(passk: Passk, write: Write) -> None:
+    scores = write("s.csv", "task,attempt,score\n" + "".join(
+        f"t{t},{a},0.{t + a}\n" for t in range(8) for a in (0, 1)
+    ))  # fmt: skip
+    for threshold, share in (("70", "no"), ("0", "every")):
+        done = passk("estimate", scores, "-k", "1", "--threshold", threshold)
+        assert f"one-sided-threshold]: {share} score reaches the threshold {threshold}" in done.err
+    assert "one-sided" not in passk("estimate", scores, "-k", "1", "--threshold", "0.4").err
+
+
 def test_a_threshold_with_a_decimal_comma_is_no_two_thresholds(
     passk: Passk, tmp_path: Path
 ) -> None:

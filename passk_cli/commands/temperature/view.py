@@ -178,7 +178,7 @@ class BestTemperatures(Section[BestTemperature]):
             words += common.pop()
         significant = sum(not v.alike for v in verdicts)
         verb = "is" if len(verdicts) == 1 or significant < 2 else "are"
-        yield (f"{words}; {_of(significant, len(verdicts), 'difference')} {verb} significant.",)
+        yield (f"{words}; {_of(significant, len(verdicts), 'lead')} {verb} significant.",)
 
     def context(self) -> Iterator[str]:
         yield self.study.sizes(self.estimates)
@@ -242,7 +242,7 @@ class BestTemperatures(Section[BestTemperature]):
 
 
 def _of(count: int, whole: int, noun: str) -> str:
-    """A part of a number of things: "all 4 models", "3 of 4 models", "no difference"."""
+    """A part of a number of things: "all 4 models", "3 of 4 models", "no lead"."""
     if count == 0:
         return f"no {noun}"
     if count < whole:
