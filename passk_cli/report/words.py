@@ -99,8 +99,8 @@ class DrawnP(float):
         drawn.error = error
         return drawn
 
-    def __getnewargs__(self) -> tuple[float, float]:
-        return float(self), self.error
+    def __reduce__(self) -> tuple[type[DrawnP], tuple[float, float]]:
+        return DrawnP, (float(self), self.error)
 
 
 def amount_text(amount: float, unit: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 from passk_cli import DataError, read
 from passk_cli.files.database import ours
 from passk_cli.files.roles import FAIL_WORDS, MISSING_WORDS, PASS_WORDS, judge, verdict_sql
-from tests.conftest import Passk
+from tests.conftest import Passk, Write
 
 LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
 

@@ -72,7 +72,7 @@ def write_labels(
     # Only what names an attempt is called as it is there.
     kept = replace(kept, records=None, path=None, format=None)
     # Labels may be an outcome as usual, and a list of attempts to label has names of its own.
-    usual = [{}] if truth == TRUTH else []
+    usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
     first: DataError | None = None
     for names, label in product((own, {}), ({"outcome": truth}, *usual)):
         try:
