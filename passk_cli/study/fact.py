@@ -133,7 +133,7 @@ _FIELDS: tuple[tuple[str, str, Callable[[Fact], Cell]], ...] = (
     ("estimate", "The value; empty where it is a range (estimate_low, estimate_high).",
      lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
     ("se", "Its standard error.", lambda fact: fact.se),
-    ("low", "Lower limit of its interval.", lambda fact: fact.estimate.low),
+    ("low", "Lower limit of its interval.", lambda fact: _finite(fact.estimate.low)),
     ("high", "Upper limit of its interval.", lambda fact: _finite(fact.estimate.high)),
     ("level", "Level of the interval.", lambda fact: fact.level),
     ("interval", "Method of the interval.", lambda fact: fact.method),

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import passk_cli
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
@@ -446,6 +447,18 @@ def test_a_change_in_percent_is_shown_beside_a_limit_in_percent(passk: Passk, ru
     limits = re.search(r"lost ([0-9.]+) % \[([0-9.]+), ([0-9.]+)\] of pass@1", headline)
     assert limits
     assert "  -{0} % [-{2}, -{1}]  ".format(*limits.groups()) in row
+
+
+def test_a_share_of_a_baseline_that_is_0_has_a_verdict_and_no_number() -> None:
+    passes = {"old": 0, "new": 0, "up": 3}
+    data = [{"model": m, "task": f"t{t}", "n": 3, "c": c}
+            for m, c in passes.items() for t in range(6)]  # fmt: skip
+    gate = passk_cli.gate(data, baseline="old", max_drop="pass@1=10%")
+    rows = gate.frame[gate.frame.metric == "pass@1"].set_index("model")
+    assert rows.estimate.isna().all()
+    assert rows.verdict.to_dict() == {"new": "undecided", "up": "pass"}
+    assert set(rows.note) == {"the baseline is 0"}
+    assert "pass@1 of new: the baseline is 0; a drop of 10 % is not excluded" in str(gate)
 
 
 def test_of_tasks_that_are_fixed_attempts_decide(passk: Passk, run: Run) -> None:

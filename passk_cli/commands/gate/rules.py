@@ -568,20 +568,21 @@ class Tolerance(DifferenceRule):
         verdict = line.verdict if isinstance(most, Relative) else _beside(
             _for_better(estimate, worse), -most
         )  # fmt: skip
-        limit, needed = line.words[1:], ""
+        limit, needed = line.words[1:], estimate.reason if estimate.value is None else ""
         if verdict == UNDECIDED:
             certain = _for_better(estimate, worse)
-            if certain.low <= 0 <= certain.high:
+            known = certain.low is not None and certain.high is not None
+            if known and certain.low <= 0 <= certain.high:
                 shown = replace(estimate, signed=True)
                 words = f"{SeriesName(line.fact.series)} shows no change in {line.fact.name} ("
                 finding = (words, (shown, Column("", "share")), ")")
             # Where it did change for the worse, by how much is the question.
-            size = limit if certain.high >= 0 else (*limit, " or less")
+            size = (*limit, " or less") if known and certain.high < 0 else limit
             finding = (*finding, f"; a {'drop' if worse > 0 else 'rise'} of ", *size,
                        " is not excluded")  # fmt: skip
             truth = " if nothing changed" if most else f" if {_far(line.fact)} apart"
-            needed = _needed(line, most, truth)
-        elif verdict == FAIL or worse * (estimate.value or 0.0) <= 0:
+            needed = needed or _needed(line, most, truth)
+        elif verdict == FAIL or (estimate.value is not None and worse * estimate.value <= 0):
             finding = (*finding, ", more than " if verdict == FAIL else ", not more than ", *limit)
         did, of = ("rose", "in") if worse < 0 else ("lost", "of")
         deed = (f"{did} {'by ' * (worse < 0)}more than ", *limit, f" {of} {line.fact.name}")
@@ -760,14 +761,16 @@ def _change(fact: Fact, *, amount: bool = False) -> Sentence:
 
     amount : whether it is of what attempts take.
     """
-    low, value, high = fact.estimate.low, fact.estimate.value or 0.0, fact.estimate.high
+    low, value, high = fact.estimate.low, fact.estimate.value, fact.estimate.high
+    name = SeriesName(fact.series)
+    if value is None:
+        return (f"{fact.name} of {name}: {fact.estimate.reason}",)
     amount = amount or (fact.estimate.unit in QUANTITIES and fact.estimate.unit != "%")
     falls = value <= 0
     if falls:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
     plain = Estimate(value, low=low, high=high, unit=fact.estimate.unit)
     size = (plain, Column("points", "share"))
-    name = SeriesName(fact.series)
     if amount:
         takes, of = ("costs", "") if fact.name == "cost" else ("takes", f" {fact.name}")
         return (f"{name} {takes} ", size, f" {'less' if falls else 'more'}{of}")
