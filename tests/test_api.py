@@ -20,7 +20,7 @@ import pytest
 import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, PasskWarning
 from passk_cli.python.spelling import spelled
 from passk_cli.settle import Given
 from tests import stub
@@ -317,7 +317,10 @@ def test_counts_are_not_read_again() -> None:
 
 def test_every_option_is_there_in_python() -> None:
     scores = [{"task": t, "score": (t * 3 + at) % 5 / 4} for t in range(9) for at in range(3)]
-    bare, bounded = (passk_cli.estimate(scores, "mean", bounds=bounds) for bounds in (None, (0, 1)))
+    with pytest.warns(PasskWarning, match="bounds=") as warned:
+        bare = passk_cli.estimate(scores, "mean")
+    assert len(warned) == 1
+    bounded = passk_cli.estimate(scores, "mean", bounds=(0, 1))
     assert bare.frame.interval[0] == "bca"
     assert any("bounds=(LOW, HIGH) gives them" in each["text"] for each in bare.messages)
     assert bounded.frame.interval[0] == "guard"

@@ -127,6 +127,8 @@ def connect(
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
+        # Of the types of a pandas column's values, all count, not those of the first thousand.
+        "pandas_analyze_sample": str(1 << 40),
         # A long list of words must not become a join with every row, when few rows need it.
         "disabled_optimizers": "'in_clause'",
     }

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars
 import pytest
@@ -796,6 +797,23 @@ def test_a_model_named_like_a_pattern_is_itself(write: Write) -> None:
 def test_white_space_around_an_outcome(write: Write, white: str) -> None:
     rows = [{"task": t, "passed": white + o + white} for t, o in (("a", "true"), ("b", "failed"))]
     assert cells(write("m.jsonl", jsonl(rows))) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
+
+
+@pytest.mark.parametrize(
+    ("usual", "odd"),
+    [(True, 0.5), (1, 0.5), (True, -1), (True, np.int64(2)), ([1, 0], [1, 0.5]), (1.0, "x")],
+)
+def test_a_rare_value_of_another_type_in_a_frame_is_not_cast(usual: object, odd: object) -> None:
+    values = pd.Series([usual] * 4_000, dtype=object)
+    frame = pd.DataFrame({"task": [f"t{i}" for i in range(4_000)], "passed": values})
+    assert read(frame).c.sum() == 4_000
+    frame.at[3_998, "passed"] = odd
+    with pytest.raises(DataError, match="record 3999"):
+        read(frame)
+    if not isinstance(usual, list):
+        # Types of numpy among those of Python are no others.
+        frame.at[3_998, "passed"] = np.array(usual)[()]
+        assert read(frame).c.sum() == 4_000
 
 
 @pytest.mark.parametrize("passed", [[True, 0, None], [True, "no", None], [1, "fail", None]])

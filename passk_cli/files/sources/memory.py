@@ -60,14 +60,19 @@ def tables_of(data: Any) -> list[Source]:
 
 
 def _of_one_kind(frame: Any) -> Any:
-    """A pandas frame whose columns of truth values among numbers or words are text: DuckDB takes
-    one kind of value in a column."""
+    """A pandas frame whose columns of Python objects have one type each.
+
+    DuckDB takes the type of such a column from a thousand rows, and casts the others to it: 0.5
+    among truth values would be true.  Truth values among numbers or words are text, as in a file.
+    """
     from pandas.api.types import infer_dtype, is_scalar
 
     single = frame.copy(deep=False)
     for place, (_, column) in enumerate(frame.items()):
-        mixed = column.dtype == object and infer_dtype(column).startswith("mixed")
-        if mixed and column.map(is_scalar).all():
+        kind = infer_dtype(column) if column.dtype == object else ""
+        if kind in ("boolean", "integer", "floating", "string"):
+            single.isetitem(place, column.convert_dtypes())
+        elif kind.startswith("mixed") and column.map(is_scalar).all():
             single.isetitem(place, column.map(str, na_action="ignore"))
     return single
 
