@@ -211,6 +211,10 @@ def test_attempts_until_the_first_pass() -> None:
     assert facts(report)["trend"]["p"] is facts(report)["trend"]["estimate"] is None
     assert facts(report)["lag-1"]["estimate"] is None
     assert said(report)["attempts-until-pass"]["models"] == ["m"]
+    assert report.answer[0][0] == (
+        "Independence cannot be tested: attempts were made until the first pass."
+    )
+    assert not any("over 0 tests" in str(part) for part in report.context)
     # Stopping is just what the product limit is for: 1 − 0.6² are solved by two attempts.
     assert facts(report)["unsolved after 2"]["estimate"] == pytest.approx(0.36, abs=0.15)
 

@@ -230,6 +230,20 @@ def test_one_attempt_each_has_no_curves() -> None:
     assert "Curves over k: no task has a second attempt." in page_of(findings).absent
 
 
+def test_a_page_of_scores_invents_no_passes(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    for high, shown in ((0.5, False), (1.0, True)):
+        lines = [f"{m},{t},{a},{high * ((t + a) % 3 > at)}"
+                 for at, m in enumerate("ab") for t in range(9) for a in range(2)]  # fmt: skip
+        path.write_text("\n".join(["model,task,attempt,score", *lines]))
+        findings = quiet(path, metrics="mean")
+        absent = " ".join(page_of(findings).absent)
+        for part in ("Curves over k", "Order of attempts", "Tasks", "Flips"):
+            assert (part in panels(findings)) is shown
+            assert (f"{part}: {path}:" in absent) != shown
+        assert ("--threshold X says from where on a score passes" in absent) != shown
+
+
 def by_benchmark(shared: bool) -> list[dict[str, Any]]:
     return [
         {"model": m, "benchmark": b, "task": f"{'' if shared else b}{t}", "n": 4, "c": c}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -214,7 +214,7 @@ class Verdicts(Section[Evidence]):
             yield (f"No dependence found between attempts of {whose}: no significant trend,"
                    " correlation of successive attempts or agreement of pairs.",)  # fmt: skip
         else:
-            yield ("Independence cannot be tested: no task has both passes and failures.",)
+            yield (f"Independence cannot be tested: {' or '.join(_flaws(untested))}.",)
             return
         if untested:
             yield (f"Cannot be tested: {first_few([m.order.name for m in untested])}.",)
@@ -223,7 +223,9 @@ class Verdicts(Section[Evidence]):
         facts = [Fact(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records]
         yield f"{self.study.sizes(facts)} by {self.order}"
         adjust, tests = self.study.rules.without_flips(), plural(self.tests, "test")
-        yield f"{ADJUSTED[adjust]} over {tests}" if adjust in ADJUSTED else f"{tests}, unadjusted"
+        if self.tests:
+            adjusted = adjust in ADJUSTED
+            yield f"{ADJUSTED[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "none found: no test rejects"
 
@@ -403,10 +405,18 @@ class FirstSuccess(Section[Evidence]):
     )  # fmt: skip
 
 
+def _flaws(models: Iterable[Evidence]) -> list[str]:
+    """Why the order of the attempts of these models cannot be tested, each reason once."""
+    reasons = (
+        STOPPED if model.order.stopped else "" if model.mixed else "no task has passes and failures"
+        for model in models
+    )
+    return [*dict.fromkeys(filter(None, reasons))]
+
+
 def _tests(model: Evidence) -> Iterator[Fact]:
     """The tidy rows of the three tests."""
-    flaw = "" if model.mixed else "no task has passes and failures"
-    flaw = STOPPED if model.order.stopped else flaw
+    flaw = "".join(_flaws([model]))
     tested = model.order.size._replace(tasks=model.mixed)
     neighbours = tested._replace(tasks=model.neighbours.tasks)
     trend, lag, copies = zip(model.raw, model.p, strict=True)

@@ -46,6 +46,8 @@ from passk_cli.study.study import Study
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
 _RANKS = "rank: possible places"
+# Commands whose parts count passes, whatever the metrics are.
+_OF_PASSES = ("curve", "order", "tasks")
 
 
 class OnePage(Question, ReportOptions):
@@ -86,6 +88,11 @@ class OnePage(Question, ReportOptions):
                 absent["Cost", str(error)] = [""]
         whole = {field.name: getattr(study, field.name) for field in fields(study)}
         further = {} if self.board else _further(options, study.counts, read)
+        reading = self.request(options)
+        if reading.unjudged and not self.board:
+            # Of scores alone nothing is a pass: parts about passes have a reading of their own.
+            judged = _apart(replace(reading, scores_only=False), options, read)
+            further |= dict.fromkeys(_OF_PASSES, judged)
         return Page(
             **whole, options=options, further=further, baseline_name=self.baseline, absent=absent
         )
@@ -207,16 +214,17 @@ def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Co
     if settings := [name for name in TEMPERATURES if name in counts.facts.varying]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         apart["temperature"] = replace(options.request, by=by)
-    further: dict[str, Counts | str] = {}
-    for name, request in apart.items():
-        if options.once:
-            further[name] = "the data can be read only once"
-            continue
-        try:
-            further[name] = read(replace(request, cluster=options.confidence.cluster))
-        except (DataError, ParameterError) as error:
-            further[name] = str(error)
-    return further
+    return {name: _apart(request, options, read) for name, request in apart.items()}
+
+
+def _apart(request: Request, options: SharedOptions, read: Read) -> Counts | str:
+    """The counts of a request of its own, or why there are none."""
+    if options.once:
+        return "the data can be read only once"
+    try:
+        return read(replace(request, cluster=options.confidence.cluster))
+    except (DataError, ParameterError) as error:
+        return str(error)
 
 
 def _method(estimates: Report, compared: Report | None) -> tuple[str, ...]:
