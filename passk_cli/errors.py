@@ -16,6 +16,9 @@ Kind = TypeVar("Kind", bound="PasskError")
 # Families beside whose remedies other columns may be meant.
 _OF_COLUMNS = ("no-task-column", "no-outcome-column", "no-model-column", "ambiguous-column")
 
+# Options of metrics, of which a description has none.
+_OF_METRICS = ("-m", "-k")
+
 # What the caller named is not there: a mistake of usage, though data show it.
 _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
 
@@ -108,7 +111,9 @@ def offered(error: PasskError, command: str) -> list[Settle]:
     settles = [settle for settle in error.settles if settle.complete]
     if error.name in _OF_COLUMNS and command not in ("describe", "convert"):
         first = [settle for settle in settles if not settle.command][:1]
-        settles += [replace(each, command="describe", why="shows all columns") for each in first]
+        for each in first:
+            options = {k: v for k, v in each.options.items() if k not in _OF_METRICS}
+            settles.append(Settle(options, "shows all columns", "describe"))
     return settles
 
 

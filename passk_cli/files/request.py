@@ -58,6 +58,9 @@ ENGINES = ("duckdb", "spark")
 NORMALISE = ("none", "space", "python")
 ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
 
+# The options that average scores, which have no threshold then.
+AVERAGED: Mapping[str, Any] = {"-m": "mean", "-k": None}
+
 
 def parse_fields(value: Any) -> Mapping[str, str]:
     """Role → column, from ["task=id"] or a mapping; ParameterError names the roles there are."""
@@ -209,6 +212,7 @@ class Request:
     labelling : the seed of random orders of the attempts without a label; None: they are not asked
         for.
     resume : the folder that keeps the counts of each file for later runs.
+    averages : whether the command has the options of AVERAGED.
     """
 
     title: ClassVar[str] = "Input"
@@ -351,6 +355,7 @@ class Request:
     lowest: float | None = None
     labelling: int | None = None
     resume: str | None = None
+    averages: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0 < self.similarity <= 1:
@@ -443,8 +448,11 @@ class Request:
         ('x', 'y')
         """
         fields = {each.option.name: field for field, each in declared(Request).items()}
-        own = {fields[flag]: value for flag, value in settle.options.items()}
-        return replace(self, **{n: with_value(n, getattr(self, n), v) for n, v in own.items()})
+        own = {fields[flag]: value for flag, value in settle.options.items() if flag in fields}
+        asked = replace(self, **{n: with_value(n, getattr(self, n), v) for n, v in own.items()})
+        if not AVERAGED.items() <= settle.options.items():
+            return asked
+        return replace(asked, scores_only=True, attempts=(*asked.attempts, "score"))
 
     def naming(self, models: Sequence[str]) -> Request:
         """The request in which a model's own name with brackets is no pattern.

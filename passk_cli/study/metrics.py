@@ -72,7 +72,7 @@ class Metrics:
         from passk_cli.metrics.registry import needs, scores_only
 
         only = not self.k and scores_only(self.metrics)
-        return {"attempts": needs(self.metrics), "scores_only": only}
+        return {"attempts": needs(self.metrics), "scores_only": only, "averages": True}
 
     def of(self, counts: Counts) -> tuple[Metric, ...]:
         """The metrics asked for, or the standard ones at the k that the data allow.

@@ -6,6 +6,7 @@ model and the attempt; the best reading is tried, and an error says how to ask f
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections import Counter, defaultdict
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.reading.doubts.settings import DATES, NUMBERED, SUITES, is_setting
 from passk_cli.files.reading.structures import ROWS, FieldColumn, Structure, beginning
-from passk_cli.files.request import BOUNDS, Request
+from passk_cli.files.request import AVERAGED, BOUNDS, Request
 from passk_cli.files.roles import (
     COLUMN,
     EACH,
@@ -59,6 +60,11 @@ _ASKED = (
 # How many readings are tried, and how often options are added to one; how close the second best
 # has to be; share of the outcomes that may be missing where a reading is proposed.
 _TRIED, _ROUNDS, _CLOSE, _MISSING = 8, 6, 0.8, 0.2
+# How many answers to a question are printed; how close scores are that may be meant as well; the
+# share that reaches the highest score, from which on it may be what passes.
+_OFFERED, _NEAR, _OFTEN = 3, 0.3, 0.1
+# Options that answer a question.
+_ANSWERS_OF = ("--passes", "--fails", "--threshold", *AVERAGED)
 # Bytes of files that are read again for each remedy, to make it whole.
 _TRIED_BYTES = 1 << 26
 # The longest value that names something, also in words; how many columns are compared as task, as
@@ -109,6 +115,15 @@ _AMOUNTS = frozenset("tokens token cost usd latency seconds ms weight".split())
 _ANSWERS = frozenset("response usage raw output".split())
 _GOLDS = frozenset("gold golden target expected reference".split())
 _STATEMENTS = _GOLDS | {*"question problem statement instruction query prompt input".split()}
+# Words of names of how good an attempt is, and of shares that say something else.
+QUALITIES = frozenset(
+    "quality rating overall f1 em bleu rouge meteor similarity recall precision coverage compliance"
+    " faithfulness relevance truthfulness helpfulness plausibility coherence completeness".split()
+)
+_SHARES = frozenset(
+    "probability prob confidence threshold risk entropy diversity std variance loss ratio density"
+    " noise distance delta fraction uncertainty".split()
+)
 # Words of names of what is summed up over several tasks.
 _SUMMED = frozenset("category categories difficulty level domain topic tag".split())
 # Names of what one attempt consists of.
@@ -122,7 +137,8 @@ _TRUTHS, _EXPECTED = frozenset("label truth true actual".split()), frozenset(("e
 _NO_ANSWER = frozenset("hits count counts num n length len size".split())
 # Words of names of how many of an attempt's tests passed, and of how many there were.
 _PASSED, _TOTAL = frozenset("passed pass passing correct".split()), frozenset("total max".split())
-_ANSWERED = frozenset("pred predicted prediction answer output response label action".split())
+_PREDICTED = frozenset("pred predicted prediction".split())
+_ANSWERED = _PREDICTED | {*"answer output response label action".split()}
 
 
 @dataclass(frozen=True)
@@ -156,10 +172,12 @@ class RankedReading:
         fields = {}
         for role, path in self.roles.items():
             known = candidates(role, self.structure.usual) == [path]
-            if role == "model" and self.structure.columns[path].beside:
+            if role == "model" and any(
+                self.structure.columns[part].beside for part in parts(path, self.structure.columns)
+            ):
                 # What stands beside a list comes along under its usual names alone.
                 known = strength(role, path) == 3
-            if request.fields.get(role, "" if not known else path) != path:
+            if request.named.get(role, "" if not known else path) != path:
                 fields[role] = path
         if request.outcome is not None and "outcome" in fields:
             options["--outcome"] = None
@@ -494,7 +512,8 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
         score = named + (1.0 if len(values) >= 5 else 0.0 if len(values) >= 3 else -1.2)
         score += 0.6 * (len(set(values.values())) == 1) + 0.2 * (len(values) == structure.size)
         score -= 1.0 * (is_setting(path))
-        unlikely = foreign == 3 or bool(words(last) & (_NO_TASK | ROLE_WORDS["model"]))
+        numbers_of = _NO_ANSWER | _TOTAL | {"cases"}
+        unlikely = foreign == 3 or bool(words(last) & (_NO_TASK | numbers_of | ROLE_WORDS["model"]))
         unlikely = unlikely and named < 1.7
         # Where attempts have numbers a task has several, as a rule.
         numbered = any(1 < len(plain[name].counts) < structure.size for name in numbers)
@@ -524,19 +543,23 @@ def _tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> dict[str
 
 
 def _grids(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
-    """Two columns of whole numbers that occur in all combinations, as year and day do."""
-    numbers = {
+    """Two columns that occur in all combinations: of whole numbers, as year and day, or of texts
+    that are no settings."""
+    few = {
         path: column
         for path, column in columns.items()
-        if {type(value) for value in column.values} == {int}
-        and len(column.counts) in range(2, 100)
-        and not _is_amount(path)
-        and not words(path) & (_NO_TASK | _CONTRARY)
+        if len(column.counts) in range(2, 100)
+        and not (_is_amount(path) or is_setting(path) or _is_prose(column))
+        and not words(path) & (_NO_TASK | _CONTRARY | ROLE_WORDS["model"])
     }
-    for one, other in combinations(numbers, 2):
-        pairs = {*zip(numbers[one].texts, numbers[other].texts, strict=True)}
-        if len(pairs) == len(numbers[one].counts) * len(numbers[other].counts):
-            yield one, other
+    for kind in (int, str):
+        alike = [path for path in few if {type(value) for value in few[path].values} == {kind}]
+        if kind is str:
+            alike = [path for path in alike if not (few[path].numbers or _outcome(few[path]))]
+        for one, other in combinations(alike, 2):
+            pairs = {*zip(few[one].texts, few[other].texts, strict=True)}
+            if len(pairs) == len(few[one].counts) * len(few[other].counts):
+                yield one, other
 
 
 def _is_prose(column: FieldColumn) -> bool:
@@ -586,8 +609,9 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
     score = named - 1.5 * len(words(last) & _CONTRARY) * (named < 1.7)
     score -= 1.0 * (len(verdicts) < 0.5 * len(column.flat))
     texts = [verdict for verdict in verdicts if isinstance(verdict, str)]
-    if named == 0 and _is_graded(column):
-        return 0.2, "threshold"
+    if named == 0 and _is_score(column):
+        usual = bool(words(last) & QUALITIES) + ("overall" in words(last))
+        return 0.2 + 0.6 * usual, "threshold"
     if not texts:
         both, plain = len({*verdicts}) == 2, said <= {"true", "false"} and bool(said)
         foreign = is_setting(column.path)
@@ -613,21 +637,29 @@ def _outcome(column: FieldColumn) -> tuple[float, str] | None:
         return None
     if column.numbers:
         low, high = min(column.numbers), max(column.numbers)
+        if math.isinf(high - low):
+            return None
         whole = all(number % 1 == 0 for number in column.numbers)
         passing = words(last) & {*PASS_WORDS, "verified"}
         score += 0.5 * (low >= 0 and high <= 1) - 3.0 * bool(whole and high > 1 and passing)
-        score -= 0.5 + 1.0 * (low == high)
+        score -= 0.5 + 1.0 * (low == high) + 1.0 * bool(words(last) & _NO_ANSWER)
         return score - 1.0 * (whole and high > 1 and named < 1.6), "threshold"
     distinct = {*texts}
     choices = 2 <= len({*map(str, verdicts)}) <= 5 and max(map(len, distinct)) <= 40
+    score += 0.5 * (len({*map(str, verdicts)}) == 2)
     return (score, "words") if choices and len(verdicts) > len(distinct) else None
 
 
-def _is_graded(column: FieldColumn) -> bool:
-    """Whether values are grades from 1 to 5, under a name that is nothing else's."""
-    grades = {*column.numbers}
+def _is_score(column: FieldColumn) -> bool:
+    """Whether values say how good an attempt is: under a name for that, or as grades from 1 to 5 or
+    shares of 1 under a name that is nothing else's."""
+    numbers, named = {*column.numbers}, words(column.path)
     known = _NO_TASK | _CONTRARY | _AMOUNTS | ROLE_WORDS["task"] | ROLE_WORDS["attempt"]
-    return {1, 5} < grades <= {1, 2, 3, 4, 5} and not words(column.path) & known
+    if len(numbers) < 2 or min(numbers) < 0 or named & known or is_setting(column.path):
+        return False
+    grades = {1, 5} < numbers <= {1, 2, 3, 4, 5}
+    shares = len(numbers) > 2 and max(numbers) <= 1 and not named & _SHARES
+    return bool(named & QUALITIES) or grades or shares
 
 
 def _says_passes(column: FieldColumn) -> bool:
@@ -665,7 +697,8 @@ def _attempt(
         # A usual name is taken for it in any case.
         return (once or named)[0], (), fit + (0.9 if once else -0.8)
     numbers = [p for p, c in columns.items() if _is_count(c) and len(c.counts) <= max(sizes)]
-    numbers = [p for p in numbers if not (_is_amount(p) or _outcome(columns[p]))]
+    numbers = [p for p in numbers if not (_is_amount(p) or words(p) & _NO_ANSWER)]
+    numbers = [p for p in numbers if not _outcome(columns[p])]
     texts = (p for p, c in columns.items() if not (c.listed or c.numbers or "" in c.texts))
     texts = (path for path in texts if is_setting(path) or not words(path) & _NO_TASK)
     settings = ["", *(path for path in texts if len(columns[path].counts) in range(2, 20))]
@@ -840,6 +873,9 @@ def _agreeing(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
         and not leaf(path).endswith("model")
     }
     golds = {path: c for path, c in texts.items() if words(path) & (_GOLDS | _TRUTHS)}
+    if any(words(path) & _PREDICTED for path in texts):
+        # Beside what was predicted, an answer is the right one.
+        golds = golds or {path: c for path, c in texts.items() if leaf(path) == "answer"}
     for (gold, one), (answer, other) in product(golds.items(), texts.items()):
         rest = words(gold) - _EXPECTED
         alike = rest < words(gold) and bool(rest) and rest <= words(answer)
@@ -888,28 +924,17 @@ def _settled(
         if reading.question and not (scored and reading.question == "threshold"):
             if settles or reading.structure in clear:
                 continue
-            ways = _either(reading, own)
-            either = _readable(ways, request, read)
-            if reading.question == "name" and not either:
+            rivals = _rivals(reading, ranked)
+            ways = _ways(rivals, request)
+            whole = _readable(ways[:_OFFERED], request, read)
+            if reading.question == "name" and not whole:
                 continue
-            of = (r for r in ranked if r.structure is reading.structure and r.question in _FLAGS)
-            flags = {each.outcome.path: each.outcome for each in of}
-            if reading.question in _FLAGS and len(flags) > 1:
-                tallies = ", ".join(f"{path} ({column.tally})" for path, column in flags.items())
-                fields = {**own.get("--field", {}), "outcome": Blank("COLUMN")}
-                which = f"which says that an attempt passed: {tallies}?"
-                ways = [Settle({**own, "--field": fields}, "reads it")]
-                if "model" not in reading.roles and all(map(_MODELS.match, flags)):
-                    models = {**fields, "outcome": ",".join(flags), "model": COLUMN}
-                    apart = Settle({**own, "--field": models}, "if each column is a model")
-                    ways = [*_readable([apart], request, read), *ways]
-                elif "model" not in reading.roles and reading.question == "name":
-                    models = {**fields, "outcome": Blank("A,B"), "model": COLUMN}
-                    ways.append(Settle({**own, "--field": models}, "if each is a model"))
-                return ways, which
-            if ways and len(either) == len(ways):
-                return either, ""
-            return _asked(reading, _answerable(reading, own, request, read))
+            answered = len(whole) == len(ways) > 0
+            given = whole[0].options if whole else own
+            left = {name: value for name, value in given.items() if name not in _ANSWERS_OF}
+            blank = [] if answered and reading.question != "threshold" else _blank(rivals, left)
+            whole = whole if len(ways) <= _OFFERED else []
+            return [*whole, *blank], _question(rivals, answered=answered)
         settle, counts = _tried(Settle(own), request, read) if own else (Settle(own), None)
         clear.append(reading.structure)
         # What most files lack is no outcome of theirs.
@@ -939,23 +964,6 @@ def _settled(
     return settles, ""
 
 
-def _answerable(
-    reading: RankedReading,
-    options: Mapping[str, Any],
-    request: Request,
-    read: Callable[[Request], Counts],
-) -> Mapping[str, Any]:
-    """The options with what else has to be settled once the question is answered, whatever by."""
-    column = reading.outcome
-    answer: dict[str, Any] = {"--passes": (column.counts.most_common(1)[0][0],)}
-    if reading.question == "threshold":
-        answer = {"--threshold": (max(column.numbers, default=1.0),)}
-    settle, counts = _tried(Settle({**options, **answer}), request, read)
-    if counts is None or counts.facts.missing > _MISSING * int(counts.n.sum()):
-        return options
-    return {name: value for name, value in settle.options.items() if name not in answer}
-
-
 def _completed(
     settles: Sequence[Settle], request: Request, read: Callable[[Request], Counts]
 ) -> tuple[Settle, ...]:
@@ -964,7 +972,8 @@ def _completed(
     for settle in settles:
         # What is left to people, or to another command, is not tried.
         own, counts = (settle, True) if _open(settle) else _tried(settle, request, read)
-        whole += [replace(own, why=settle.why)] if counts is not None else []
+        averaged = "; scores are averaged" * ("-m" in own.options.keys() - settle.options.keys())
+        whole += [replace(own, why=settle.why + averaged)] if counts is not None else []
     return tuple(whole or settles)
 
 
@@ -985,37 +994,123 @@ def _readable(
     ]
 
 
-def _either(reading: RankedReading, options: Mapping[str, Any]) -> list[Settle]:
-    """Both meanings of an outcome: one of its two values passes, or the other does; or the words
-    that no list knows fail, or they pass."""
-    column = reading.outcome
-    if len(column.judged) < (1 - _MISSING) * len(column.flat):
+def _rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[RankedReading]:
+    """The readings whose outcomes may be meant as well as that of one, which is the first of them:
+    flags of the same records, and scores that are as likely."""
+    flag, rivals = reading.question in _FLAGS, dict[str, RankedReading]()
+    for each in ranked:
+        alike = each.question in _FLAGS if flag else each.question == reading.question
+        near = flag or (each.score >= reading.score - _NEAR and reading.question == "threshold")
+        if each is reading or (each.structure is reading.structure and alike and near):
+            rivals.setdefault(each.outcome.path, each)
+    return [*rivals.values()]
+
+
+def _ways(rivals: Sequence[RankedReading], request: Request) -> list[Settle]:
+    """Whole answers to what readings leave open.
+
+    Of several flags each is the verdict, or all are those of a model each.
+    """
+    first, *others = rivals
+    if first.question not in _FLAGS or not others:
+        scores = len(rivals[:_OFFERED])
+        return [way for each in rivals[:_OFFERED] for way in _answers(each, request, scores)]
+    ways = []
+    for each in rivals:
+        either = _answers(each, request) if each.question == "polarity" else []
+        by = Settle(each.options(request), f"{_share(each, True)} pass")
+        ways += [replace(way, why=f"by {each.outcome.path}, {way.why}") for way in either or [by]]
+    paths = [each.outcome.path for each in rivals]
+    if "model" not in first.roles and not any(EQUAL in path for path in paths):
+        own = first.options(request)
+        fields = {**own.get("--field", {}), "outcome": ",".join(paths), "model": COLUMN}
+        models = Settle({**own, "--field": fields}, "if each column is a model")
+        if all(map(_MODELS.match, paths)):
+            return [models]
+        ways.append(models)
+    return ways
+
+
+def _share(reading: RankedReading, verdict: object) -> str:
+    """How many outcomes are the same, of how many."""
+    column, seen = reading.outcome, "the first " * (reading.structure.size == ROWS)
+    values: Sequence[object] = column.numbers if isinstance(verdict, float) else column.judged
+    return f"{values.count(verdict):,} of {seen}{len(column.flat):,}"
+
+
+def _answers(reading: RankedReading, request: Request, scores: int = 1) -> list[Settle]:
+    """Whole answers to what a reading leaves open.
+
+    Of two words either passes, of more each alone; a score passes where it is as high as many are,
+    or is averaged.
+    scores : how many scores may be meant.
+    """
+    column, own, flag = reading.outcome, reading.options(request), reading.question in _FLAGS
+    if reading.question == "threshold":
+        numbers, top = column.numbers, max(column.numbers, default=0.0)
+        often = numbers.count(top) >= max(2, _OFTEN * len(numbers))
+        high = Settle({**own, "--threshold": (top,)}, f"if {top:g} passes, {_share(reading, top)}")
+        mean = Settle({**own, **AVERAGED}, f"averages {column.path}")
+        return [high] * (often and min(numbers) < top and scores == 1) + [mean] * request.averages
+    if reading.question == "parts" or len(column.judged) < (1 - _MISSING) * len(column.flat):
         return []
     values = Counter(str(v).lower() for v in column.flat if v not in (None, ""))
     unknown = [value for value in values if isinstance(judge(value, None), str)]
     if reading.question == "words" and values.keys() <= {*_CLASSIFIED}:
         right = [value for value in _CLASSIFIED[:2] if value in values]
-        return [Settle({**options, "--passes": (*right,)}, "counts what was classified rightly")]
+        return [Settle({**own, "--passes": (*right,)}, "counts what was classified rightly")]
     if reading.question == "words" and 0 < len(unknown) < len(values):
         passing = [value for value in values if judge(value, None) is True]
         one, count = len(unknown) == 1, sum(map(values.__getitem__, unknown))
         subject, share = f"if {first_few(unknown)}", f"{count:,} of {values.total():,}"
         fails, passes = ("fails", "passes") if one else ("fail", "pass")
         return [
-            Settle({**options, "--fails": (*unknown,)}, f"{subject} {fails}, {share}"),
-            Settle({**options, "--passes": (*passing, *unknown)}, f"{subject} {passes}, {share}"),
+            Settle({**own, "--fails": (*unknown,)}, f"{subject} {fails}, {share}"),
+            Settle({**own, "--passes": (*passing, *unknown)}, f"{subject} {passes}, {share}"),
         ]
-    if reading.question in ("threshold", "parts") or len(values) != 2:
+    if len(values) < 2 or (len(values) > 2 and flag):
         return []
-    first, second = sorted(values, key=lambda value: judge(value, None) is not True)
-    whys = (
-        f"if {value} passes, {values[value]:,} of {values.total():,}" for value in (first, second)
-    )
+    first, *others = sorted(values, key=lambda value: judge(value, None) is not True)
     usual = {"--passes": (first,)} if reading.question == "words" else {}
-    other = {"--passes": (second,), **({} if usual else {"--fails": (first,)})}
+    more = [{"--passes": (other,), **({} if usual else {"--fails": (first,)})} for other in others]
     return [
-        Settle({**options, **more}, why) for more, why in zip((usual, other), whys, strict=True)
+        Settle({**own, **way}, f"if {value} passes, {values[value]:,} of {values.total():,}")
+        for value, way in zip((first, *others), (usual, *more), strict=True)
     ]
+
+
+def _question(rivals: Sequence[RankedReading], *, answered: bool) -> str:
+    """What a reading leaves open, with the values of its outcome; "" where the answers say it.
+
+    answered : whether each answer is printed.
+    """
+    first, column = rivals[0], rivals[0].outcome
+    if first.question == "parts":
+        *way, last = (*first.structure.keys, *column.path.split("."))
+        whole = f"which {last} of {'.'.join(way)} make an attempt pass: all, a share, one?"
+        return f"{whole} write a column"
+    if first.question == "threshold":
+        ranges = [
+            f"{path} pass ({min(numbers):g} to {max(numbers):g})" if numbers else f"{path} pass"
+            for path, numbers in ((each.outcome.path, each.outcome.numbers) for each in rivals)
+        ]
+        return f"from what value does {', or '.join(ranges[:_OFFERED])}?"
+    if answered:
+        return "which says that an attempt passed?" * (len(rivals) > 1)
+    if first.question == "words":
+        return f"{column.path}: which words pass? {column.tally}"
+    tallies = ", ".join(f"{each.outcome.path} ({each.outcome.tally})" for each in rivals)
+    return f"which says that an attempt passed: {tallies}?"
+
+
+def _blank(rivals: Sequence[RankedReading], options: Mapping[str, Any]) -> list[Settle]:
+    """The options with what is left to the reader, if an option says it."""
+    kind, way = rivals[0].question, dict[str, Any]()
+    if kind in _FLAGS or len(rivals) > 1:
+        way["--field"] = {**options.get("--field", {}), "outcome": Blank("COLUMN")}
+    if kind in ("threshold", "words"):
+        way |= {"--threshold": Blank("X")} if kind == "threshold" else {"--passes": Blank("WORD")}
+    return [Settle({**options, **way}, "reads it")] if way else []
 
 
 def _tried(
@@ -1041,6 +1136,9 @@ def _tried(
             ways = [Settle({"--missing": "fail"})]
         elif error.name == "duplicate-attempts" and kind:
             ways = [Settle({"--duplicates": "keep"})]
+        elif error.name == "bad-outcome" and request.averages and not ways:
+            # Of scores that are no verdicts the mean is a number.
+            ways = [Settle(AVERAGED)]
         # What takes back what is tried is another remedy.
         ways = [each for each in ways if not _undone(settle, each)]
     if not ways or rounds == 1:
@@ -1081,21 +1179,6 @@ def _size(counts: Counts) -> str:
     return size
 
 
-def _asked(reading: RankedReading, options: Mapping[str, Any]) -> tuple[list[Settle], str]:
-    """The question that only people can answer, with the outcome's values, and the options."""
-    column, name = reading.outcome, reading.outcome.path
-    if reading.question == "parts":
-        *way, last = (*reading.structure.keys, *name.split("."))
-        whole = f"which {last} of {'.'.join(way)} make an attempt pass: all, a share, one?"
-        return [], f"{whole} write a column"
-    if reading.question == "threshold":
-        scores = (f"{min(column.numbers):g} to {max(column.numbers):g}") if column.numbers else ""
-        read = Settle({**options, "--threshold": Blank("X")}, "reads it")
-        return [read], f"from what value does {name} pass ({scores})?"
-    read = Settle({**options, "--passes": Blank("WORD")}, "reads it")
-    return [read], f"{name}: which words pass? {column.tally}"
-
-
 def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
     """Whether an outcome can be what another one lacks: it has to agree with those there are, and
     to be there where one is missing."""
@@ -1108,10 +1191,14 @@ def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
     if EQUAL in path:
         return any(name in parts(path) for name in own)
     if path in own:
-        return error.name == "bad-outcome" and reading.question == "words"
+        return error.name == "bad-outcome" and reading.question in ("words", "threshold")
     below = any(path.startswith(f"{name}.") for name in own)
-    if error.name == "bad-outcome" or below:
+    judges = any(_outcome(columns[name]) for name in own if name in columns)
+    if (error.name == "bad-outcome" and (judges or request.named.get("outcome"))) or below:
         return below
+    if error.name == "bad-outcome":
+        # What is one word in all records judges nothing.
+        return True
     column = columns[path]
     if reading.structure.keys or column.listed or not own:
         return not own

@@ -93,15 +93,11 @@ def test_folders_of_models_tasks_and_runs_get_their_template(passk: Passk, tmp_p
     assert line == f"estimate {out} --path '{{model}}/{{task}}/run-{{attempt}}/result.json'"
 
 
-WIDE = "task,alpha,beta\n" + "".join(f"t{t},{t % 2},{t % 3 // 2}\n" for t in TASKS)
-
-
 @pytest.mark.parametrize(
     ("text", "command", "said"),
     [
         (f"Results of November,,\n{table('Model,Task,Pass', 'yes', 'no')}", "estimate FILE",
          "FILE:1: a title, not the names of columns; remove what stands above line 2"),
-        (WIDE, "compare FILE", "--field outcome=A,B --field model=@column if each is a model"),
         (table("model,case_x,passed", "1", "0"), "estimate FILE --by modle",
          "FILE: no column 'modle'; did you mean model?"),
         (table("Modell,Aufgabe,Bestanden", "1", "0"), "cost FILE",
