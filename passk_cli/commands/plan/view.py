@@ -457,7 +457,8 @@ class Plan(Question, PlanOptions):
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
 
     def request(self, options: SharedOptions) -> Request:
-        request = replace(super().request(options), cluster=self.cluster)
+        # Designs are known for passes and failures.
+        request = replace(super().request(options), cluster=self.cluster, averages=False)
         in_dollars = (self.in_money and self.unit_cost is None) or self.cost_per_attempt == PILOT
         priced = in_dollars or (self.unsettled and not options.once)
         return replace(request, attempts=("cost",)) if priced else request

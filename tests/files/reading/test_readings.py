@@ -493,6 +493,22 @@ def test_what_nobody_can_know_is_asked(passk: Passk, write: Any, case: str) -> N
     run_printed(passk, done.err)
 
 
+def test_a_score_is_averaged_where_a_command_has_means() -> None:
+    rows = [{"task": i, "judge": {"score": i % 5 / 4}} for i in range(40)]
+    with pytest.raises(DataError) as error:
+        passk_cli.estimate(rows, k=1)
+    calls = getattr(error.value, "__notes__", [])
+    assert [call.split("}, ")[-1].split(")")[0] for call in calls] == [
+        "threshold=1.0", 'metrics="mean"', "threshold=1.0"
+    ]  # fmt: skip
+    means = passk_cli.estimate(rows, fields={"outcome": "judge.score"}, metrics="mean")
+    assert means.frame["estimate"].tolist() == [0.5]
+    for command in (passk_cli.plan, passk_cli.read):
+        with pytest.raises(DataError) as error:
+            command(rows)
+        assert "mean" not in error.value.remedy
+
+
 @pytest.mark.parametrize(("records", "passed"), [
     ([{"task": i, "meta": {"jailbroken": int(i < 3)}} for i in range(10)], [3, 7]),
     *long(
