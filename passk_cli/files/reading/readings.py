@@ -555,7 +555,9 @@ def _grids(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     for kind in (int, str):
         alike = [path for path in few if {type(value) for value in few[path].values} == {kind}]
         if kind is str:
-            alike = [path for path in alike if not (few[path].numbers or _outcome(few[path]))]
+            # Of texts neither numbers nor what may pass or fail.
+            alike = [p for p in alike if {*map(type, few[p].judged)} == {str}]
+            alike = [p for p in alike if not (few[p].numbers or _outcome(few[p]))]
         for one, other in combinations(alike, 2):
             pairs = {*zip(few[one].texts, few[other].texts, strict=True)}
             if len(pairs) == len(few[one].counts) * len(few[other].counts):
