@@ -85,7 +85,7 @@ def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:
     """
     there = [rates for rates in rivals if rates.there]
     if all(np.array_equal(rates.tasks, there[0].tasks) for rates in there):
-        return {rates.series: rates.merit for rates in rivals}
+        return {rates.series: round(rates.merit, 12) for rates in rivals}
     tasks = np.unique(np.concatenate([rates.tasks for rates in there]))
     values, has = np.zeros((2, len(there), len(tasks)))
     for row, rates in enumerate(there):

@@ -264,11 +264,12 @@ def _with_limits(
 
 
 def ranked(merits: Mapping[Series, float]) -> list[Series]:
-    """Series by their merit, the least first; equal ones by name.
+    """Series by their merit, the least first; those that are equal but for rounding, by name.
 
     Those of groups without a name come last.  Where a group's column has an order, a model's series
     stay together in it, at the place of the model's best.
     """
+    merits = {series: round(merit, 12) for series, merit in merits.items()}
     if not any(isinstance(part, Category) for series in merits for part in series):
         return sorted(merits, key=lambda each: ("" in each[1:], merits[each], each))
     best: dict[str, float] = {}

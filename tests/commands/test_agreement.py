@@ -68,6 +68,20 @@ def test_a_number_between_two_roundings_is_one_number_everywhere() -> None:
         assert "0.197" not in text, name
 
 
+@pytest.mark.parametrize("command", ["estimate", "compare", "report"])
+def test_models_that_are_equal_but_for_rounding_are_in_the_order_of_their_names(
+    command: str,
+) -> None:
+    """The mean of 0.6, 0 and 0.6 is less than that of 0.2, 0.4 and 0.6 in its last digit."""
+    passes = {"aa": (3, 0, 3), "zz": (1, 2, 3)}
+    assert np.mean(np.array(passes["aa"]) / 5) < np.mean(np.array(passes["zz"]) / 5)
+    data = pd.DataFrame([
+        {"model": model, "task": f"t{t}", "n": 5, "c": c}
+        for model, each in passes.items() for t, c in enumerate(each)
+    ])  # fmt: skip
+    assert found(command, data, metrics="pass@1").frame.model[0] == "aa"
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_compare_and_report(case: int) -> None:
     data, level = design(case), (0.95, 0.8)[case % 2]

@@ -93,6 +93,9 @@ def test_every_task_has_to_reach_a_rate(rules: Any, tmp_path: Path) -> None:
     assert row["note"].startswith("b passed 40 of 60 (p < 0.0001)")
     code, (row,) = rules(TAU, "--min-each", "0.5")
     assert (code, row["verdict"]) == (0, "undecided")
+    path.write_text("task,n,c\na,25,7\nb,25,6\n")
+    (row,) = rules(path, "--min-each", "0.28")[1]
+    assert row["counted"] == "observed at 1 of 2", "0.28 × 25 is 7, whatever its last digit"
 
 
 def test_both_rules_can_be_rehearsed(rules: Any) -> None:

@@ -728,7 +728,7 @@ class MinEach(EachRule):
                 f"{names[rates.tasks[i]]} passed {c[i]:,} of {n[i]:,} (p {p_relation(p[i])})"
                 for i in below[np.argsort(p[below], kind="stable")].tolist()
             ])  # fmt: skip
-            tasks, reached = plural(len(n), "task"), int((c >= asked * n).sum())
+            tasks, reached = plural(len(n), "task"), int((c >= asked * n - 1e-9).sum())
             finding = f"{reached:,} of {tasks} of {whom} have an observed pass rate of at least "
             if len(below):
                 verb, low = "is" if len(below) == 1 else "are", plural(len(below), "task")

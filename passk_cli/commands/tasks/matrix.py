@@ -89,11 +89,11 @@ class TaskRates:
         pattern stand together.
         """
         rates = self.rates.T.copy()
-        best = np.argsort(-np.nanmean(rates, axis=0), kind="stable")
+        best = np.argsort(-np.nanmean(rates, axis=0).round(12), kind="stable")
         rates = rates[:, best]
         means = np.asarray(np.nanmean(rates, axis=1)).round(12).tolist()
         # A pass of a better model weighs more, each model more than all that are worse together.
-        pattern = (np.nan_to_num(rates) @ 0.5 ** np.arange(len(best))).tolist()
+        pattern = (np.nan_to_num(rates) @ 0.5 ** np.arange(len(best))).round(12).tolist()
         hard = sorted(
             range(len(means)), key=lambda t: (-means[t], -pattern[t], natural(self.tasks[t]))
         )
