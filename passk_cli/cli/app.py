@@ -21,7 +21,7 @@ from passk_cli.commands.command import command_of, option_meant
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.near import did_you_mean, nearest
-from passk_cli.option import DATA
+from passk_cli.option import DATA, Option
 from passk_cli.settle import Given
 from passk_cli.version import __version__
 
@@ -113,8 +113,11 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
         pass
 
     for name in (*COMMANDS, HELP):
-        made = _help if name == HELP else _function(name, completing) if name in names else None
-        app.command(name, cls=DeclaredCommand)(made or _named(name, completing))
+        made: Callable[..., None] = _help
+        if name != HELP:
+            known = name in names
+            made = _function(name, None, completing) if known else _named(name, completing)
+        app.command(name, cls=DeclaredCommand)(made)
     return app
 
 
@@ -129,9 +132,13 @@ def _named(name: str, completing: bool) -> Callable[[], None]:
     return stand
 
 
-def _function(name: str, completing: bool = False) -> Callable[..., None]:
+def _function(
+    name: str, words: Iterable[str] | None, completing: bool = False
+) -> Callable[..., None]:
     """The typer function of a command: its options, the shared ones, files, charts and output.
 
+    words : of the command line, where only the options among them are declared: typer takes longer
+        to declare a hundred than to parse.
     completing : whether a shell asks what a value can be, of which typer is told only then.
     """
     from passk_cli.cli.output import edge_sections
@@ -147,6 +154,8 @@ def _function(name: str, completing: bool = False) -> Callable[..., None]:
         files = inspect.Parameter("files", inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
         parameters.append(files if needed else files.replace(default=[]))
     for each in options:
+        if words is not None and not _is_among(words, each.option):
+            continue
         flag = each.base is bool
         # A text for each time it is given.
         taken: Any = bool if flag else list[str]
@@ -170,8 +179,8 @@ def _function(name: str, completing: bool = False) -> Callable[..., None]:
     def run(files: list[str] | None = None, **given: Any) -> None:
         from passk_cli.cli.run import run_command
 
-        for field, option, kind, _, base, repeatable in options:
-            texts = given[field]
+        for field, option, kind, default, base, repeatable in options:
+            texts = given.setdefault(field, default if base is bool else [])
             if base is bool or repeatable or (kind is DATA and len(texts) > 1):
                 continue
             if len(texts) > 1:
@@ -185,6 +194,13 @@ def _function(name: str, completing: bool = False) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _is_among(words: Iterable[str], option: Option) -> bool:
+    """Whether an option can be among words: -k as in -k5 or -qk as well, and what has no flag."""
+    names = [flag.lstrip("-") for flag in option.flags.split()]
+    options = [word for word in words if word.startswith("-")]
+    return option.alone or any(name in word for name in names for word in options)
 
 
 def main() -> None:
@@ -204,7 +220,9 @@ def main() -> None:
             # A single command is quicker than the group of all.
             app = typer.Typer(add_completion=False, **_SETTINGS)
             helped = words[1:] in (["--help"], ["-h"])
-            made = _help if first[0] == HELP else (_named if helped else _function)(first[0], False)
+            made: Callable[..., None] = _help
+            if first[0] != HELP:
+                made = _named(first[0], False) if helped else _function(first[0], words)
             # A topic can be an option, with its hyphens.
             topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
             settings = topic if first[0] == HELP else None

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, NDArray, Places
+from passk_cli.arrays import ArrayLike, Floats, NDArray, Places
 from passk_cli.inference.rounding import common_denominator
 
 NORMAL = NormalDist()
@@ -69,14 +69,14 @@ def distinct_of_rows(values: Floats) -> tuple[Floats, ...]:
     return atoms, counts.astype(np.float64)
 
 
-def dirichlet_quantiles(totals: Floats, weights: Floats, p: float, sizes: Floats) -> Floats:
+def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Floats) -> Floats:
     """The q with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p of each row, for independent G_i ~ Gamma(α_i).
 
     With sizes b = 1 they are the quantiles of a Dirichlet(α)-weighted mean of the a's; with other
     sizes of the ratio of two, as clusters of unequal size need it.
 
     totals, weights, sizes : a, α ≥ ½ and b > 0, (laws × atoms); an atom of weight 0 is none.
-    p : in (0, 1).
+    p : in (0, 1), one or (laws,).
     Returns (laws,) floats at which the distribution function is off p by less than 1e-11, or as
     near as doubles can be; where all a_i/b_i of a row are equal, that value.  Threads change no
     number; the laws beside it change one by rounding alone, since sums over rows of another length
@@ -89,15 +89,16 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: float, sizes: Floats
     """
 
     laws = np.stack([totals, weights, sizes], axis=1)
+    shares = np.full(len(laws), p, dtype=np.float64)
     # Laws of few tasks, or of one attempt each, are often the same but for rounding.
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
     rounded = np.rint(np.ldexp(totals, _BITS - exponent))
-    keys = np.concatenate([rounded, exponent, weights, sizes], axis=1)
+    keys = np.concatenate([rounded, exponent, weights, sizes, shares[:, None]], axis=1)
     _, chosen, index = np.unique(
         keys.view([("", np.void, keys.shape[1] * keys.itemsize)]), return_index=True,
         return_inverse=True,
     )  # fmt: skip
-    laws = laws[chosen]
+    laws, shares = laws[chosen], shares[chosen]
     lengths = laws.shape[2] - np.argmax(laws[:, 1, ::-1] > 0, axis=1)
     # In blocks of like length, so that few places are empty.
     order, cuts, q = np.argsort(lengths, kind="stable"), [0], np.empty(len(laws))
@@ -118,6 +119,7 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: float, sizes: Floats
         if len(wide):
             a, alpha, b, real = a[wide], alpha[wide], b[wide], real[wide]
             scaled = np.where(real, (a - start[wide, None] * b) / width[wide, None], 0.0)
+            p = shares[block[wide]]
             q[wide] += width[wide] * _quantiles(scaled, alpha, np.where(real, b, 0.0), p)
         return q
 
@@ -133,9 +135,9 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: float, sizes: Floats
     return q[index.ravel()]
 
 
-def _quantiles(a: Floats, alpha: Floats, b: Floats, p: float) -> Floats:
+def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     """The quantile of each row, whose ratios a/b span [0, 1]; where b is 0 there is no atom."""
-    deviate, count = NORMAL.inv_cdf(p), len(a)
+    deviate, count = _deviates(p), len(a)
     total = (alpha * b).sum(axis=1)
     mean = (alpha * a).sum(axis=1) / total
     away = a - mean[:, None] * b
@@ -150,10 +152,10 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: float) -> Floats:
     for _ in range(100):
         # In normal deviates the distribution function is nearly straight: few steps suffice.
         below, above = _tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
-        tails = np.maximum(np.minimum(below, above), 1e-300).tolist()
         signs = np.where(below <= above, 1.0, -1.0)
-        miss = signs * np.array([NORMAL.inv_cdf(tail) for tail in tails]) - deviate
-        going = np.abs(miss) >= 1e-13 * (1 + abs(deviate))
+        tails = np.maximum(np.minimum(below, above), 1e-300)
+        miss = signs * _deviates(tails) - deviate[rows]
+        going = np.abs(miss) >= 1e-13 * (1 + np.abs(deviate[rows]))
         going &= high[rows] - low[rows] >= 4e-16 * high[rows]
         rows, miss = rows[going], miss[going]
         high[rows] = np.where(miss > 0, q[rows], high[rows])
@@ -175,6 +177,10 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: float) -> Floats:
         if not len(rows):
             break
     return q
+
+
+def _deviates(p: Floats) -> Floats:
+    return np.array([NORMAL.inv_cdf(each) for each in p.tolist()])
 
 
 def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:

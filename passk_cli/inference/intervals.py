@@ -458,18 +458,19 @@ def _guarded(
             counts = np.ones_like(atoms)
             size = np.array([[sample.guard_size] for sample in part])
         low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
-        limits = []
-        for near, far, p in ((low, high, tail), (high, low, 1.0 - tail)):
-            away = distances(atoms, sizes, near, far)
-            weight = weights(away, sizes, counts)[:, None]
-            guards = [(near, weight), *[(far, np.full_like(far, far_weight))] * bool(far_weight)]
-            a = np.concatenate([*(size * bound for bound, _ in guards), atoms], axis=1)
-            alpha = np.concatenate([*(each for _, each in guards), counts], axis=1)
-            b = np.concatenate([*[size] * len(guards), sizes], axis=1)
-            # A limit whose values all lie on its bound is the bound.
-            at_bound = away.max(axis=1) == 0.0
-            limits.append(np.where(at_bound, near[:, 0], dirichlet_quantiles(a, alpha, p, b)))
-        answers |= zip(places, zip(*(ends.tolist() for ends in limits), strict=True), strict=True)
+        # The laws of the lower limits and of the upper ones: together they take half as long.
+        near, far = np.concatenate([low, high]), np.concatenate([high, low])
+        atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
+        away = distances(atoms, sizes, near, far)
+        weight = weights(away, sizes, counts)[:, None]
+        guards = [(near, weight), *[(far, np.full_like(far, far_weight))] * bool(far_weight)]
+        a = np.concatenate([*(size * bound for bound, _ in guards), atoms], axis=1)
+        alpha = np.concatenate([*(each for _, each in guards), counts], axis=1)
+        b = np.concatenate([*[size] * len(guards), sizes], axis=1)
+        q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
+        # A limit whose values all lie on its bound is the bound.
+        limits = np.where(away.max(axis=1) == 0.0, near[:, 0], q).reshape(2, -1)
+        answers |= zip(places, zip(*limits.tolist(), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
 
 

@@ -293,7 +293,7 @@ def lacking_tasks(counts: Counts) -> Iterator[Said]:
     lacking: list[tuple[int, str, int]] = []
     for rivals in grouped(rows, lambda series: series[1:]).values():
         own = {series: counts.task_codes[rows[series]] for series in rivals}
-        every = len(np.unique(np.concatenate([*own.values()])))
+        every = int(np.count_nonzero(np.bincount(np.concatenate([*own.values()]))))
         lacking += [
             (every - len(tasks), SeriesName(series), every)
             for series, tasks in own.items()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.commands.plan.outlook import ASSUMED, MEASURED, Outlook
 from passk_cli.inference.design import best_splits, splits
@@ -120,10 +121,22 @@ class Designs:
         """For each number of attempts the tasks that detect the difference, with all metrics."""
         return [self.needed(outlook, n) for n in self.aims.attempts for outlook in self.outlooks]
 
-    @property
+    @cached_property
     def facts(self) -> list[Fact]:
-        """All of them."""
-        return [*self.designs, *self.splits, *self.detecting]
+        """All of them, with the widths of their intervals, those of as many attempts together."""
+        facts = [*self.designs, *self.splits, *self.detecting]
+        outlooks = {outlook.metric.name: outlook for outlook in self.outlooks}
+        widths: dict[tuple[str, int | None, int | None], float | None] = {}
+        alike = grouped(facts, lambda fact: (fact.name, fact.size.n_min or 0))
+        for (name, n), those in alike.items():
+            tasks = [fact.size.tasks for fact in those if fact.size.tasks is not None]
+            found = outlooks[name].widths(n, tasks, self.aims.level)
+            widths |= {(name, n, each): w for each, w in zip(tasks, found, strict=True)}
+        return [
+            replace(fact, more={**fact.more, "width": widths.get((fact.name, n, tasks))})
+            for fact in facts
+            for tasks, n, _ in [fact.size]
+        ]
 
     @property
     def reference(self) -> int:
@@ -259,8 +272,8 @@ class Designs:
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,
                 "cost": aims.cost(total), "cost_low": limits[0], "cost_high": limits[1],
                 "left": None if total is None or kind != SPLIT else aims.left(total),
-                "width": None if tasks is None else outlook.widths(n, [tasks], aims.level)[0],
-                "difference": difference, "power": aims.power, "correlation": outlook.correlation,
+                "width": None, "difference": difference, "power": aims.power,
+                "correlation": outlook.correlation,
                 "correlation_source": outlook.correlation_source, "source": outlook.source(n),
             },
         )  # fmt: skip

@@ -48,16 +48,18 @@ def guard_widths(
     tail = (1.0 - level) / 2.0
     counts = amounts * shares
     counts = np.where(counts > _ROUNDING, counts, 0.0)
-    limits = []
-    for (bound, far), p in zip((bounds, bounds[::-1]), (tail, 1.0 - tail), strict=True):
+    laws = []
+    for bound, far in (bounds, bounds[::-1]):
         away = np.broadcast_to(distances(values, np.ones_like(values), bound, far), counts.shape)
         guards = (
             guard_weights(away, np.ones_like(counts), counts)[:, None] * unit * amounts / designs
         )
         atoms = np.broadcast_to(np.append(values, bound), (len(designs), len(values) + 1))
-        weights = np.concatenate([counts, guards], axis=1)
-        limits.append(dirichlet_quantiles(atoms, weights, p, np.ones_like(weights)))
-    return np.maximum(limits[1] - limits[0], 0.0)
+        laws.append((atoms, np.concatenate([counts, guards], axis=1)))
+    atoms, weights = map(np.concatenate, zip(*laws, strict=True))
+    p = np.repeat([tail, 1.0 - tail], len(designs))
+    low, high = np.split(dirichlet_quantiles(atoms, weights, p, np.ones_like(weights)), 2)
+    return np.maximum(high - low, 0.0)
 
 
 def _merged(values: Floats, shares: Floats) -> tuple[Floats, Floats]:

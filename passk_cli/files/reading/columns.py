@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from passk_cli.files.reading.doubts import Finding, Grounds
 from passk_cli.files.reading.doubts.errors import ERRORS_AS_FAILURES
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.survey import Observed, Survey, joined_codes
+from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
 from passk_cli.files.request import Request
 from passk_cli.files.roles import OF_ATTEMPTS, ROLES, candidates, find, spelled
 from passk_cli.outcomes.provenance import ReadColumn
@@ -79,11 +77,11 @@ def _taken(survey: Survey, column: Observed) -> tuple[str, str]:
     if column.distinct < 2:
         return ("constant", "one value") if column.share == 1 else ("not read", "one value or none")
     there = (survey.task >= 0) & (codes >= 0)
-    pairs = len(np.unique(joined_codes(survey.task[there], codes[there])))
-    if pairs <= len(np.unique(survey.task[there])) / _NEARLY and pairs < there.sum():
+    pairs = distinct(joined_codes(survey.task[there], codes[there]))
+    if pairs <= distinct(survey.task[there]) / _NEARLY and pairs < there.sum():
         return "property of the task", "one value at each task"
     cell = joined_codes(survey.cell[there], codes[there])
-    if len(np.unique(cell)) >= _NEARLY * there.sum() and pairs < there.sum():
+    if distinct(cell) >= _NEARLY * there.sum() and pairs < there.sum():
         return "not read", "another value in each attempt at a task"
     if column.distinct >= _NEARLY * there.sum():
         return "not read", "another value in each row"

@@ -130,6 +130,17 @@ def joined_codes(*columns: Ints) -> Ints:
     return joined
 
 
+def distinct(codes: Ints) -> int:
+    """How many codes there are, −1 not among them.
+
+    A first np.unique without indices would import numpy.ma, which takes as long as a small read.
+
+    >>> distinct(np.array([2, -1, 0, 2]))
+    2
+    """
+    return int(np.count_nonzero(np.bincount(codes[codes >= 0])))
+
+
 def floats(numbers: Any) -> Floats:
     """Numbers of an answer, NaN where there is none."""
     return np.where(absent(numbers), np.nan, np.asarray(numbers, dtype=float))

@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import NUMBERED
-from passk_cli.files.reading.survey import joined_codes
+from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import EQUAL, FAIL_WORDS, PASS_WORDS, ROLES, SHORT, leaf, spelled, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Blank, Settle
@@ -115,7 +115,7 @@ def weighted(grounds: Grounds) -> Iterator[Finding]:
         if leaf(name) not in _WEIGHTS or survey.kind(name)[:2] != ("number", True):
             continue
         pairs = joined_codes(survey.cell, outcome.codes)
-        alone = len(np.unique(pairs[pairs >= 0])) >= 0.95 * np.sum(pairs >= 0)
+        alone = distinct(pairs) >= 0.95 * np.sum(pairs >= 0)
         if column.share == 1 and alone and survey.numbers(name).max(initial=0) > 1:
             yield Finding(WEIGHTED_ROWS, True, _shown(grounds, name))
 
@@ -210,10 +210,10 @@ def repeated(grounds: Grounds) -> Iterator[Finding]:
     if not again:
         return
     read = {column for batch in grounds.batches for column in batch.roles.columns().values()}
-    cells = len(np.unique(survey.cell))
+    cells = distinct(survey.cell)
     for name in [name for name in survey.columns if name not in read]:
         column = survey.columns[name]
-        unique = len(np.unique(column.codes[firsts])) >= 0.98 * len(firsts)
+        unique = distinct(column.codes[firsts]) >= 0.98 * len(firsts)
         # What a task says is in each of its records.
         own = column.distinct > cells or bool(words(name) & _OF_ATTEMPTS)
         long = survey.kind(name).longest > 4 or bool(words(name) & {"id"})
@@ -228,7 +228,7 @@ def repeated(grounds: Grounds) -> Iterator[Finding]:
     records = joined_codes(survey.series, *codes)
     half = survey.rows // 2
     passes = survey.verdict[:half]
-    apart = len(np.unique(survey.cell[:half])) == half
+    apart = distinct(survey.cell[:half]) == half
     once = survey.whole and half * 2 == survey.rows and apart
     mixed = min(np.sum(passes == 0), np.sum(passes == 1)) >= _MIXED
     if once and mixed and len(survey.files) == 1 and np.all(records[:half] == records[half:]):
@@ -251,7 +251,7 @@ def attempts(grounds: Grounds) -> Iterator[Finding]:
     there = (attempt >= 0) & (survey.cell >= 0)
     own = joined_codes(survey.cell[there], attempt[there])
     alike = joined_codes(survey.cell[there], codes[attempt[there]])
-    if len(np.unique(own)) == len(np.unique(alike)):
+    if distinct(own) == distinct(alike):
         return
     pairs = np.unique(np.stack([alike, own]), axis=1)
     double = int(np.bincount(pairs[0]).argmax())

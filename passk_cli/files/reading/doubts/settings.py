@@ -15,7 +15,7 @@ from passk_cli.arrays import Bools, Ints
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
-from passk_cli.files.reading.survey import Observed, Survey, joined_codes
+from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
 from passk_cli.files.roles import ROLE_WORDS, ROLES, SETTINGS, SHORT, candidates, leaf, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -181,7 +181,7 @@ def _numbers_attempts(survey: Survey, column: Observed) -> bool:
     if most < 2 or column.share < _ONCE or column.distinct > few(most):
         return False
     pairs = joined_codes(cell[there], column.codes[there])
-    return len(np.unique(pairs)) >= _ONCE * len(pairs)
+    return distinct(pairs) >= _ONCE * len(pairs)
 
 
 def few(most: int) -> int:
@@ -276,8 +276,7 @@ def _may_be(grounds: Grounds, name: str) -> bool:
     if chosen and counts and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes):
         # The caller chose another column to number the attempts, which tells as many apart.
         return False
-    cells = np.unique(survey.cell[survey.cell >= 0])
-    if survey.whole and _pairs(survey.cell, column.codes) == len(cells):
+    if survey.whole and _pairs(survey.cell, column.codes) == distinct(survey.cell):
         # It has one value in each cell.
         return False
     return (kind.longest <= SHORT and kind.whole) or _named(grounds, name)
@@ -379,8 +378,7 @@ def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
         return False
     ids = survey.columns[name].codes
     part = joined_codes(survey.cell, ids)
-    parts = len(np.unique(part[part >= 0]))
-    fixed = _pairs(part, column.codes) == parts < np.sum(part >= 0)
+    fixed = _pairs(part, column.codes) == distinct(part) < np.sum(part >= 0)
     other = words(name) & (_NUMBERS | _HAPPENS) or is_setting(name)
     return bool(not other and fixed) and _pairs(ids, column.codes) > survey.columns[name].distinct
 
@@ -394,7 +392,7 @@ def _answers_differ(grounds: Grounds, name: str) -> bool:
         there = (survey.cell >= 0) & (judge >= 0) & (own >= 0)
         cell = survey.cell[there]
         given = joined_codes(cell, own[there])
-        found = len(np.unique(joined_codes(given, judge[there])))
+        found = distinct(joined_codes(given, judge[there]))
         # Of the same attempts each judge sees the same answers.
         judges = np.bincount(np.unique(np.stack([cell, judge[there]]), axis=1)[0])
         seen = np.unique(np.stack([given, cell]), axis=1)[1]

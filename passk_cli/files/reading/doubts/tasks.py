@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
-from passk_cli.files.reading.survey import Survey, joined_codes
+from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import leaf, strength, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -90,7 +90,7 @@ def coarse(grounds: Grounds) -> Iterator[Finding]:
         column = survey.columns[name]
         pairs = joined_codes(survey.series, column.codes)
         # Numbers of attempts start again at each task; ids go on.
-        alone = len(np.unique(pairs[pairs >= 0])) == np.sum(pairs >= 0)
+        alone = distinct(pairs) == np.sum(pairs >= 0)
         if leaf(name) in _IDS and alone and column.share == 1 and "attempt" not in words(name):
             example = np.flatnonzero(survey.task == int(sizes.argmax()))[:3].tolist()
             yield _coarse(grounds, name, example, certain=True)
@@ -118,7 +118,7 @@ def _nested(task: Ints, codes: Ints) -> bool:
     """Whether values belong to one task each, and come in several rows, as statements do."""
     there = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[there], task[there]]), axis=1)
-    values = len(np.unique(pairs[0]))
+    values = distinct(pairs[0])
     return bool(pairs.shape[1] <= 1.1 * values and there.sum() >= 1.5 * values)
 
 
@@ -134,12 +134,12 @@ def _coarse(grounds: Grounds, name: str, rows: Sequence[int], *, certain: bool) 
     settles = [Settle({"--field": {"task": f"{task},{other}"}}) for other in [*fine[:1], name]]
     settles = settles if fine else settles[-1:]
     pairs = joined_codes(survey.task, survey.columns[name].codes)
-    distinct, tasks = survey.columns[name].distinct, survey.columns[task].distinct
-    if len(np.unique(pairs[pairs >= 0])) >= 0.9 * distinct * tasks:
+    values, tasks = survey.columns[name].distinct, survey.columns[task].distinct
+    if distinct(pairs) >= 0.9 * values * tasks:
         # What several tasks have in common tells the tasks, and these are something else.
         of = {"--by": (task,)} if grounds.column("model") else {"--field": {"model": task}}
         settles.insert(0, Settle(of).merged(Settle({"--field": {"task": name}})))
-    elif distinct > 1.5 * tasks and not fine:
+    elif values > 1.5 * tasks and not fine:
         settles.append(Settle({"--field": {"task": name}}, f"if it is the same under each {task}"))
     shown = {"tasks": len(rows), "task": task, "column": quote(name), "values": texts}
     return Finding(COARSE_TASKS, certain, shown, tuple(settles))
