@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha1
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,10 @@ def lent(tmp_path_factory: pytest.TempPathFactory) -> Connect:
     may see; a read finds its settings as they were at first.
     """
     connect = reading.connect
-    database = connect([], tmp_path_factory.mktemp("database"), [Path("/")])
+    with pytest.MonkeyPatch.context() as patch:
+        # The processes of the tests keep all cores busy, and threads of small reads wait mostly.
+        patch.setattr(duckdb, "connect", partial(duckdb.connect, config={"threads": 1}))
+        database = connect([], tmp_path_factory.mktemp("database"), [Path("/")])
     for normalise in NORMALISE:
         # Functions go with the connection that made them known.
         register(database, normalise)
