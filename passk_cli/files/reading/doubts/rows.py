@@ -30,7 +30,7 @@ _OF_ATTEMPTS = {
     *"at time timestamp ts started finished ended created uuid hash session latency".split(),
     *"elapsed duration response answer output completion solution raw text trace log".split(),
 }
-# Passes and failures of a run that two runs hardly share without an exception.
+# Tasks passed and failed, or both, in a run that two runs hardly share without an exception.
 _MIXED = 5
 # Rows of costs that are enough to say that these only grow.
 _GROWING = 10
@@ -227,11 +227,14 @@ def repeated(grounds: Grounds) -> Iterator[Finding]:
             return
     records = joined_codes(survey.series, *codes)
     half = survey.rows // 2
-    passes = survey.verdict[:half]
-    apart = distinct(survey.cell[:half]) == half
-    once = survey.whole and half * 2 == survey.rows and apart
-    mixed = min(np.sum(passes == 0), np.sum(passes == 1)) >= _MIXED
-    if once and mixed and len(survey.files) == 1 and np.all(records[:half] == records[half:]):
+    cell, passes = survey.cell[:half], survey.verdict[:half]
+    failed, passed = np.unique(cell[passes == 0]), np.unique(cell[passes == 1])
+    mixed = min(len(failed), len(passed))
+    if distinct(cell) < half:
+        # Of several attempts at a task, all of one outcome, the same come again by themselves.
+        mixed = len(np.intersect1d(failed, passed))
+    halves = survey.whole and half * 2 == survey.rows and len(survey.files) == 1
+    if halves and mixed >= _MIXED and np.all(records[:half] == records[half:]):
         keep = Settle({"--duplicates": "keep"}, "counts them as attempts of their own")
         shown = {"rows": half, "column": "", "order": True}
         yield Finding(REPEATED_RECORDS, False, shown, (keep,))
@@ -411,7 +414,8 @@ DOUBTS = (
         REPEATED_RECORDS,
         "Records without numbers of attempts are equal in every column, one of which is otherwise"
         " different in each record (asked); or the second half of a file is the first again, with"
-        " five passes and five failures or more.",
+        " five tasks or more that pass and five that fail, or five that do both where tasks have"
+        " several attempts.",
         ("--field attempt=X --duplicates first", "--duplicates keep"),
         repeated,
     ),

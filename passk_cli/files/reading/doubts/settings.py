@@ -279,7 +279,7 @@ def _may_be(grounds: Grounds, name: str) -> bool:
     if survey.whole and _pairs(survey.cell, column.codes) == distinct(survey.cell):
         # It has one value in each cell.
         return False
-    return (kind.longest <= SHORT and kind.whole) or _named(grounds, name)
+    return kind.longest <= SHORT or _named(grounds, name)
 
 
 def _pairs(cell: Ints, codes: Ints) -> int:
@@ -290,10 +290,12 @@ def _pairs(cell: Ints, codes: Ints) -> int:
 
 def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) -> bool | None:
     """True: certainly laid out; False: likely a setting; None: neither."""
-    number = grounds.survey.kind(column.name).name == "number"
+    kind = grounds.survey.kind(column.name)
+    number = kind.name == "number"
     named = _named(grounds, column.name) or leaf(column.name) in _SCORERS
     attempt = grounds.survey.columns.get(grounds.column("attempt"))
-    numbers = number or words(column.name) & _NUMBERS or _numbered(survey, column)
+    # Decimals, as of versions, number nothing.
+    numbers = (number and kind.whole) or words(column.name) & _NUMBERS or _numbered(survey, column)
     if attempt is not None and own.once > _ONCE and not named and numbers:
         # It numbers attempts that have numbers, in other words.
         return None
@@ -352,7 +354,8 @@ def _finding(
         numbers = Settle({"--field": {"attempt": name}}, "numbers the attempts")
         if _days(grounds.survey, grounds.survey.columns[name]):
             return Finding(UNREAD_NUMBER, not likely, shown, (apart, numbers, tasks, pool))
-        if grounds.survey.kind(name).name == "number" or _numbered(survey, column):
+        kind = grounds.survey.kind(name)
+        if (kind.name == "number" and kind.whole) or _numbered(survey, column):
             order = [numbers, apart, tasks, pool]
             if words(name) & _OF_TASKS and not words(name) & _NUMBERS - _PLACES:
                 tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})

@@ -18,10 +18,10 @@ from passk_cli.settle import Settle
 from passk_cli.text import shortened
 
 # Names of what a task says, which differs from task to task alone; and of what may be said anew.
-_STATEMENTS = {
-    *"question problem problem_statement statement instruction query gold golden target".split(),
-    *"expected expected_output expected_answer reference reference_answer ground_truth".split(),
-    *"answer_key correct_answer label_text goal".split(),
+_QUESTIONS = {*"question problem problem_statement statement instruction query goal".split()}
+_STATEMENTS = _QUESTIONS | {
+    *"gold golden target expected expected_output expected_answer reference".split(),
+    *"reference_answer ground_truth answer_key correct_answer label_text".split(),
 }
 _PROMPTS = {"prompt", "input", "task_description", "description", "user_input", "inputs"}
 # Names of what tells the tasks apart that have one name.
@@ -33,6 +33,8 @@ _IDS = {
 _OF_ROWS = {*"run trial attempt rollout session completion generation response trajectory".split()}
 # Share of the tasks with several rows in which a statement differs.
 _DIFFERS = 0.2
+# Share of the questions that come in several rows, where a row is an attempt.
+_AGAIN = 0.9
 # Rows of a task from which an id in each row is one of tasks, where there are few of these.
 _MANY_ROWS, _FEW_TASKS = 5, 20
 # What is more in a name than ASCII letters in another case.
@@ -55,9 +57,10 @@ SIMILAR_TASKS = Message(
 )  # fmt: skip
 ROWS_AS_TASKS = Message(
     "rows-as-tasks", WARNING,
-    "{task} is different in each row, so that every task has one attempt", "",
-    "An id of each run, trial or response names no task. Read as one, attempts at the same task"
-    " count as tasks of their own, and nothing is known of how often a task passes.",
+    "{task} is different in each row, so that every task has one attempt{?statement|, though each"
+    " {statement} comes several times}", "",
+    "An id of each row, run, trial or response names no task. Read as one, attempts at the same"
+    " task count as tasks of their own, and nothing is known of how often a task passes.",
 )  # fmt: skip
 ROUNDED_IDS = Message(
     "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "",
@@ -195,13 +198,26 @@ def single(grounds: Grounds) -> Iterator[Finding]:
     """Ids of rows that are read as tasks."""
     survey, task = grounds.survey, grounds.column("task")
     column = survey.columns.get(task)
-    if grounds.harness or column is None or not words(task) & _OF_ROWS:
+    if grounds.harness or column is None or not 1 < survey.rows == column.distinct:
         return
-    if 1 < survey.rows == column.distinct:
+    asked = [name for name in grounds.unread if leaf(name) in _QUESTIONS | _PROMPTS]
+    repeated = [name for name in asked if _comes_again(survey.columns[name].codes)]
+    if words(task) & _OF_ROWS:
         others = (name for name in grounds.unread if strength("task", name))
-        repeated = [name for name in others if 1 < survey.columns[name].distinct < survey.rows]
-        settles = tuple(Settle({"--field": {"task": name}}) for name in repeated[:2])
-        yield Finding(ROWS_AS_TASKS, False, {"task": quote(task)}, settles)
+        tasks = [name for name in others if 1 < survey.columns[name].distinct < survey.rows]
+        settles = tuple(Settle({"--field": {"task": name}}) for name in tasks[:2])
+        yield Finding(ROWS_AS_TASKS, False, {"task": quote(task), "statement": ""}, settles)
+    elif repeated and len(repeated) == len(asked):
+        settle = Settle({"--field": {"task": repeated[0]}})
+        shown = {"task": quote(task), "statement": quote(repeated[0])}
+        yield Finding(ROWS_AS_TASKS, False, shown, (settle,))
+
+
+def _comes_again(codes: Ints) -> bool:
+    """Whether nearly all of many values come in several rows, as questions do at each attempt."""
+    rows = np.bincount(codes[codes >= 0], minlength=1)
+    many = len(rows) >= max(_MANY_ROWS, len(codes) ** 0.5)
+    return bool(many and codes.min() >= 0 and np.mean(rows > 1) >= _AGAIN)
 
 
 def rounded(grounds: Grounds) -> Iterator[Finding]:
@@ -230,8 +246,8 @@ DOUBTS = (
     ),
     Doubt(
         ROWS_AS_TASKS,
-        "The task is called an id of runs, trials, attempts or responses, and no row has the same"
-        " as another.",
+        "No row has the same task as another, and it is called an id of runs, trials, attempts or"
+        " responses; or a question or a prompt beside it comes in several rows.",
         ("--field task=COLUMN",),
         single,
     ),

@@ -100,6 +100,15 @@ MISLEADING: dict[str, Case] = {
     "numbers of an arm": Case(
         "pooled-settings", attempts(budget=lambda t, a, p: (1000, 4000)[a // 3])
     ),
+    "versions with a point": Case(
+        "pooled-settings", attempts(each=5, zork=lambda t, a, p: 1.0 if a < 3 else 1.1)
+    ),
+    "versions with a point, of numbered attempts": Case(
+        "pooled-settings",
+        attempts(
+            each=2, attempt=lambda t, a, p: a, model_version=lambda t, a, p: ("3.5", "3.7")[a]
+        ),
+    ),
     "numbered attempts of two arms": Case(
         "pooled-settings", attempts(attempt=lambda t, a, p: a, zork=AB)
     ),
@@ -295,6 +304,12 @@ MISLEADING: dict[str, Case] = {
     "a run pasted twice": Case(
         "repeated-records", 2 * attempts(24, 1, run_id=lambda t, a, p: "r1"), certain=False
     ),
+    "attempts pasted twice": Case("repeated-records", 2 * attempts(24, 5), certain=False),
+    "attempts of two models pasted twice": Case(
+        "repeated-records",
+        2 * [{"model": m, **row} for i, m in enumerate("ab") for row in attempts(24, 2, draws=i)],
+        certain=False,
+    ),
     "uploaded twice, with times": Case(
         "repeated-records",
         2 * attempts(finished_at=lambda t, a, p: f"2026-01-{t + 1:02d}T10:{a:02d}:00"),
@@ -317,6 +332,22 @@ MISLEADING: dict[str, Case] = {
         "rows-as-tasks",
         [{"run_id": f"r{i}", "problem": f"p{i % 6}", "passed": i % 4 > 0} for i in range(30)],
         {"fields": {"task": "run_id"}},
+        certain=False,
+    ),
+    "ids of rows beside a question": Case(
+        "rows-as-tasks",
+        [
+            {"id": i, "question": row["task"], "attempt": i % 5, "passed": row["passed"]}
+            for i, row in enumerate(attempts(40, 5))
+        ],
+        certain=False,
+    ),
+    "ids of rows beside a long prompt": Case(
+        "rows-as-tasks",
+        [
+            {"id": i, "prompt": f"{row['task']}: " + 30 * "why? ", "passed": row["passed"]}
+            for i, row in enumerate(attempts(10, 4))
+        ],
         certain=False,
     ),
     # Names that mean one thing.
@@ -487,4 +518,28 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
         "label of one model among others",
         [{"model": f"m{i}", **row} for i in range(2) for row in attempts(5, 10, draws=i)]
         + [{"model": "m", **row} for row in attempts(4, 6, kind=any_of("a", "b", "c"))],
+    )
+    yield "seconds in halves", attempts(30, 6, waited=any_of(0.5, 1.0, 1.5, 2.0, 2.5))
+    yield "tenths", attempts(30, 6, certainty=lambda t, a, p: round(draw.random(), 1))
+    yield (
+        "a second score in quarters",
+        attempts(30, 6, style=lambda t, a, p: draw.choice([0.5, 0.75, 1.0] if p else [0.0, 0.25])),
+    )
+    yield "half a point for a try", attempts(30, 4, credit=lambda t, a, p: 1.0 if p else 0.5)
+    yield "a number of few attempts", attempts(5, 4, loss=lambda t, a, p: round(draw.random(), 1))
+    yield "a number of each task", attempts(30, 6, weight_x=lambda t, a, p: t % 4 + 0.5)
+    yield (
+        "the same at each attempt",
+        [row for _ in range(4) for row in attempts(20, 1, kind=lambda t, a, p: "a")],
+    )
+    yield (
+        "questions of few prompts",
+        [{"id": i, "prompt": f"Solve {i % 3}.", "passed": i % 7 > 2} for i in range(60)],
+    )
+    yield (
+        "questions about texts",
+        [
+            {"id": i, "input": f"Text {i // 5}", "question": f"Why {i}?", "passed": i % 7 > 2}
+            for i in range(60)
+        ],
     )
