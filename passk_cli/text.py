@@ -40,6 +40,15 @@ def printable(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if unsafe(c) else c for c in text)
 
 
+def in_quotes(name: str) -> str:
+    """A name that begins or ends with a blank in quotes, which show it; any other as it is.
+
+    >>> in_quotes("gpt-5"), in_quotes("gpt-5 ")
+    ('gpt-5', '"gpt-5 "')
+    """
+    return name if name == name.strip() else f'"{name}"'
+
+
 def name_of(address: str) -> str:
     """Name of an address: without its query, user and token, which can hold secrets.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from passk_cli.cli.manual import FILES, declared, filled, row
+from passk_cli.cli.manual import ABOUT, FILES, declared, filled, row
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import ParameterError
@@ -27,12 +27,27 @@ TOPICS = {
     " shows. `passk record` keeps runs, for --baseline HISTORY:last5. More: `passk help gate`.",
     "completion": "`passk --install-completion` adds completion of commands, options, models and"
     " topics of the help to your shell; `passk --show-completion` prints it.",
+    "passk": f"{ABOUT} `passk --help` lists the commands.",
+    "tied": "Tied: not significantly different at 1 − --level, after the adjustment for all tests;"
+    " such rows have ~ or a letter in common.",
+    "unit": "Units are those of columns' names: cost_cents and latency_ms are read as dollars and"
+    " seconds. Where a name does not say it, --field cost=price:cents does.",
     "metrics": "Metrics, asked for with -m NAME[,NAME…], as in -m pass@1,pass^4:",
+}
+_ROLES = {
+    "task": "one item of a benchmark: a problem, a question, an instance",
+    "outcome": "whether an attempt passed: true or false, 1 or 0, pass or fail",
+    "attempt": "one try of one model at one task; its column has a number or a time",
+    "model": "who made the attempts; else a file's name",
+    "score": "a number for an attempt, for -m mean and best@k; with --threshold X it passes from X",
+    "answer": "what an attempt answered, for maj@k",
+    "solution": "what it wrote, for diversity",
 }
 _ALSO = {
     "exit": "exitcode exitcodes exit-code exit-codes status 0 1 2 3 4 5", "metrics": "metric",
     "files": "file input stdin pipe glob folder -", "ci": "github gitlab junit actions pipeline",
-    "completion": "completions shell autocomplete bash zsh fish",
+    "completion": "completions shell autocomplete bash zsh fish", "unit": "units currency",
+    "tied": "tie ties ~ letters", "passk": "pass-k",
 }  # fmt: skip
 
 
@@ -74,6 +89,7 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     """Each word that something is declared under, in lower case, what that is, and the command
     that has it."""
     from passk_cli.files.formats import NAMES
+    from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, patterns
     from passk_cli.study.methods import ADJUSTMENTS, LAWS, intervals, references, tests
 
@@ -87,6 +103,9 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     for kind, methods in methods_of_kind.items():
         for name, (text, _) in methods.items():
             yield name.lower(), f"{kind} {name}: {text or 'none'}.", ""
+    for name, meaning in _ROLES.items():
+        usual = ", ".join(ROLES[name].names[0][:4])
+        yield name, f"role {name}: {meaning}. Usual names: {usual}; --field {name}=COLUMN.", ""
     for name in NAMES:
         yield name, f"format {name}: `passk formats {name}` shows how it is read.", ""
     for name in COMMANDS:

@@ -41,7 +41,7 @@ from passk_cli.files.reading.look import Inputs, Spooled, look, unshared
 from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
-from passk_cli.files.roles import TRUTH, UNITS, find, reached
+from passk_cli.files.roles import BELOW, REACHED, TRUTH, UNITS, find, reached
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of, tables_of
 from passk_cli.files.sources.source import Source, text_kind
@@ -65,6 +65,11 @@ NAMED_OUTCOMES = Message(
     "named-outcomes", NOTE, "counted as passes: {passes}; as failures: {fails}", "",
     "--passes names the outcomes that pass, and every other word fails; a --threshold judges the"
     " numbers. How many outcomes there are of each word shows whether one was forgotten.",
+)  # fmt: skip
+IDLE_THRESHOLD = Message(
+    "idle-threshold", NOTE, "no outcome is a number, so the threshold judges none", "",
+    "--threshold says from where on a score passes. Outcomes of true and false, or of words, pass"
+    " and fail as they say.",
 )  # fmt: skip
 # What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
 _OPENINGS = ("", "{", "[", "PK", "PAR1")
@@ -245,6 +250,11 @@ def _counts(
             passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
             fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",
         ))  # fmt: skip
+    if request.threshold and not (statement.has_counts or request.unjudged):
+        number = f"TRY_CAST(outcome AS DOUBLE) IS NOT NULL OR outcome IN ('{REACHED}', '{BELOW}')"
+        scored = statement.matching(number)
+        if not con.execute(f"{scored} SELECT 1 FROM matching LIMIT 1").fetchall():
+            said.append(IDLE_THRESHOLD())
     counts = counts.saying(*map(refused, errors), *said)
     if tolerant:
         from passk_cli.files.reading.columns import read_columns

@@ -298,6 +298,10 @@ def assign(
     choices, counts = _choices(place, columns, overrides, attempt_roles, scores_only, by)
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
+            if rivals := _rivals(columns):
+                problem = f"a row says which of {' and '.join(rivals)} is preferred"
+                remedy = "passk counts attempts of one model each, which pass or fail"
+                raise NoResults(place, problem, remedy, name="preferences")
             problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
             raise NoResults(
                 place, problem, _there_are(columns), name=f"no-{role}-column",
@@ -767,6 +771,16 @@ def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
     """The columns among these that are made of others."""
     several = {name for name in columns if {*parts(name)} <= columns.keys() - {name}}
     return several | ({COLUMN} & columns.keys())
+
+
+def _rivals(columns: Iterable[str]) -> Sequence[str]:
+    """The two columns that a row of preferences compares, where another names the better one."""
+    names = {spelled(column) for column in columns}
+    ends = (("a", "b"), ("1", "2"), ("left", "right"), ("chosen", "rejected"))
+    pairs = [(stem + one, stem + two) for one, two in ends
+             for stem in ("", *{name.removesuffix(one) for name in names})]  # fmt: skip
+    decided = names & {"winner", "preference", "preferred", "rejected"}
+    return next((pair for pair in pairs if decided and names.issuperset(pair)), ())
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:

@@ -17,10 +17,11 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.database import quote_text
+from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
+from passk_cli.files.sources.paths import is_day
 from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison
 
 KEYS = (*OF_RUN, SETTINGS)
+# Columns that tell the runs of a table, where it has one of them.
+_RUNS = ("date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp")
 LEFT_OUT_TASKS = Message(
     "left-out-tasks", NOTE,
     "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
@@ -161,8 +164,28 @@ def read_history(read: Callable[..., Counts], request: Request, *source: Any) ->
             raise DataError(
                 error.place, f"no history of runs: it has {error.problem}",
                 "name a file that `passk record` wrote", name="no-history",
+                settles=_recorded(read, request, source),
             ) from None  # fmt: skip
         raise
+
+
+def _recorded(
+    read: Callable[..., Counts], request: Request, source: Sequence[Any]
+) -> Sequence[Settle]:
+    """The remedy for a table of runs, a column of which says which: recording the first of them."""
+    for column in _RUNS:
+        try:
+            counts = read(replace(request, by=(column,), attempts=(), duplicates="keep"), *source)
+        except DataError:
+            continue
+        runs = sorted({series[-1] for series in counts.series} - {""})
+        if len(runs) > 1:
+            dated = {"--date": runs[0]} if is_day(runs[0]) else {}
+            options = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}",
+                       "--to": "history.parquet", "--at": runs[0], **dated}  # fmt: skip
+            why = f"records the first of {len(runs):,} runs; passk trend history.parquet shows all"
+            return (Settle(options, why, "record"),)
+    return ()
 
 
 def _with_amounts(

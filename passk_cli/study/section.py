@@ -34,6 +34,7 @@ from passk_cli.report.model import (
 from passk_cli.report.words import plural, span
 from passk_cli.study.fact import SHARED, Fact, tidy
 from passk_cli.study.signature import signature
+from passk_cli.text import in_quotes
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None 
 
 
 MODEL = Column("model", name="model", meaning="The model or agent, as the files name it.",
-               cell=lambda record: record.series[0])  # fmt: skip
+               cell=lambda record: in_quotes(record.series[0]))  # fmt: skip
 AGAINST = Column(
     "against", meaning="The model it is compared with; differences are model minus this one.",
     cell=lambda record: record.against)  # fmt: skip

@@ -109,6 +109,19 @@ def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str
                 assert "{" not in column.stated.header + column.stated.meaning, column
 
 
+@pytest.mark.parametrize(
+    ("word", "meaning"),
+    [
+        ("tied", "not significantly different"), ("unit", "latency_ms"), ("passk", "passk --help"),
+        ("score", "role score: a number"), ("outcome", "Usual names: passed, pass"),
+        ("attempt", "one try of one model"), ("Task", "one item of a benchmark"),
+    ],
+)  # fmt: skip
+def test_words_of_the_field_have_help(passk: Passk, word: str, meaning: str) -> None:
+    done = passk("help", word)
+    assert (done.code, meaning in " ".join(done.out.split())) == (0, True)
+
+
 def test_every_message_has_a_meaning() -> None:
     assert [name for name, message in messages().items() if not message.meaning] == []
 

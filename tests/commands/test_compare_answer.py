@@ -115,3 +115,9 @@ def test_no_forbidden_words(passk: Passk, more: tuple[str, ...]) -> None:
     done = passk("compare", CRUXEVAL, "-m", "pass@1", *few, *more)
     assert done.code == 0
     assert list(faults(done.out + done.err)) == []
+
+
+def test_a_name_that_ends_in_a_blank_shows_it(passk: Passk, write: Write) -> None:
+    data = write("a.csv", "model,task,passed\nx,a,1\nx,b,0\nx ,a,1\nx ,b,1\n")
+    done = passk("estimate", data)
+    assert '"x "' in done.out

@@ -161,6 +161,14 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
         passk_cli.trend(damaged)
     with pytest.raises(DataError, match="no history of runs: it has no column 'run'"):
         passk_cli.trend(TAU)
+    days = [{"task": t, "date": f"2026-11-0{day}", "passed": t > day}
+            for t in range(4) for day in (1, 2)]  # fmt: skip
+    with pytest.raises(DataError) as refused:
+        passk_cli.trend(days)
+    (first,) = refused.value.settles
+    assert (first.command, first.options.pop("to")) == ("record", "history.parquet")
+    passk_cli.record(days, to=tmp_path / "history.parquet", **first.options)
+    assert "1 run" in str(passk_cli.trend(tmp_path / "history.parquet"))
     split = tmp_path / "split.parquet"
     append(str(split), columns("a", [1], temperature="0.2"))
     with pytest.raises(ParameterError, match="split by temperature, this one by nothing"):

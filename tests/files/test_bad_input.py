@@ -237,7 +237,16 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         ["--duplicates", "keep"], "m at task a: 1,000,000,005 attempts in all; at most 1,000,000,",
     ),
     ("n = 1e400", "a.csv", "task,n,c\na,1e400,1\n", [], "a.csv:2: n = 1e400 and c = 1 cannot be"),
-    ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"], "too narrow"),
+    ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"],
+     "too narrow? Of task there are a"),
+    (
+        "preferences", "a.csv", "question,left,right,winner\na,x,y,x\nb,y,x,tie\n", [],
+        "a row says which of left and right is preferred; passk counts attempts",
+    ),
+    (
+        "preferences of models", "a.csv", "id,model_a,model_b,winner\n1,x,y,model_a\n", [],
+        "a row says which of model_a and model_b is preferred",
+    ),
 ]  # fmt: skip
 
 

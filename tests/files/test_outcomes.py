@@ -138,3 +138,13 @@ def test_python_and_sql_judge_alike(threshold: float | None) -> None:
     judged = dict(ours().execute(query, [texts]).fetchall())
     meant = {None: None, True: 1, False: 0}
     assert [t for t in texts if meant.get(judge(t, threshold), -1) != judged[t]] == []
+
+
+def test_a_threshold_that_judges_nothing_is_said() -> None:
+    def said(*outcomes: object) -> list[str]:
+        rows = [{"task": f"t{i}", "passed": each} for i, each in enumerate(outcomes)]
+        counts = read(rows, threshold=0.5)
+        return [each.text for each in counts.facts.messages if each.name == "idle-threshold"]
+
+    assert said(True, False) == ["no outcome is a number, so the threshold judges none"]
+    assert said(0.2, 0.7) == []

@@ -243,6 +243,14 @@ class Evidence:
             return DEPENDENT
         return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
 
+    def apart(self, ks: Sequence[int]) -> bool:
+        """Whether an interval leaves out 0 though no test rejects, as intervals are not adjusted:
+        that of the trend, or of first@k − pass@k at these k."""
+        beside = [each.difference.estimate for each in self.beside if each.any.k in ks]
+        every = [self.slope.estimate, *beside]
+        limits = [(e.low, e.high) for e in every if e.low is not None and e.high is not None]
+        return self.verdict == INDEPENDENT and any(low > 0 or high < 0 for low, high in limits)
+
     @cached_property
     def agreeing(self) -> list[AgreeingPair]:
         """The pairs of attempts that agree more often than independent ones, by position."""

@@ -46,6 +46,7 @@ SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
 # Attempts that have a point each in a chart.
 _MARKED = range(1, 21)
+_UNADJUSTED = " (intervals unadjusted)"
 _P = "p-value of the test: permutation within tasks, adjusted for the number of tests or pairs."
 # Verdict of a test → the reason it gives.
 _REASONS = {
@@ -153,9 +154,11 @@ class Verdicts(Section[Evidence]):
         Column("mixed tasks", shown=FULL, cell=lambda model: f"{model.mixed} of"
                f" {len(model.order.n)}", meaning="Tasks with passes and failures: only these can"
                " show dependence."),
-        Column("verdict", cell=lambda model: model.verdict,
+        Column("verdict", across=lambda section: [section.middle], example=[],
+               cell=lambda model, shown: model.verdict + _UNADJUSTED * model.apart(shown),
                meaning="Not independent: some test is significant. None found: none is, which few"
-               " mixed tasks can hide; a note says what would have been found."),
+               " mixed tasks can hide; a note says what would have been found. Intervals are not"
+               " adjusted for the number of tests, so one may leave out 0 where no test rejects."),
         data_field("k_to", "Last attempt of a stretch, or second attempt of a pair."),
     )  # fmt: skip
     by_lines: bool = False

@@ -14,7 +14,7 @@ from passk_cli.errors import BadRecord, DataError, ParameterError
 from passk_cli.files.counting.statement import ARE_COUNTS, Repeats, Statement
 from passk_cli.files.database import NUMBER_COLUMN, hold_the_right, quote_name, quote_text
 from passk_cli.files.export import os_error
-from passk_cli.files.reading.condition import CONDITION
+from passk_cli.files.reading.condition import CONDITION, names_in
 from passk_cli.files.reading.layout import Batch, json_path
 from passk_cli.files.reading.records import (
     Record,
@@ -34,6 +34,7 @@ from passk_cli.files.sources.source import (
     text_kind,
 )
 from passk_cli.limits import MORE_MEMORY
+from passk_cli.near import there_are
 from passk_cli.outcomes.counts import TOO_MANY
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.text import plural, shortened
@@ -269,6 +270,18 @@ def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataEr
         remedy = f"{base} holds {', '.join(islice(names, 12)) or 'no fields'}"
         return DataError(batch.sources[0].name, problem, remedy, name="no-such-column")
     return None
+
+
+def values_there(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
+    """What the first column of a condition holds among the first records, in words; "" of a
+    condition on fields of records."""
+    column, there = [*names_in(con, statement.request.where), ""][0], dict[str, None]()
+    for batch in statement.batches:
+        if "record" not in batch.layout.kinds.get(column, {"record"}):
+            rows = statement.of_files([batch]).relation(batch, {column: "VARCHAR"})
+            sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_LOOKED_AT}"
+            there |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
+    return f"Of {column} {there_are(sorted(there))}" if there else ""
 
 
 def no_name(

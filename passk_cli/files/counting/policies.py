@@ -91,7 +91,10 @@ def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: T
     request = statement.request
     refusing = statement.having(request=replace(request, missing="error"))
     _refuse(con, refusing, tally, tolerant=False)
-    remedy = "is the condition too narrow?" if request.where else "is the file complete?"
+    remedy = "is the file complete?"
+    if request.where:
+        there = diagnosis.values_there(con, statement)
+        remedy = f"is the condition too narrow? {there}".rstrip()
     if request.only_tasks or request.exclude_tasks:
         remedy = "do the tasks that are left out leave one?"
     place = statement.batches[0].sources[0].name

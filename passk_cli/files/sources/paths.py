@@ -110,6 +110,15 @@ def temperature_template(path: str) -> tuple[str, str] | None:
     return f"{{model}}{before}{{temperature}}{name[end:]}", found[0][1]
 
 
+def is_day(name: str) -> bool:
+    """Whether a name is a date, or a date and a time.
+
+    >>> is_day("2026-11-01"), is_day("20261101T0400Z"), is_day("run-1")
+    (True, True, False)
+    """
+    return _DAY.match(name) is not None
+
+
 def layout_template(paths: Sequence[str]) -> str:
     """The template of `--path` for files that are laid out in folders of tasks, models or attempts,
     most of them alike; "" for no such layout.

@@ -13,7 +13,7 @@ from passk_cli.files.reading.doubts.evenness import evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import few
 from passk_cli.files.reading.strays import equal_files
-from passk_cli.files.sources.paths import layout_template
+from passk_cli.files.sources.paths import is_day, layout_template
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -135,6 +135,9 @@ def runs_in_folders(grounds: Grounds) -> Iterator[Finding]:
     folders = {os.path.dirname(source.path) for source in sources}
     names = sorted({os.path.basename(source.path) for source in sources})
     days = sorted({os.path.basename(folder) for folder in folders})
+    if not template and len(names) == 1 and all(map(is_day, days)):
+        # Days of one model, whose folder holds them.
+        template = "{task}/{attempt}/" + names[0]
     grid = len(sources) == len(folders) * len(names) == len(grounds.models)
     shared = len(grounds.cells["task"].codes) > len(grounds.tasks)
     if not grid or not shared or len(folders) == 1 or "{attempt}" not in template:

@@ -223,6 +223,11 @@ def test_folders_of_days_are_runs_of_the_folder_above(
     runs, apart = (read(tmp_path, **settle.options) for settle in settles)
     assert (runs.series, runs.n.tolist()) == ((("a",), ("b",)), [2] * 10 + [1] * 10)
     assert len(apart.series) == 3
+    # So are those of one model.
+    message, certain, (own, _) = found(tmp_path / "openai")
+    assert (message, certain) == ("files-as-runs", True)
+    alone = read(tmp_path / "openai", **own.options)
+    assert (alone.series, alone.n.tolist()) == ((("a",),), [2] * 10)
     # Versions are no days.
     for model, day in (("openai/a", days[0]), ("openai/a", days[1]), ("anthropic/b", days[0])):
         path = tmp_path / model / day
