@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 from passk_cli.errors import ParameterError
 from passk_cli.near import meant, share_meant
 from passk_cli.settle import Given
+from passk_cli.text import first_few
 
 Group = TypeVar("Group")
 # The type of an option that takes a name or, from Python, data of any kind.
@@ -206,7 +207,7 @@ def checked(declared: Declared, value: Any) -> Any:
     def refused(problem: str) -> ParameterError:
         share = share_meant(str(value)) if option.high == 1 else None
         problem += f"; did you mean {share:g}?" if share and share >= 0.5 else ""
-        return ParameterError(Given(option.name, ", ".join(map(shown, parts))), problem)
+        return ParameterError(Given(option.name, first_few([*map(shown, parts)])), problem)
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(Given(option.name), "it is empty; leave it out or give it a value")

@@ -344,6 +344,8 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
         ("sort", 3, "sort=3: write COLUMN"),
         ("models", [3], "models=3: write NAME"),
         ("where", "", "where=: it is empty; leave it out or give it a value"),
+        ("where", FRAME.assign(there=True).there, "where=: this is a mask; give a condition as"),
+        ("by", [0, 1, 2] * 90, "by=0, 1, 2 and 267 more: write COLUMN"),
         ("fields", {"task": 3}, "no column '3'"),
     ],
 )

@@ -165,6 +165,10 @@ def parse_words(value: Sequence[str]) -> tuple[str, ...]:
 
 def parse_where(value: Any) -> str:
     """One expression from several that all have to hold."""
+    if not all(isinstance(condition, str) for condition in value):
+        raise ParameterError(
+            Given("--where"), "this is a mask; give a condition as text, or filter the frame"
+        )
     return (
         " AND ".join(f"({condition})" for condition in value) if len(value) > 1 else "".join(value)
     )

@@ -131,6 +131,13 @@ NO_VALUE = Message(
     "{attempts:attempt} without a {role}, which count as one {role}", "",
     _VALUELESS + " All of them together count as one value.")  # fmt: skip
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
+ONLY_PASSES = Message(
+    "only-passes", WARNING,
+    "all {attempts:attempt} of {model} passed, {least} to {most} of a task",
+    "were failures written down?",
+    "A file that holds passes alone, and not the same number at each task, often lacks what failed:"
+    " pass@1 is 1 whatever the model did. Where every task has the same number of attempts, nothing"
+    " is said.")  # fmt: skip
 ONE_SIDED_THRESHOLD = Message(
     "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
     "are the scores on another scale?",
@@ -227,15 +234,20 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
-            # Of models with a task in common attempts may repeat.
-            cells = [(task, *series[1:]) for series, task in counts.cells if series[0] in names]
-            apart = len(cells) == len({*cells})
+            # Of models with a task in common attempts may repeat: those of two names, if their
+            # passes do.
+            shared: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+            for (series, task), n, c in zip(counts.cells, counts.n, counts.c, strict=True):
+                if series[0] in names:
+                    shared.setdefault((task, *series[1:]), []).append((int(n), int(c)))
+            several = [each for each in shared.values() if len(each) > 1]
             options: dict[str, Any] = {"--alias": dict.fromkeys(names[1:], names[0])}
             why = f"counts {'both' if len(names) == 2 else 'all'} as one, if they are"
-            if not apart and facts.duplicates_checked:
-                options["--duplicates"] = "first"
-                why += ", and what repeats once"
-            elif not apart:
+            if several and facts.duplicates_checked:
+                same = all(len({*each}) == 1 for each in several)
+                options["--duplicates"] = "first" if same else "keep"
+                why += ", and what repeats once" if same else ", with the attempts of each"
+            elif several:
                 why += ", with the attempts of each"
             said = SIMILAR_NAMES(names=quoted, count=len(names))
             yield replace(said, settles=(Settle(options, why),))
@@ -257,6 +269,8 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     if facts.threshold is not None and passes in (0, counts.n.sum()):
         share = "every" if passes else "no"
         yield ONE_SIDED_THRESHOLD(share=share, threshold=f"{facts.threshold:g}")
+    elif passes == counts.n.sum() and not any("n" in file.roles for file in facts.inputs):
+        yield from _only_passes(counts)
     if facts.foreign:
         yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
     if facts.without_outcome:
@@ -285,6 +299,17 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     made = counts.n if counts.numbering is None else counts.numbering.made
     if any(each.min() < each.max() for each in (counts.n, made)):
         yield from _stopping_notes(counts)
+
+
+def _only_passes(counts: Counts) -> Iterator[Said]:
+    """A warning where tasks of a model have unequal numbers of attempts, none of which failed."""
+    for s, series in enumerate(counts.series):
+        n = counts.n[counts.rows_of(s)]
+        if n.min() < n.max():
+            least, most = int(n.min()), int(n.max())
+            name, attempts = SeriesName(series), int(n.sum())
+            yield ONLY_PASSES(attempts=attempts, model=name, least=least, most=most)
+            return
 
 
 def lacking_tasks(counts: Counts) -> Iterator[Said]:
