@@ -27,8 +27,8 @@ def panels(plot: Plot) -> list[Any]:
 
 
 def rows_of(rows: Iterable[Row], panel: Any) -> list[Row]:
-    """Those of a panel."""
-    return [row for row in rows if row.get("panel") == panel]
+    """Those of a panel, and those of no panel, as a frontier of all."""
+    return [row for row in rows if row.get("panel") in (None, panel)]
 
 
 def values(rows: Iterable[Row], *roles: str) -> list[float | None]:

@@ -19,9 +19,9 @@ from passk_cli.text import printable
 # Colours by name, as style sheets know them.
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
-# On a page: pixels of a unit, how wide a panel is where there is one, two or more, and a heat map;
-# the smallest share of that at which it is legible.
-_SCALE, _WIDTHS, _WIDE, _SMALLEST = 1.25, (400, 300, 210), 560, 0.68
+# On a page: pixels of a unit, how wide a panel is where there is one, two or more, and a heat map.
+# Style sheets shrink it to 0.68 of that, at which it is legible; then it scrolls.
+_SCALE, _WIDTHS, _WIDE = 1.25, (400, 300, 210), 560
 # Pixels of a png for each of the picture: on a screen, and 300 on an inch of paper.
 _SHARP, _PRINTED = 2.0, 300 / 96
 # The browser is told to load nothing.
@@ -35,8 +35,10 @@ figure { margin: 0 0 32px; }
 figcaption { font-size: 15px; font-weight: bold; }
 figcaption span { display: block; font-size: 11px; font-weight: normal; color: var(--faint); }
 svg { display: block; flex: none; height: auto; }
-.legend, .panels { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 8px 0 0; }
-.panels { gap: 20px 28px; }
+.legend { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 8px 0 0; }
+.panels { display: grid; gap: 20px 28px; margin: 8px 0 0;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%%, var(--panel)), 1fr)); }
+.panels svg { width: clamp(0.68 * var(--panel), 100%%, 1.5 * var(--panel)); }
 footer { color: var(--faint); overflow-wrap: anywhere; }
 footer p { margin: 4px 0; }
 #tip { position: fixed; padding: 4px 8px; border: 1px solid var(--grid); border-radius: 4px;
@@ -94,14 +96,9 @@ def inline(plot: Plot, percent: bool = False) -> str:
     legend, panels = svg.drawings(plot, _PAGE, percent, width)
     items = "".join(each.element(_SCALE) for each in legend)
     above = f'<div class="legend">{items}</div>' if items else ""
-    # A small window shrinks a panel as far as it stays legible; then it scrolls.
-    drawn = "".join(
-        each.element(
-            _SCALE, f' style="max-width:max(100%,{_SMALLEST * _SCALE * each.width:.0f}px)"'
-        )
-        for each in panels
-    )
-    return f'{above}<div class="panels">{drawn}</div>'
+    drawn = "".join(each.element(_SCALE) for each in panels)
+    widest = _SCALE * max(each.width for each in panels)
+    return f'{above}<div class="panels" style="--panel:{widest:.0f}px">{drawn}</div>'
 
 
 def hover() -> str:

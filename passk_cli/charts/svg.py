@@ -305,12 +305,19 @@ class _Drawer:
         words = _several(
             ((at, height, text) for at, text in ticks.items()), self.look.faint, "middle"
         )
-        title = _words(axis.length / 2, height + _LINE, axis.title, self.look.text, anchor="middle")
-        return line + words + (title if axis.title else "")
+        title = "".join(
+            _words(axis.length / 2, height + _LINE * number, text, self.look.text, anchor="middle")
+            for number, text in enumerate(self.title_of(axis), 1)
+        )
+        return line + words + title
+
+    def title_of(self, axis: Axis) -> list[str]:
+        """The title of an axis in lines that keep to its panel."""
+        return wrapped(axis.title, _NAME, axis.length + _BETWEEN) if axis.title else []
 
     def below(self, axis: Axis) -> float:
         """How much room the axis takes."""
-        return _TICK + _SMALL + 2.6 + _LINE * bool(axis.title)
+        return _TICK + _SMALL + 2.6 + _LINE * len(self.title_of(axis))
 
 
 @dataclass
@@ -666,10 +673,8 @@ class _HeatDrawer(_RowDrawer):
         ]
         style = f'font-size="{_SMALL}" fill="{self.look.faint}" text-anchor="end"'
         foot = 0.87 * longest + 10
-        title = _words(
-            axis.length / 2, self.height + foot + _LINE - 2, axis.title, self.look.text,
-            anchor="middle",
-        )  # fmt: skip
+        below = self.height + foot + _LINE - 2
+        title = _words(axis.length / 2, below, axis.title, self.look.text, anchor="middle")
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 

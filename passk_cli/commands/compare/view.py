@@ -690,8 +690,7 @@ class AllPairs(Compared):
                     "told": fact.verdict in _SIGNIFICANT,
                 }
             )  # fmt: skip
-        margin = self.study.rules.margin
-        first, *others = self.details()
+        margin, level = self.study.rules.margin, self.study.confidence.interval_level
         # Pairs of one model stand under its name.
         heads = {} if self.baseline else {"head": "head", "tail": "tail"}
         part = f"{len(chosen)} of {len(brief):,} differences"
@@ -703,7 +702,9 @@ class AllPairs(Compared):
             else "Differences between models",
             subtitle=" · ".join(
                 filter(None, [
-                    f"○ {first}", f"dashed: ±{margin:g}" if margin else "", *others,
+                    f"○ tied at {_level(self)}", f"dashed: ±{margin:g}" if margin else "",
+                    self.adjustment.brief,
+                    f"{100 * level:g} % intervals" if level else "",
                     part if len(chosen) < len(brief) else "",
                 ])
             ),

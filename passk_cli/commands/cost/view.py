@@ -257,11 +257,12 @@ class Spent(Section[Outlay]):
             ]  # fmt: skip
         points = [o.rate.point("pass@1", cost=o.cost.estimate.value) for o in shown]
         unit = AMOUNTS[self.amount][0]
+        line = "line: the frontier" + " of all groups" * bool(self.study.counts.group_names)
         chart = curves(
             rows, x="cost", y="pass@1", low="low", high="high", colour="model", points=points,
             title=f"pass@1 against the {noun} of an attempt",
             subtitle=" · ".join((
-                *(["line: the frontier"] if len(frontier) > 1 else []),
+                *([line] if len(frontier) > 1 else []),
                 *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
                 *self.study.basis(outlay.rate for outlay in shown),
             )), shares=True, log_x=True,
