@@ -260,8 +260,8 @@ def coded(
     varying: dict[str, Any] = {}
     if shown:
         varying = con.execute(f"SELECT {', '.join(shown)} FROM answer_{joins}").fetchnumpy()
-    con.execute("DROP TABLE answer_; DROP TABLE texts_")
     if rows > _MANY:
+        con.execute("DROP TABLE answer_; DROP TABLE texts_")
         # Setting a limit gives the memory of what has been dropped back to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
         con.execute(f"SET memory_limit = '{limit}'")
