@@ -35,6 +35,7 @@ def _multiset(counts: Counts, role: str) -> dict[tuple[str, str], list[tuple[Any
     return found
 
 
+@pytest.mark.filterwarnings("ignore:.* since guard needs")
 @pytest.mark.parametrize(
     ("options", "value"),
     [
