@@ -122,10 +122,15 @@ class Question:
 
     @classmethod
     def answer_fields(cls) -> dict[str, str]:
-        """Name → meaning, of the fields of its rows in csv, json and Python."""
+        """Name → meaning, of the fields of its rows in csv, json and Python.
+
+        Of sections with a field of one name, the first says what it is.
+        """
         common = {column.name: column.meaning for column in FIELDS}
-        columns = (column for section in cls.sections for column in section.columns)
-        every = {c.name: c.meaning or common.get(c.name, "") for c in columns if c.name}
+        every: dict[str, str] = {}
+        for column in (column for section in cls.sections for column in section.columns):
+            if column.name:
+                every.setdefault(column.name, column.meaning or common.get(column.name, ""))
         # Rows of sections without facts are their records.
         facts = not cls.sections or any(
             (each.facts, each.facts_of) != (Section.facts, Section.facts_of)

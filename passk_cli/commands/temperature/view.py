@@ -121,7 +121,7 @@ class BestTemperatures(Section[BestTemperature]):
                    "METRIC: best", "The highest estimate and its temperature; ahead by: its"
                    " difference to the next one.", Metric("pass@", 1), "text")),
         data_field("fact", "estimate, temperatures (two of one model), models (two of them) or"
-                   " power law."),
+                   " power law; with --fit regression or point."),
         data_field("leads", _FIRST),
         data_field("test", "Test of the difference."),
         data_field("adjustment", "Adjustment of p for the number of tests."),
