@@ -998,14 +998,19 @@ def _readable(
 
 def _rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[RankedReading]:
     """The readings whose outcomes may be meant as well as that of one, which is the first of them:
-    flags of the same records, and scores that are as likely."""
-    flag, rivals = reading.question in _FLAGS, dict[str, RankedReading]()
-    for each in ranked:
-        alike = each.question in _FLAGS if flag else each.question == reading.question
-        near = flag or (each.score >= reading.score - _NEAR and reading.question == "threshold")
-        if each is reading or (each.structure is reading.structure and alike and near):
-            rivals.setdefault(each.outcome.path, each)
-    return [*rivals.values()]
+    flags of the same records; scores that are as likely, and a flag that stands alone with them."""
+    flags, scores = dict[str, RankedReading](), {reading.outcome.path: reading}
+    for each in (each for each in ranked if each.structure is reading.structure):
+        if each.question in _FLAGS:
+            flags.setdefault(each.outcome.path, each)
+        elif each.question == "threshold" and each.score >= reading.score - _NEAR:
+            scores.setdefault(each.outcome.path, each)
+    if reading.question in _FLAGS:
+        return [*flags.values()]
+    if reading.question != "threshold":
+        return [reading]
+    alone = [*flags.values()] if len(flags) == 1 else []
+    return [*[*scores.values()][: _OFFERED - len(alone)], *alone]
 
 
 def _ways(rivals: Sequence[RankedReading], request: Request) -> list[Settle]:
@@ -1014,22 +1019,23 @@ def _ways(rivals: Sequence[RankedReading], request: Request) -> list[Settle]:
     Of several flags each is the verdict, or all are those of a model each.
     """
     first, *others = rivals
-    if first.question not in _FLAGS or not others:
-        scores = len(rivals[:_OFFERED])
-        return [way for each in rivals[:_OFFERED] for way in _answers(each, request, scores)]
-    ways = []
+    ways, scores = list[Settle](), sum(each.question == "threshold" for each in rivals)
     for each in rivals:
-        either = _answers(each, request) if each.question == "polarity" else []
-        by = Settle(each.options(request), f"{_share(each, True)} pass")
-        ways += [replace(way, why=f"by {each.outcome.path}, {way.why}") for way in either or [by]]
+        if each.question in _FLAGS and others:
+            either = _answers(each, request) if each.question == "polarity" else []
+            by = Settle(each.options(request), f"{_share(each, True)} pass")
+            ways += [
+                replace(way, why=f"by {each.outcome.path}, {way.why}") for way in either or [by]
+            ]
+        else:
+            ways += _answers(each, request, scores)
     paths = [each.outcome.path for each in rivals]
-    if "model" not in first.roles and not any(EQUAL in path for path in paths):
+    several = first.question in _FLAGS and bool(others) and "model" not in first.roles
+    if several and not any(EQUAL in path for path in paths):
         own = first.options(request)
         fields = {**own.get("--field", {}), "outcome": ",".join(paths), "model": COLUMN}
         models = Settle({**own, "--field": fields}, "if each column is a model")
-        if all(map(_MODELS.match, paths)):
-            return [models]
-        ways.append(models)
+        ways = [models] if all(map(_MODELS.match, paths)) else [*ways, models]
     return ways
 
 
@@ -1094,9 +1100,13 @@ def _question(rivals: Sequence[RankedReading], *, answered: bool) -> str:
     if first.question == "threshold":
         ranges = [
             f"{path} pass ({min(numbers):g} to {max(numbers):g})" if numbers else f"{path} pass"
-            for path, numbers in ((each.outcome.path, each.outcome.numbers) for each in rivals)
+            for path, numbers in (
+                (each.outcome.path, each.outcome.numbers)
+                for each in rivals
+                if each.question == "threshold"
+            )
         ]
-        return f"from what value does {', or '.join(ranges[:_OFFERED])}?"
+        return f"from what value does {', or '.join(ranges)}?"
     if answered:
         return "which says that an attempt passed?" * (len(rivals) > 1)
     if first.question == "words":
@@ -1108,7 +1118,7 @@ def _question(rivals: Sequence[RankedReading], *, answered: bool) -> str:
 def _blank(rivals: Sequence[RankedReading], options: Mapping[str, Any]) -> list[Settle]:
     """The options with what is left to the reader, if an option says it."""
     kind, way = rivals[0].question, dict[str, Any]()
-    if kind in _FLAGS or len(rivals) > 1:
+    if kind in _FLAGS or sum(each.question == kind for each in rivals) > 1:
         way["--field"] = {**options.get("--field", {}), "outcome": Blank("COLUMN")}
     if kind in ("threshold", "words"):
         way |= {"--threshold": Blank("X")} if kind == "threshold" else {"--passes": Blank("WORD")}

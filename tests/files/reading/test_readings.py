@@ -400,6 +400,16 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
         " --field outcome=COLUMN --threshold X reads it",
         ["--field outcome=quality -m mean", "--field outcome=f1 -m mean"],
     ),
+    "a score beside a flag": (
+        [{"task": i, "judge_score": i % 5 / 4, "suppressed": i % 3 > 0} for i in range(10)],
+        "from what value does judge_score pass (0 to 1)?; --field outcome=judge_score"
+        " --threshold X reads it",
+        [
+            "--field outcome=judge_score --threshold 1.0",
+            "--field outcome=judge_score -m mean",
+            "--field outcome=suppressed",
+        ],
+    ),
     "grades of a run that always ended": (
         [{"task": i, "status": "completed", "rating": i % 5 + 1} for i in range(10)],
         "from what value does rating pass (1 to 5)?; --field outcome=rating --threshold X reads it",
