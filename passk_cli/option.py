@@ -14,6 +14,7 @@ import math
 import numbers
 import operator
 import os
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ from passk_cli.settle import Given
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")
+# A part of a text with commas: in double quotes, or up to the next comma.
+_PART = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
 # The type of an option that takes a name or, from Python, data of any kind.
 DATA = Any
 
@@ -268,9 +271,12 @@ def changed(group: Any) -> list[str]:
 def split(value: str | Sequence[str]) -> tuple[str, ...]:
     """The parts of a comma-separated text, or of several, each once and in order.
 
-    >>> split(["a, b", "a"])
-    ('a', 'b')
+    A part with a comma in it stands in double quotes.
+
+    >>> split(["a, b", "a", '"temp, C"'])
+    ('a', 'b', 'temp, C')
     """
     texts = [value] if isinstance(value, str) else value
-    parts = (part.strip() for text in texts for part in text.split(","))
+    found = (match for text in texts for match in _PART.finditer(text))
+    parts = ((match[1] or match[2]).strip() for match in found)
     return tuple(dict.fromkeys(part for part in parts if part))

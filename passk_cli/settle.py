@@ -68,7 +68,7 @@ class Settle:
             if isinstance(value, Mapping):
                 yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
             elif isinstance(value, tuple):
-                yield from ((flag, _like(v, str(v))) for v in value)
+                yield from ((flag, _like(v, str(_whole(flag, v)))) for v in value)
             elif value is True:
                 yield (flag,)
             elif value is not None:
@@ -140,6 +140,8 @@ def literal(value: Any, name: str) -> str:
     if isinstance(value, Mapping):
         pairs = (f"{literal(k, name)}: {literal(v, name)}" for k, v in value.items())
         return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, tuple):
+        value = tuple(_whole(name, each) for each in value)
     if isinstance(value, tuple) and len(value) == 1:
         return literal(value[0], name)
     if isinstance(value, list | tuple) and not any(isinstance(each, Mapping) for each in value):
@@ -151,6 +153,12 @@ def literal(value: Any, name: str) -> str:
 def _each(value: Any) -> list[Any]:
     values = value.values() if isinstance(value, Mapping) else value
     return list(values) if isinstance(value, Mapping | tuple) else [value]
+
+
+def _whole(name: str, value: Any) -> Any:
+    """A value of an option whose text is split at commas, in double quotes if it has one."""
+    parted = name.lstrip("-") in ("by", "pool", "passes", "fails")
+    return f'"{value}"' if parted and type(value) is str and "," in value else value
 
 
 def _like(value: Any, text: str) -> str:

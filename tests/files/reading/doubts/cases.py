@@ -79,6 +79,7 @@ MISLEADING: dict[str, Case] = {
     # Settings that were pooled.
     "two arms": Case("pooled-settings", attempts(arm=AB)),
     "two arms, unlisted": Case("pooled-settings", attempts(flavour=AB)),
+    "an arm with a comma in its name": Case("pooled-settings", attempts(**{"temp, C": AB})),
     "three arms": Case(
         "pooled-settings", attempts(zork=arms(("a", "b", "c"), (2, 2, 2)))
     ),
