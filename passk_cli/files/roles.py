@@ -382,7 +382,7 @@ def _choices(
             raise DataError(place, problem, name="no-model-column", settles=[key])
         choices["model"] = named
     if "c" not in overrides:
-        choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text"}]
+        choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text", "null"}]
     counts = bool(choices["n"] and choices["c"] and "outcome" not in overrides)
     if counts:
         sizes = choices["n"] + choices["c"]

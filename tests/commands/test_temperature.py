@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, Rules
 from passk_cli.study.study import Study
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
+from tests.proposals import commands
 
 FEW = Confidence(resamples=2000)
 
@@ -500,3 +502,16 @@ def test_power_law_tasks_scale_from_k_20_on() -> None:
     assert abs(s_power) < 0.1  # type: ignore[arg-type]
     assert r2 > 0.99  # type: ignore[operator]
     assert min(r["k"] for r in facts(report, "point") if r["kept"]) == 32  # type: ignore[type-var]
+
+
+def test_what_leaves_rows_without_a_temperature_out_does(passk: Passk, write: Write) -> None:
+    rows = [
+        {"task": f"t{t}", "temperature": heat, "passed": (t + i) % 3 > 0}
+        for t in range(12)
+        for i, heat in enumerate((0.2, 0.8, 0.8, None, ""))
+    ]
+    for missing in (rows, [row for row in rows if row["temperature"] != ""]):
+        path = write("h.jsonl", "".join(json.dumps(row) + "\n" for row in missing))
+        done = passk("temperature", path)
+        (remedy,) = commands(done.err)
+        assert passk(*remedy).code == 0

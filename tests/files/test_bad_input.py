@@ -591,3 +591,25 @@ def test_k_is_called_to_where_curves_go_on(passk: Passk) -> None:
     done = passk("extrapolate", SAMPLES / "tau_airline.csv", "-k", "100")
     assert (done.code, done.out) == (2, "")
     assert "no such option: -k; its k are those of --to; see passk extrapolate --help" in done.err
+
+
+def test_a_table_that_ends_within_an_outcome_is_cut_off(passk: Passk, write: Write) -> None:
+    rows = "task,passed\n" + "a,True\nb,False\n" * 6
+    done = passk("estimate", write("cut.csv", rows + "c,Tr"))
+    assert done.error == "damaged-file"
+    assert "cut.csv:14: 'Tr' ends the file, without an end of the line" in done.err
+    for whole in ("c,Tr\n", "c,maybe"):
+        assert passk("estimate", write("whole.csv", rows + whole)).error == "bad-outcome"
+
+
+def test_a_count_that_is_empty_is_named(passk: Passk, write: Write) -> None:
+    done = passk("estimate", write("counts.csv", "task,n,c\na,10,\nb,5,2\n"))
+    assert "counts.csv:2: n = 10 and c is empty cannot be counts" in done.err
+
+
+def test_what_says_that_attempts_failed_fails_first(passk: Passk, write: Write) -> None:
+    rows = "".join(f"t{i // 3},{i % 3},{int(i % 4 == 0)}\n" for i in range(30))
+    done = passk("estimate", write("f.csv", "task,attempt,failed\n" + rows))
+    first, second = [line for line in done.err.splitlines() if "  passk estimate" in line]
+    assert "--passes 0 --fails 1  # if 0 passes, 22 of 30" in first
+    assert "--field outcome=failed  # if 1 passes" in second

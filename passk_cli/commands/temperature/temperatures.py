@@ -87,7 +87,12 @@ def _number(column: str, text: str) -> float:
             f"a temperature is {text_or_empty}; expected a number of at least 0",
             "correct it",
             name="no-temperature",
-            settles=[Settle({"--where": f"{column} <> {quote_text(text)}"}, "leaves its rows out")],
+            settles=[
+                Settle(
+                    {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"},
+                    "leaves its rows out",
+                )
+            ],
         )
     return value + 0.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -24,13 +25,21 @@ from passk_cli.files.reading.records import (
 )
 from passk_cli.files.reading.strays import equal_files
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import EACH, ENDED_WORDS, OF_HISTORIES, find
+from passk_cli.files.roles import (
+    EACH,
+    ENDED_WORDS,
+    FAIL_WORDS,
+    OF_HISTORIES,
+    PASS_WORDS,
+    find,
+)
 from passk_cli.files.sources.source import (
     QUOTE,
     SKIPPED,
     Source,
     damaged_parquet,
     object_bytes,
+    open_bytes,
     text_kind,
 )
 from passk_cli.limits import MORE_MEMORY
@@ -185,8 +194,13 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
         n, c, too_many = counts
         if too_many:
             return DataError(row.place, f"{roles.n} = {n}", TOO_MANY, name="bad-counts")
-        problem = f"{roles.n} = {n} and {roles.c} = {c} cannot be counts"
+        shown = [f"{name} = {text}" if text else f"{name} is empty"
+                 for name, text in ((roles.n, n), (roles.c, c))]  # fmt: skip
+        problem = f"{' and '.join(shown)} cannot be counts"
         return DataError(row.place, problem, _COUNTS, name="bad-counts")
+    if _is_cut(row, str(outcome)):
+        problem = f"{shortened(str(outcome))!r} ends the file, without an end of the line"
+        return DataError(row.place, problem, "is the file cut off?", name="damaged-file")
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
     problem = f'"{roles.outcome}" is {shortened(str(value))}'
@@ -201,6 +215,16 @@ def bad_value(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError
     if number:
         remedy = "best@k, worst@k and mean need no threshold"
     return DataError(row.place, problem, remedy, name="bad-outcome", settles=settles)
+
+
+def _is_cut(row: _BadRow, outcome: str) -> bool:
+    """Whether a table ends in the beginning of a word for an outcome."""
+    begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
+    if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
+        return False
+    with open_bytes(row.source) as stream:
+        (last,) = deque(stream, maxlen=1)
+    return last.endswith(outcome.encode())
 
 
 def _plain(text: str) -> str:

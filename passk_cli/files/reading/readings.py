@@ -97,6 +97,8 @@ UNCLEAR = frozenset(
     " hallucination hallucinated violation leaked leak flagged fail failed failure wrong biased"
     " bias misled cheated hacked error breach breached obeyed complied exploited".split()
 )
+# Those of which true fails, as a rule.
+_FAILURES = frozenset("fail failed failure wrong error".split())
 # Words of names of what is no outcome, and of what is no task.
 _CONTRARY = frozenset(
     "first total valid num count max min time timeout cached enabled skipped retry n index number"
@@ -1081,10 +1083,11 @@ def _answers(reading: RankedReading, request: Request, scores: int = 1) -> list[
     first, *others = sorted(values, key=lambda value: judge(value, None) is not True)
     usual = {"--passes": (first,)} if reading.question == "words" else {}
     more = [{"--passes": (other,), **({} if usual else {"--fails": (first,)})} for other in others]
-    return [
+    ways = [
         Settle({**own, **way}, f"if {value} passes, {values[value]:,} of {values.total():,}")
         for value, way in zip((first, *others), (usual, *more), strict=True)
     ]
+    return ways[::-1] if flag and words(column.path) & _FAILURES else ways
 
 
 def _question(rivals: Sequence[RankedReading], *, answered: bool) -> str:

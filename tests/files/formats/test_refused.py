@@ -101,3 +101,16 @@ def test_a_record_without_a_model_among_others(tmp_path: Path) -> None:
     path.write_text("\n".join([*lines, *others[:2], damaged, *others[3:]]) + "\n")
     with pytest.raises(DataError, match="no model, where other records of this file name one"):
         read(path)
+
+
+def test_a_table_by_its_columns_asks_for_records(tmp_path: Path) -> None:
+    columns = {"task": {"0": "a", "1": "a"}, "passed": {"0": True, "1": False}}
+    (tmp_path / "columns.json").write_text(json.dumps(columns))
+    with pytest.raises(DataError, match="write its rows with orient='records'"):
+        read(tmp_path / "columns.json")
+    # Attempts under their numbers, of each task, are none.
+    tasks = {"t1": {"0": True, "1": False}, "t2": {"0": True, "1": True}}
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks))
+    with pytest.raises(DataError) as error:
+        read(tmp_path / "tasks.json")
+    assert "orient" not in str(error.value)
