@@ -127,7 +127,9 @@ _SHARES = frozenset(
     " noise distance delta fraction uncertainty".split()
 )
 # Words of names of what is summed up over several tasks.
-_SUMMED = frozenset("category categories difficulty level domain topic tag".split())
+_SUMMED = frozenset(
+    "category categories difficulty level domain topic tag aggregate aggregates averages".split()
+)
 # Names of what one attempt consists of.
 _PARTS = re.compile(
     r"(turn|step|message|criteri(on|a)|rubric|check|claim|gate|evidence|assertion|expectation"
