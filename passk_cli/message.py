@@ -142,7 +142,16 @@ class Said:
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
     def about(self, whose: str) -> Said:
-        """The message with words before it that say whose it is: "baseline main: "."""
+        """The message with words before it that say whose it is: "baseline main: ".
+
+        >>> said = Message("lost-lines", NOTE, "{lines:line} lost")(lines=2)
+        >>> said.about("baseline main").about("nightly").text
+        'nightly: baseline main: 2 lines lost'
+        >>> del DECLARED["lost-lines"]
+        """
+        if "whose" in self.fields:
+            whose = f"{whose}: {self.fields['whose']}"
+            return replace(self, fields={**self.fields, "whose": whose})
         return replace(
             self, template="{whose}: " + self.template, fields={"whose": whose, **self.fields}
         )

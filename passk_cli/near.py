@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from fnmatch import fnmatchcase
 
 from passk_cli.text import names_cut
 
@@ -84,14 +85,19 @@ for _words, _names in SYNONYMS.items():
 def nearest(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     """The names that a word was probably meant to be, the likeliest first; at most `most`.
 
-    First those that differ in case and marks alone; of words with a name of their own in SYNONYMS,
-    that; else those with the most letters in common.
+    Of a pattern those that it fits.  First those that differ in case and marks alone; of words with
+    a name of their own in SYNONYMS, that; else those with the most letters in common.
 
     >>> nearest("gpt5.5", ["gpt-5.5", "gpt-5"]), nearest("--ci", ["--level", "--fit"])
     (['gpt-5.5'], ['--level'])
     >>> nearest("maxdorp", ["max-drop", "max-k"]), nearest("qqq", ["max-k"])
     (['max-drop'], [])
+    >>> nearest("open*", ["aider", "openhands", "opencode"])
+    ['openhands', 'opencode']
     """
+    names = [*names]
+    if fitting := [name for name in names if "*" in word and fnmatchcase(name, word)]:
+        return fitting[:most]
     spelled = {name: _spelled(name) for name in names}
     own = _spelled(word)
     same = [name for name, text in spelled.items() if text == own]

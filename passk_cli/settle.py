@@ -84,7 +84,8 @@ class Settle:
         else:
             parts = [*keywords(self.options), *(f"without {name}=" for name in gone)]
             what = ", ".join(parts)
-            what = f"passk_cli.{self.command}({what or '…'})" if self.command else what
+            if self.command:
+                what = f"passk_cli.{self.command}({', '.join(filter(None, ['…', what]))})"
         return f"{what} {self.why}".strip()
 
     def merged(self, other: Settle) -> Settle:

@@ -48,6 +48,13 @@ _FOR_PEOPLE = (None, "table", "plain")
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
+def suffixes_of(declaration: Command) -> list[str]:
+    """Suffixes of the files that a command writes its result to."""
+    fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
+               *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
+    return list(dict.fromkeys(fitting))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Charting:
     """Whether the result is drawn, and where; for commands whose report has charts."""
@@ -221,12 +228,11 @@ class Output:
     def _require_formats(self, declaration: Command) -> None:
         """Refuse files whose suffix says no format, and a format beside suffixes that say one."""
         files = self._files
-        fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
-                   *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
+        fitting = suffixes_of(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
         guessed = [file for file in unknown if stat.S_ISREG(mode_of(file))]
         if guessed and self.form is None:
-            suffixes = ", ".join(dict.fromkeys(fitting))
+            suffixes = ", ".join(fitting)
             raise ParameterError(
                 f"{guessed[0]}: no format has this suffix; use {suffixes}",
                 name="bad-output",
@@ -431,11 +437,12 @@ def edge_sections(declaration: Command) -> Iterator[tuple[str, list[Declared]]]:
 
 
 def _append(path: str, text: str) -> None:
+    """Add to a file that nobody asked for: where that fails it is said, and the verdict stays."""
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
     except OSError as error:
-        raise unwritten(path, error) from None
+        print(f"passk: {printable(str(unwritten(path, error)))}", file=sys.stderr)
 
 
 def _colours_are_welcome() -> bool:

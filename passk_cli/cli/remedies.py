@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from passk_cli.cli.manual import declared
+from passk_cli.cli.output import suffixes_of
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.errors import PasskError, offered
@@ -70,7 +72,7 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     """A command line with the options of a remedy.
 
     A role that was given a column gets the new one, values are added, any other option is replaced.
-    Another command gets the options whose values it takes.
+    Another command gets the options whose values it takes, and outputs in a format of its own.
 
     >>> settle = Settle({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
@@ -78,6 +80,8 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     'estimate a.json --by y -k1 --field task=case --records runs --by arm'
     >>> " ".join(completed(given.split(), Settle({"--order-from-lines": True}, "", "order")))
     'order a.json --field task=x --records=all --by y -k1 --order-from-lines'
+    >>> " ".join(completed("report h.json -o h.html".split(), Settle({}, "", "trend")))
+    'trend h.json'
     """
     name = settle.command or words[0]
     flags, there = flags_of(words[0]), flags_of(name)
@@ -85,9 +89,13 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     rest = list(words[len(own) + 1 :])
     values = {there[flag].field: value for flag, value in settle.options.items()}
     kept = [name]
+    before, after = (suffixes_of(command_of(each)) for each in (words[0], name))
     for given, text, parts in _parsed(own, flags):
         other = given and there.get(given.option.name)
         taken = other and (other is given or other.base is bool or accepts(other, text))
+        if given is not None and given.field == "output":
+            suffix = Path(text).suffix.lower()
+            taken = suffix in after or suffix not in before
         if given is None or (taken and not _replaced(given, text, values)):
             kept += parts
     return [*kept, *(str(word) for each in settle.words() for word in each), *rest]

@@ -82,7 +82,9 @@ class Question:
     # Option → why it says nothing of them, and what to do.
     unbounded_options: ClassVar[Mapping[Given, str]] = {}
     # Why it takes no labels; "" where it corrects a judge's verdicts by them.
-    uncorrected: ClassVar[str] = "it looks at verdicts themselves, which labels leave as they are"
+    uncorrected: ClassVar[str] = (
+        "labels correct the rates of a judge, and this is about each verdict"
+    )
     # Option → why it takes none, and what to do.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
     # Groups of an answer: of more it takes minutes, or nobody reads it.
@@ -204,7 +206,7 @@ class Question:
 def refuse_labels(question: Question) -> None:
     """ParameterError where a question, or an option that is given, does not correct by labels."""
     if question.uncorrected:
-        raise ParameterError(f"labels: {question.uncorrected}; leave them out", name="no-labels")
+        raise ParameterError(f"{question.uncorrected}; leave them out", name="no-labels")
     given = changed(question)
     for option, reason in question.uncorrected_options.items():
         if option in given:

@@ -234,7 +234,7 @@ def test_groups_and_sensitivity(passk: Passk, write: Write) -> None:
     line = next(x for x in done.out.splitlines() if "easy (" in x)
     assert line.split()[:4] == ["a", "b", "pass@1", "better"]
     assert "1 of 2" in line
-    assert "easy (undecided)" in line
+    assert "easy (tied)" in line
 
 
 def test_half_of_unequal_attempts_is_tested_as_such(passk: Passk, unequal: Path) -> None:
@@ -245,7 +245,7 @@ def test_half_of_unequal_attempts_is_tested_as_such(passk: Passk, unequal: Path)
     kinds.write_text("\n".join([f"{head},kind", *of]))
     done = passk("compare", kinds, "-m", "pass@5", "--sensitivity", "kind")
     line = next(x for x in done.out.splitlines() if "2 of 2" in x)
-    assert line.split()[3:] == ["undecided", "2", "of", "2", "none", "undecided"]
+    assert line.split()[3:] == ["tied", "2", "of", "2", "none", "tied"]
 
 
 def test_clusters_are_the_units(passk: Passk, write: Write) -> None:

@@ -39,6 +39,25 @@ def run(tmp_path: Path) -> Run:
     return make
 
 
+def test_a_baseline_comes_through_a_pipe_and_a_pattern_names_what_it_fits(
+    passk: Passk, run: Run
+) -> None:
+    new, old = run("new", range(60)), run("old", range(60), worse=1)
+    asked = passk("gate", new, "--baseline", "-", *DROP, stdin=old.read_bytes())
+    assert asked.out.split(";")[0] == passk("gate", new, "--baseline", old, *DROP).out.split(";")[0]
+    both = run("both", range(9), model="openhands-1.4")
+    assert "did you mean openhands-1.4?" in passk("gate", both, "--baseline", "open*", *DROP).err
+
+
+def test_a_summary_that_cannot_be_written_changes_no_verdict(
+    passk: Passk, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "none" / "summary"))
+    done = passk("gate", run("new", range(60)), "--min", "pass@1=0.99")
+    assert (done.code, "summary: cannot be written" in done.err) == (1, True)
+
+
 def document(passk: Passk, *arguments: object) -> tuple[int, dict[str, Any]]:
     done = passk("gate", *arguments, "-f", "json")
     return done.code, json.loads(done.out)
@@ -52,7 +71,9 @@ def test_lost_tasks_shut_the_gate(passk: Passk, run: Run) -> None:
         lost = found["rows"][0]
         assert (lost["rule"], lost["verdict"]) == ("every baseline task", "fail")
         assert (lost["shared_tasks"], lost["baseline_tasks"]) == (24, 60)
-        assert lost["note"] == "36 of 60 baseline tasks have no attempts in easy"
+        assert lost["note"] == (
+            "lacks t024, t025, t026 and 33 more; 36 of 60 baseline tasks have no attempts in easy"
+        )
         assert {row["verdict"] for row in found["rows"][1:]} <= {"pass", "undecided"}
         table = passk("gate", easy, "--baseline", full, *rule).out
         assert re.search("every baseline task +24 of 60", table)
@@ -205,7 +226,8 @@ def test_a_file_against_itself_is_no_change(passk: Passk, run: Run) -> None:
     done = passk("gate", path, "--baseline", path, "--max-drop", "pass@1=0.1")
     assert done.code == 0
     assert "no change: new.csv is both the new run and the baseline" in done.err
-    assert done.out.startswith("PASS: new lost 0.000 [")
+    # A difference that is not significant is called neither a loss nor a gain.
+    assert done.out.startswith("PASS: new shows no significant change in pass@1 (0.000 [")
 
 
 def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
@@ -266,6 +288,7 @@ def test_a_rule_that_cannot_be_checked_hides_no_other(passk: Passk, run: Run) ->
     code, found = document(passk, *base, "pass@1=0.1,pass@8=0.1")
     assert (code, found["result"]) == (3, "fail")
     assert [row["verdict"] for row in found["rows"]] == ["pass", "error"]
+    assert found["answer"].startswith("ERROR: ")
     assert found["rows"][1]["note"] == "cannot be checked: n=4 < k=8 on 40 of 40 tasks"
     code, found = document(passk, *base, "pass@8=0.1,pass@1=0.99", "--on-undecided", "pass")
     assert (code, found["result"]) == (1, "fail")
@@ -613,7 +636,7 @@ def test_what_a_verdict_says_of_fewer_attempts_and_of_a_drop_that_is_there(
     assert "of pass@1; a drop of 0.24 or less is not excluded" in done.out
     # Where no change is shown the verdict says that, not which way the estimate lies.
     done = passk("gate", run("same", range(60)), "--baseline", old, "--max-drop", "pass@1=0.01")
-    assert "same shows no change in pass@1 (0.000 [" in done.out
+    assert "same shows no significant change in pass@1 (0.000 [" in done.out
     assert "a drop of 0.01 is not excluded" in done.out
     done = passk("gate", old, "--baseline", old, "--max-drop", "mean=-0.1")
     assert (done.code, done.error) == (2, "bad-option-value")

@@ -119,6 +119,18 @@ def test_tier_runs_its_suites_and_says_how_many_it_left_out(nightly: Path, passk
     assert "did you mean smoke?" in passk("gate", "--tier", "smoek").err
 
 
+def test_remedies_of_a_suite_are_keys_of_its_table(nightly: Path, passk: Passk) -> None:
+    path = nightly / "b.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    late = {"error": "TimeoutError: 1800 s exceeded"}
+    lines = [json.dumps(row | (late if not row["passed"] else {})) for row in rows]
+    path.write_text("\n".join(lines))
+    said = passk("gate", "--rules", rules(nightly, TWO), "-v").err
+    assert 'pool = "error" counts them as failures on purpose' in said
+    assert "warning[errors-as-failures]: b: " in said
+    assert "--pool" not in said
+
+
 def test_command_line_replaces_options_of_the_file(nightly: Path, passk: Passk) -> None:
     rules(nightly, TWO.replace("tier", 'on-undecided = "pass"\ntier'))
     done = passk("gate", "--on-undecided", "fail", "-f", "csv")

@@ -126,7 +126,7 @@ def test_tasks_that_detect() -> None:
     variance = 2 * (0.09 * 0.5 + 0.15 / 10)
     assert found["tasks"] == pytest.approx(variance * (z / 0.04) ** 2, rel=0.01)
     assert isinstance(found["tasks"], int)
-    assert found["attempts_in_all"] == 2 * 10 * found["tasks"]
+    assert found["attempts_in_all"] == 10 * found["tasks"]
     (short,) = rows(report, fact="detect", metric="pass@5", n_max=1)
     assert (short["tasks"], short["note"]) == (None, "n=1 < k=5")
 

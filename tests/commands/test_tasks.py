@@ -116,7 +116,7 @@ def test_flips_are_counted_beside_what_chance_makes() -> None:
         "2 of 4 tasks flipped from old to new, 1 to passing and 1 to failing; 0"
     )
     assert chance == "Chance does not explain so many."
-    assert rest == "2 tasks changed significantly: 1 improved, 1 regressed."
+    assert rest == "2 tasks changed significantly from old to new: 1 improved, 1 regressed."
     frame = findings.frame.set_index("task")
     assert frame["flip"].to_dict() == {"a": "to passing", "b": "", "c": "to failing", "d": ""}
     assert frame["verdict"].to_dict() == {"a": "improved", "b": "", "c": "regressed", "d": ""}

@@ -15,13 +15,13 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
 from passk_cli.settle import Given
-from passk_cli.study.pairs import BETTER, WORSE, choose_pairs, compare_pairs
+from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
 _TURNED = {BETTER: WORSE, WORSE: BETTER}
-_EMPTY, _LONE = "empty", "n = 1"
+_TIED, _EMPTY, _LONE = "tied", "not computed", "n = 1"
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,9 @@ def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, 
     verdicts = {}
     for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.rules):
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
-        verdicts[first, second, metric] = c.verdict or _EMPTY
-        verdicts[second, first, metric] = _TURNED.get(c.verdict, c.verdict) or _EMPTY
+        verdict = _TIED if c.verdict == UNDECIDED else c.verdict or _EMPTY
+        verdicts[first, second, metric] = verdict
+        verdicts[second, first, metric] = _TURNED.get(verdict, verdict)
     return verdicts
 
 

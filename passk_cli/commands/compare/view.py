@@ -53,6 +53,7 @@ from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.copies import require_no_copies
+from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.lead import Rank, find_ranks
@@ -303,7 +304,8 @@ class Ranking(Ranked[Standing]):
         level = Estimate(min(ends), upper=max(ends), unit=self.metric.unit)
         where = (f" at {self.metric.name} (", level)
         if not others:
-            return (f"All {plural(len(top), 'model')} tie", *where, ").")
+            models = all_of(len(top))
+            return (f"{models[0].upper()}{models[1:]} tie", *where, ").")
         first = f"{names[0]} and {names[1] if len(names) == 2 else f'{len(names) - 1:,} more'}"
         first_ = {rank.values.series for rank in top}
         apart = (p for p in tested if len(first_.intersection(p.models)) == 1)

@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -22,9 +22,10 @@ from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.gate.rules import DifferenceRule, MaxDrop, Minimum, Relative
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
+from passk_cli.message import Said
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, by_flag, declared, filled
-from passk_cli.settle import Blank, Given
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.history import last_runs
 from passk_cli.study.rules import PASS
 from passk_cli.toml import read_toml
@@ -167,17 +168,39 @@ def with_keys(error: ParameterError) -> str:
     'adjust bh: judged at one level; adjust = "holm"; min = { "pass@1" = 0.8 }, without test'
     """
     start = f"{str(error.place).lstrip('-')}: " if error.place else ""
-    words = [start + error.problem]
-    for settle in error.settles:
-        keys = {flag.lstrip("-"): value for flag, value in settle.options.items()}
-        parts = (f"without {k}" if v is None else f"{k} = {_toml(v)}" for k, v in keys.items())
-        words.append(f"{', '.join(parts)} {settle.why}".strip())
-    return "; ".join(words)
+    return "; ".join([start + error.problem, *map(_in_keys, error.settles)])
+
+
+def said_in_keys(said: Said) -> Said:
+    """A message of a suite, whose remedies are keys of its table: as options they would hold for
+    every suite.
+
+    >>> from passk_cli.message import NOTE
+    >>> from passk_cli.settle import Settle
+    >>> pooled = Said("pooled", NOTE, "effort differs", settles=(Settle({"--by": ("effort",)}),))
+    >>> said_in_keys(pooled).text
+    'effort differs; by = "effort"'
+    """
+    keys = "; ".join(_in_keys(each) for each in said.settles if not each.command)
+    if not keys:
+        return replace(said, settles=())
+    words = "; ".join(filter(None, [said.remedy, "{keys}"]))
+    return replace(said, remedy=words, fields={**said.fields, "keys": keys}, settles=())
+
+
+def _in_keys(settle: Settle) -> str:
+    """A remedy as keys of a file, and what it does."""
+    named = {"--alias": "aliases"}
+    keys = {named.get(flag, flag.lstrip("-")): value for flag, value in settle.options.items()}
+    parts = (f"without {k}" if v is None else f"{k} = {_toml(v)}" for k, v in keys.items())
+    return f"{', '.join(parts)} {settle.why}".strip()
 
 
 def _toml(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{json.dumps(k)} = {_toml(v)}' for k, v in value.items())} }}"
+    if isinstance(value, tuple) and len(value) == 1:
+        return _toml(value[0])
     return str(value) if isinstance(value, Blank) else json.dumps(value, ensure_ascii=False)
 
 

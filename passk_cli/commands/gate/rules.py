@@ -229,7 +229,9 @@ class EveryTask(GateRule):
                 verb = "has" if covered.lost == 1 else "have"
                 lost = f"{covered.lost:,} of {every} {verb} no attempts in {whom}"
                 deed = ("left out tasks of the baseline",)
-                yield line.judged(FAIL, (lost,), "", [lost, *more], counted, deed)
+                names = first_few(sides.lost(series))
+                reason = f"lacks {names}" if names else ""
+                yield line.judged(FAIL, (lost,), reason, [lost, *more], counted, deed)
             else:
                 whole = f"{'' if covered.expected == 1 else 'all '}{every}"
                 finding = f"{whom} has attempts at {whole}"
@@ -267,6 +269,8 @@ class EveryAttempt(GateRule):
             line = trial.line((rule,), trial.fact(series), self.attempts, trial.lesser(series))
             reason, *why = trial.retried(series) or ("",)
             verdict = PASS if made.design and not reason else FAIL
+            if verdict == FAIL and not reason:
+                reason = made.where(trial.sides.counts)
             finding = f"{SeriesName(series)} has {made.words}"
             than = "declared" if made.declared else "in the baseline"
             number = "other numbers of" if len(made.longer) else "fewer"
@@ -569,13 +573,13 @@ class Tolerance(DifferenceRule):
             _for_better(estimate, worse), -most
         )  # fmt: skip
         limit, needed = line.words[1:], estimate.reason if estimate.value is None else ""
+        certain = _for_better(estimate, worse)
+        known = certain.low is not None and certain.high is not None
+        if known and certain.low <= 0 <= certain.high:
+            shown = replace(estimate, signed=True)
+            words = f"{SeriesName(line.fact.series)} shows no significant change in "
+            finding = (f"{words}{line.fact.name} (", (shown, Column("", "share")), ")")
         if verdict == UNDECIDED:
-            certain = _for_better(estimate, worse)
-            known = certain.low is not None and certain.high is not None
-            if known and certain.low <= 0 <= certain.high:
-                shown = replace(estimate, signed=True)
-                words = f"{SeriesName(line.fact.series)} shows no change in {line.fact.name} ("
-                finding = (words, (shown, Column("", "share")), ")")
             # Where it did change for the worse, by how much is the question.
             size = (*limit, " or less") if known and certain.high < 0 else limit
             finding = (*finding, f"; a {'drop' if worse > 0 else 'rise'} of ", *size,

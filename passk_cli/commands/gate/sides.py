@@ -14,7 +14,7 @@ from passk_cli.arrays import grouped
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import plural
+from passk_cli.report.words import first_few, plural
 from passk_cli.study.baseline import clusters_of, label_of
 from passk_cli.study.copies import renamed_models
 from passk_cli.study.losses import words_left_out
@@ -93,6 +93,18 @@ class Made:
     def longer(self) -> Ints:
         """The cells with more attempts than were to be made."""
         return _NONE if self.wanted is None else self.cells[self.made > self.wanted]
+
+    def where(self, counts: Counts) -> str:
+        """The tasks with more or fewer attempts than were to be made: "fewer at t1, t2"."""
+        wanted = self.made if self.wanted is None else self.wanted
+        lists = {
+            relation: [counts.tasks[code] for code in counts.task_codes[self.cells[places]]]
+            for relation, places in (
+                ("fewer", self.made < wanted),
+                ("more", self.made > wanted),
+            )
+        }
+        return ", ".join(f"{rel} at {first_few(names)}" for rel, names in lists.items() if names)
 
     @property
     def counted(self) -> Counted | None:
@@ -296,6 +308,14 @@ class Sides:
         own, theirs = self.tasks[series], self.base_tasks[base]
         shared = len(np.intersect1d(own, theirs, assume_unique=True))
         return Coverage(shared, len(theirs), len(own) - shared)
+
+    def lost(self, series: Series) -> list[str]:
+        """The tasks of its baseline that a candidate's series lacks."""
+        base = self.base(series)
+        if base is None or series not in self.tasks:
+            return []
+        lost = np.setdiff1d(self.base_tasks[base], self.tasks[series], assume_unique=True)
+        return [self.counts.tasks[code] for code in lost.tolist()]
 
     def coverage_of_rivals(self, series: Series) -> Coverage:
         """How much a candidate's series covers of what all candidates of its group have."""

@@ -16,7 +16,14 @@ from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rehearsal import Stage, rehearsable, rehearsed
-from passk_cli.commands.gate.rulebook import FILE, RECORD, Rulebook, SuiteEntry, read_rulebook
+from passk_cli.commands.gate.rulebook import (
+    FILE,
+    RECORD,
+    Rulebook,
+    SuiteEntry,
+    read_rulebook,
+    said_in_keys,
+)
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
     EVERY_ATTEMPT,
@@ -83,7 +90,7 @@ from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
 
 # Rows of the table without --full and of a comment, columns of a screen, characters of a verdict.
-_ROWS, _COMMENTED, _SCREEN, _LONGEST = 14, 20, 100, 200
+_ROWS, _COMMENTED, _SCREEN, _LONGEST = 14, 20, 100, 212
 # The characters that a number with its interval takes.
 _NUMBER = 23
 # Runs of a history from which the effect of a run is known well enough.
@@ -426,7 +433,7 @@ class RuleTable(Section[Judgement]):
             for said in (*notes, *_messages(part, trial)):
                 said_by.setdefault(said, []).append(part.name)
         for said, names in said_by.items():
-            yield said.about(", ".join(names)) if self.book else said
+            yield said_in_keys(said).about(", ".join(names)) if self.book else said
 
     def tables(self) -> Iterator[Table]:
         """Failing rows first, then undecided ones; as many rows as a screen has, and with --full
@@ -931,8 +938,8 @@ def _said(group: Sequence[Judgement], lines: Sequence[Judgement], noun: str) -> 
 
 
 def _verdict(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> Sentence:
-    """The gate's verdict in one sentence: PASS and how many rules hold, or FAIL and what fails,
-    changes first."""
+    """The gate's verdict in one sentence: PASS and how many rules hold, FAIL and what fails,
+    changes first, or ERROR and what cannot be checked, where nothing fails."""
     total = len(lines)
     failing = sorted((line for line in lines if line.failing), key=lambda line: (
         _ORDER.index(line.verdict), not line.fact.against,
@@ -949,11 +956,14 @@ def _verdict(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> S
         others = sorted(groups[1:], key=lambda group: group[0].counted is None)
         said = [_said(group, lines, noun) for group in others]
         counted = "undecided, counted as fail: " if worst[0].verdict == UNDECIDED else ""
-        counts = [f"{len(failing)} of {total} rules fail"] if len(groups) > 2 else []
+        unchecked = worst[0].verdict == ERROR
+        do = "cannot be checked" if unchecked else "fail"
+        counts = [f"{len(failing)} of {total} rules {do}"] if len(groups) > 2 else []
         counts += [f"{open_} of {total} undecided, counted as pass"] if undecided else []
         details = [*said, *(worst[0].details if len(names) == 1 else omitted)]
         first = worst[0] if len(names) == 1 else None
-        return _within(("FAIL: ", counted, *head), details, first, counts)
+        start = "ERROR: " if unchecked else "FAIL: "
+        return _within((start, counted, *head), details, first, counts)
     covered = next((c for line in lines if (c := line.covered) is not None and c.lost), None)
     where = ""
     if covered is not None:

@@ -206,8 +206,13 @@ class Designs:
             fact, best = sizes[size][0], [goal for each in sizes[size] for goal in goals(each)]
             total = None if fact.size.tasks is None else fact.size.tasks * size[1]
             rest = round(aims.left(total), 2) if total and {metric, "all"} & {*best} else 0
+            difference = fact.more["difference"]
+            found = 100 * difference if isinstance(difference, float) else 0.0
+            # What rounds to the difference asked for need not detect it.
+            short = found > 100 * aims.detect and f"{found:.2g}" == f"{100 * aims.detect:.2g}"
             remarks = {
                 "pilot": size == own,
+                f"{found:.3g} points": short and f"{found:.3g}" != f"{found:.2g}",
                 split: metric in best,
                 f"{split} for all metrics": metric not in best and "all" in best,
                 f"{aims.words(rest)} left": rest > 0,
@@ -260,8 +265,7 @@ class Designs:
         metric, aims, se = outlook.metric, self.aims, None
         if tasks is not None and not outlook.unknown(n):
             se = math.sqrt(outlook.variances(n)[0] / tasks)
-        models = 2 if kind == DETECT else 1
-        total = None if tasks is None else models * tasks * n
+        total = None if tasks is None else tasks * n
         ends = (self.cost.low, self.cost.high) if self.cost else (None, None)
         limits = [None if total is None or end is None else total * end for end in ends]
         return Fact(

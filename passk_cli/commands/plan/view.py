@@ -171,8 +171,7 @@ class Choices(Section[Choice]):
         data_field("fact", "Kind of row: design, split (best of the budget), detect (the tasks"
                    " that detect the difference asked for), or next (--next)."),
         data_field("best_for", "The metrics that a split is best for; all: for all at once."),
-        data_field("attempts_in_all", "Attempts of one model; of detect, of both models; of"
-                   " next, those to make."),
+        data_field("attempts_in_all", "Attempts of one model; of next, those to make."),
         data_field("cost", "Cost of these attempts, in US dollars."),
         data_field("cost_low", "Cost at the lower limit of the mean cost that was measured."),
         data_field("cost_high", "Cost at its upper limit."),

@@ -142,7 +142,11 @@ class FlippedTasks(Section[Fact]):
     """The tasks that flipped, or whose pass rates differ significantly.
 
     records : every shared task of every pair, of which those that changed are shown.
+    asked : whether a number of rows was asked for, so that tasks of several pairs are shown as
+        well.
     """
+
+    asked: bool = False
 
     title = "Tasks that flipped"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -207,7 +211,7 @@ class FlippedTasks(Section[Fact]):
 
     def tables(self) -> Iterator[Table]:
         if changes := self.changes:
-            shown = FULL if self.several else ALWAYS
+            shown = FULL if self.several and not self.asked else ALWAYS
             yield replace(self.table(changes, self.title), shown=shown)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -284,9 +288,10 @@ def flips_answer(every: Sequence[Flips]) -> tuple[Sentence, ...]:
     improved, regressed = verdicts.count(1), verdicts.count(-1)
     significant = "no task differs significantly"
     if improved + regressed:
+        way = f" from {every[0].against} to {every[0].name}" if len(every) == 1 else ""
         significant = (
-            f"{plural(improved + regressed, 'task')} changed significantly: {improved:,} improved,"
-            f" {regressed:,} regressed"
+            f"{plural(improved + regressed, 'task')} changed significantly{way}: {improved:,}"
+            f" improved, {regressed:,} regressed"
         )
     # Holm over the pairs: more flips than chance explains.
     adjusted = holm([flips.p_more for flips in every]).tolist()
@@ -340,8 +345,11 @@ def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[ChangedTasks]
         yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 
-def flips_report(study: Study, rows: int) -> Report:
-    """Every model of the data against another run or model."""
+def flips_report(study: Study, rows: int, *, asked: bool) -> Report:
+    """Every model of the data against another run or model.
+
+    asked : whether so many rows were asked for.
+    """
     pairs, against = pairs_of(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
@@ -357,7 +365,8 @@ def flips_report(study: Study, rows: int) -> Report:
     n = [attempts for flips in every for attempts in (*flips.n, *flips.n_base)]
     return view(
         study,
-        [FlippedPairs(study, every), ComparedTasks(study, facts_of_flips(every), first=rows)],
+        [FlippedPairs(study, every), ComparedTasks(study, facts_of_flips(every), first=rows,
+                                                    asked=asked)],
         context=[sized([len(flips.tasks) for flips in every], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",
         level=study.confidence.level,

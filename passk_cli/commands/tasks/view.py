@@ -628,7 +628,7 @@ class EachTask(Question, TasksOptions):
     def report(self, study: Study) -> Report:
         first = self.rows or _ROWS
         if self.against is not None:
-            return flips_report(study, first)
+            return flips_report(study, first, asked=self.rows is not None)
         if self.suspects:
             return suspects_report(study, first)
         if self.matrix:

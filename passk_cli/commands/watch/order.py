@@ -77,7 +77,7 @@ class TaskOrder:
                 name="no-order",
                 settles=[
                     Settle({"--order": Blank("FILE")}, "names them in the order drawn"),
-                    Settle({"--order": COMPLETION},
+                    Settle({"--order": COMPLETION} | ({} if planned else {"--planned": Blank("N")}),
                            "assumes that when a task is complete does not depend on its outcomes"),
                 ],
             )  # fmt: skip

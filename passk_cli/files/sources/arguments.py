@@ -156,13 +156,15 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
 
 
 def is_file_argument(argument: str) -> bool:
-    """Whether an argument means files that are there (a folder, a glob), rather than a name.
+    """Whether an argument means files that are there (a folder, a glob, standard input), rather
+    than a name.
 
     A glob has to match result files by their suffix: `m*` may be a model's name.
     """
     paths = [argument, *argument.split("=", 1)[1:]]
     return any(
-        os.path.exists(p)
+        p == "-"
+        or os.path.exists(p)
         or remote.is_remote(p)
         or (glob.has_magic(p) and any(map(is_result, glob.iglob(p))))
         for p in paths
