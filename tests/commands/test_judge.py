@@ -432,7 +432,7 @@ def test_labels_are_read_with_counts_and_stay_with_them(write: Write) -> None:
     assert numbers(passk_cli.estimate(counts)) == numbers(
         passk_cli.estimate(path, fields={"truth": "human"})
     )
-    with pytest.raises(passk_cli.ParameterError, match="looks at verdicts"):
+    with pytest.raises(passk_cli.ParameterError, match="this is about each verdict"):
         passk_cli.tasks(counts)
 
 
