@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.settle import Given, Settle
-from passk_cli.text import cut, printable, without_secrets
+from passk_cli.text import clauses, cut, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
 # Families beside whose remedies other columns may be meant.
@@ -49,7 +49,7 @@ class PasskError(Exception):
         if self.name in _NAMED:
             self.exit_code, self.kind = 2, "usage"
         start = f"{self.place}: " if self.place else ""
-        super().__init__(start + "; ".join(filter(None, (self.problem, self.words))))
+        super().__init__(start + clauses(self.problem, self.words))
 
     def but(self, kind: type[Kind], **changes: Any) -> Kind:
         """The error with other parts, of a kind."""
@@ -59,7 +59,7 @@ class PasskError(Exception):
         return kind(*(parts if parts[0] else parts[1:2]), **own)
 
     def __str__(self) -> str:
-        return cut(printable("; ".join([str(self.args[0]), *map(str, self.settles)])))
+        return cut(printable(clauses(str(self.args[0]), *map(str, self.settles))))
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -71,12 +71,12 @@ class PasskError(Exception):
         ('', 'no files given', '')
         """
         problem, _, words = self.problem.partition("; ")
-        return str(self.place), problem, "; ".join(filter(None, [words, self.remedy]))
+        return str(self.place), problem, clauses(words, self.remedy)
 
     @property
     def remedy(self) -> str:
         """The remedy, in words and as options."""
-        return "; ".join(filter(None, [self.words, *map(str, self.settles)]))
+        return clauses(self.words, *map(str, self.settles))
 
 
 class ParameterError(PasskError):

@@ -229,6 +229,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{ending * (count != 1)}"
 
 
+def clauses(*parts: str) -> str:
+    """The parts of a sentence that are there, one after the other.
+
+    >>> clauses("from what value does it pass?", "", "--threshold X says it", "-m mean asks not")
+    'from what value does it pass? --threshold X says it; -m mean asks not'
+    """
+    return "; ".join(filter(None, parts)).replace("?; ", "? ")
+
+
 def listed(names: Sequence[str]) -> str:
     """Names as a sentence lists them.
 

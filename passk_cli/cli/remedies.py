@@ -14,7 +14,7 @@ from passk_cli.errors import PasskError, offered
 from passk_cli.message import Said
 from passk_cli.option import Declared, accepts, by_flag
 from passk_cli.settle import Settle, quoted
-from passk_cli.text import cut, printable, without_secrets
+from passk_cli.text import clauses, cut, printable, without_secrets
 
 
 def with_commands(error: PasskError, words: Sequence[str]) -> str:
@@ -23,7 +23,7 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     words : the command line.  What the reader has to fill in stands in the sentence.
     """
     asked = [str(settle) for settle in error.settles if not settle.complete]
-    lines = ["; ".join([str(error.args[0]), *asked])]
+    lines = [clauses(str(error.args[0]), *asked)]
     settles = offered(error, "".join(words[:1]))
     for settle, command in zip(settles, commands(settles, words), strict=True):
         lines.append(f"{command}  # {settle.why}" if settle.why else command)

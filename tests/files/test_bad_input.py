@@ -72,7 +72,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "score without threshold", "a.jsonl", attempts("true", "0.7"), [],
-        "from what value does passed pass (0.7 to 1)?; --threshold X reads",
+        "from what value does passed pass (0.7 to 1)? --threshold X reads",
     ),
     ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; elsewhere'),
     (

@@ -390,19 +390,19 @@ def test_remedies_add_up() -> None:
 ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
     "a score": (
         [{"task": i, "judge": {"score": i % 5 / 4}} for i in range(10)],
-        "from what value does judge.score pass (0 to 1)?; --field outcome=judge.score"
+        "from what value does judge.score pass (0 to 1)? --field outcome=judge.score"
         " --threshold X reads it",
         ["--field outcome=judge.score --threshold 1.0", "--field outcome=judge.score -m mean"],
     ),
     "several scores": (
         [{"task": i, "quality": i / 8, "f1": i / 9} for i in range(9)],
-        "from what value does quality pass (0 to 1), or f1 pass (0 to 0.888889)?;"
+        "from what value does quality pass (0 to 1), or f1 pass (0 to 0.888889)?"
         " --field outcome=COLUMN --threshold X reads it",
         ["--field outcome=quality -m mean", "--field outcome=f1 -m mean"],
     ),
     "a score beside a flag": (
         [{"task": i, "judge_score": i % 5 / 4, "suppressed": i % 3 > 0} for i in range(10)],
-        "from what value does judge_score pass (0 to 1)?; --field outcome=judge_score"
+        "from what value does judge_score pass (0 to 1)? --field outcome=judge_score"
         " --threshold X reads it",
         [
             "--field outcome=judge_score --threshold 1.0",
@@ -412,7 +412,7 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
     ),
     "grades of a run that always ended": (
         [{"task": i, "status": "completed", "rating": i % 5 + 1} for i in range(10)],
-        "from what value does rating pass (1 to 5)?; --field outcome=rating --threshold X reads it",
+        "from what value does rating pass (1 to 5)? --field outcome=rating --threshold X reads it",
         ["--field outcome=rating --threshold 5.0", "--field outcome=rating -m mean"],
     ),
     "words": (
