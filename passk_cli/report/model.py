@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -151,11 +151,6 @@ class Column:
     units: Callable[[Any, Any], str] | None = field(default=None, compare=False, repr=False)
     example: Any = field(default=None, compare=False, repr=False)
 
-    def __reduce__(self) -> tuple[type[Column], tuple[object, ...]]:
-        """Its words alone are kept: what makes cells has made them."""
-        words = (self.header, self.kind, self.joined, self.meaning, self.name, self.shown)
-        return Column, words
-
     @property
     def stated(self) -> Column:
         """The column as references have it: of a repeated one, that of its example."""
@@ -218,9 +213,6 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
     def cut(self, places: Sequence[int], first: int | None) -> LazyRows:
         """The first rows alone, and of their cells those in these places."""
         return LazyRows(self.records[:first], [self.cells[at] for at in places])
-
-    def __reduce__(self) -> tuple[type[tuple[Any, ...]], tuple[object, ...]]:
-        return tuple, (self._computed,)
 
     @cached_property
     def _computed(self) -> tuple[tuple[Cell, ...], ...]:
@@ -457,16 +449,6 @@ class Report:
     page: Document | None = None
     methods: Callable[[], Methods] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What is made when it is asked for, made, so that a report can be kept and sent."""
-        made = {
-            "rows": self.data, "explain": tuple(self.explain()), "sign": self.signature,
-            "draw": self.plots, "changes": self.changes(),
-        }  # fmt: skip
-        makers = {name: partial(_made, value) for name, value in made.items()}
-        methods = self.methods and partial(_made, self.methods())
-        return {**vars(self), **makers, "methods": methods, "commit": None}
-
     @cached_property
     def signature(self) -> Mapping[str, object]:
         """Name → value of all that the numbers depend on, made when it is first asked for."""
@@ -532,11 +514,6 @@ class Report:
         if not failing:
             return 0
         return DataError.exit_code if failing == {"error"} else 1
-
-
-def _made(value: Any) -> Any:
-    """What was made before."""
-    return value
 
 
 # What may be done to the data, and what is usual.

@@ -99,9 +99,6 @@ class DrawnP(float):
         drawn.error = error
         return drawn
 
-    def __reduce__(self) -> tuple[type[DrawnP], tuple[float, float]]:
-        return DrawnP, (float(self), self.error)
-
 
 def amount_text(amount: float, unit: str) -> str:
     """An amount as a person writes it.
