@@ -43,8 +43,9 @@ def decide(
     """
     request = statement.request
     _require_understood(con, statement, tally, tolerant)
-    nameless = tally.cells["task"].absent
-    cells = {name: values[~nameless] for name, values in tally.cells.items()}
+    cells, nameless = tally.cells, tally.cells["task"].absent
+    if nameless.any():
+        cells = {name: values[~nameless] for name, values in cells.items()}
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
         # Scores, say: attempts all the same, of which only the pass rate is not known.
