@@ -153,7 +153,8 @@ def _rows() -> list[dict[str, Any]]:
     draw = random.Random(2)
     return [
         {"model": model, "task": task, "sample": i, "passed": (i * 7 + len(task)) % 3 == 0,
-         "temperature": draw.choice((0.00001, 0.7, 1e20)), "points": round(0.17 * i + 0.01 * ord(task[-1]), 3),
+         "temperature": draw.choice((0.00001, 0.7, 1e20)),
+         "points": round(0.17 * i + 0.01 * ord(task[-1]), 3),
          "lang": draw.choice("pyc"), "answer": "12"[i % 2], "text": 'a "quoted", \n text'}
         for model in "ab" for task in ("007", "x", "é", "1.50") for i in range(6)
     ]  # fmt: skip
