@@ -613,3 +613,16 @@ def test_what_says_that_attempts_failed_fails_first(passk: Passk, write: Write) 
     first, second = [line for line in done.err.splitlines() if "  passk estimate" in line]
     assert "--passes 0 --fails 1  # if 0 passes, 22 of 30" in first
     assert "--field outcome=failed  # if 1 passes" in second
+
+
+def test_a_word_that_comes_again_does_not_say_that_a_table_is_cut(
+    passk: Passk, tmp_path: Path
+) -> None:
+    path, rows = tmp_path / "r.csv", "task,attempt,passed\nt1,1,true\nt1,2,{}\nt2,1,true\nt2,2,fal"
+    path.write_text(rows.format("false"))
+    done = passk("estimate", path)
+    assert (done.error, "r.csv:5: 'fal' ends the file" in done.err) == ("damaged-file", True)
+    path.write_text(rows.format("fal"))
+    done = passk("estimate", path)
+    assert (done.error, "r.csv:3: " in done.err) == ("bad-outcome", True)
+    run_printed(passk, done.err)

@@ -223,8 +223,9 @@ def _is_cut(row: _BadRow, outcome: str) -> bool:
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
         return False
     with open_bytes(row.source) as stream:
-        (last,) = deque(stream, maxlen=1)
-    return last.endswith(outcome.encode())
+        ((number, last),) = deque(enumerate(stream, 1), maxlen=1)
+    # A word that stands further up as well is one that no list knows.
+    return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
 def _plain(text: str) -> str:
@@ -297,7 +298,7 @@ def absent_field(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataEr
 
 
 def values_there(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
-    """What the first column of a condition holds among the first records, in words; "" of a
+    """Values that the first column of a condition has among the first records, in words; "" of a
     condition on fields of records."""
     column, there = [*names_in(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:

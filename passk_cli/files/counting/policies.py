@@ -122,7 +122,7 @@ def _messages(
     n: Any,
     tolerant: bool,
 ) -> tuple[Said, ...]:
-    """What files say of themselves, and how they were read where that could be otherwise.
+    """Messages of files, and on how they were read where that could be otherwise.
 
     n : the attempts that count, of each cell.
     Errors: DataError for copies of a file, and for one record that holds the others.

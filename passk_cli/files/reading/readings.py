@@ -1093,7 +1093,7 @@ def _answers(reading: RankedReading, request: Request, scores: int = 1) -> list[
 
 
 def _question(rivals: Sequence[RankedReading], *, answered: bool) -> str:
-    """What a reading leaves open, with the values of its outcome; "" where the answers say it.
+    """Question that a reading leaves open, with its outcome's values; "" where the answers say it.
 
     answered : whether each answer is printed.
     """
