@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +19,7 @@ from passk_cli.files.export import write_columns
 from passk_cli.near import meant
 from passk_cli.option import loaded
 from passk_cli.outcomes.selection import numbers_of
-from passk_cli.python.kept import kept
+from passk_cli.python.kept import keepable
 from passk_cli.python.spelling import python_spelling, spelled
 from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
@@ -131,7 +130,7 @@ class Findings:
     frame_as: str = "pandas"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (kept(self.report), self.numeric, self.frame_as)
+        return Findings, (keepable(self.report), self.numeric, self.frame_as)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -315,10 +314,6 @@ class Findings:
     def _repr_mimebundle_(self, **chosen: object) -> dict[str, str]:
         """The tables, for a notebook, and for those without HTML the text."""
         return {"text/html": html(self.report, STYLE), "text/plain": str(self)}
-
-
-def _again(report: bytes, numeric: frozenset[str], frame_as: str) -> Findings:
-    return Findings(pickle.loads(report), numeric, frame_as)
 
 
 def _unknown(path: Path, known: Sequence[str]) -> ParameterError:

@@ -1,26 +1,14 @@
-"""Reports as bytes, so that findings can be kept in caches and sent to other processes."""
+"""What a report is made of again, so that findings can be kept in caches and sent to other processes."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable
-from copyreg import dispatch_table
+import copyreg
 from dataclasses import fields
 from functools import partial
-from io import BytesIO
 from typing import Any
 
 from passk_cli.report.model import Column, LazyRows, Report
 from passk_cli.report.words import DrawnP
-
-
-def kept(report: Report) -> bytes:
-    """A report as bytes, with all made that is made when it is asked for."""
-    file = BytesIO()
-    pickler = pickle.Pickler(file)
-    pickler.dispatch_table = {**dispatch_table, **_PARTS}
-    pickler.dump(report)
-    return file.getvalue()
 
 
 def _made(value: Any) -> Any:
@@ -45,10 +33,10 @@ def _of_column(column: Column) -> tuple[Any, ...]:
     return Column, words
 
 
-# Type → (value) → a function and its arguments, which make it again.
-_PARTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
-    Report: _of_report,
-    Column: _of_column,
-    LazyRows: lambda rows: (tuple, (list(rows),)),
-    DrawnP: lambda p: (DrawnP, (float(p), p.error)),
-}
+def keepable(report: Report) -> Report:
+    """The report, of types that caches and other processes know how to keep from now on."""
+    copyreg.pickle(Report, _of_report)
+    copyreg.pickle(Column, _of_column)
+    copyreg.pickle(LazyRows, lambda rows: (tuple, (list(rows),)))
+    copyreg.pickle(DrawnP, lambda p: (DrawnP, (float(p), p.error)))
+    return report
