@@ -1,4 +1,4 @@
-"""What a report is made of again, so that findings can be kept in caches and sent to other processes."""
+"""How a report is made again, so that caches and other processes can keep findings."""
 
 from __future__ import annotations
 
@@ -33,10 +33,14 @@ def _of_column(column: Column) -> tuple[Any, ...]:
     return Column, words
 
 
+def _of_rows(rows: LazyRows) -> tuple[Any, ...]:
+    return tuple, (list(rows),)
+
+
 def keepable(report: Report) -> Report:
     """The report, of types that caches and other processes know how to keep from now on."""
     copyreg.pickle(Report, _of_report)
     copyreg.pickle(Column, _of_column)
-    copyreg.pickle(LazyRows, lambda rows: (tuple, (list(rows),)))
+    copyreg.pickle(LazyRows, _of_rows)
     copyreg.pickle(DrawnP, lambda p: (DrawnP, (float(p), p.error)))
     return report
