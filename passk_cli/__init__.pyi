@@ -86,6 +86,8 @@ def estimate(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@k and pass^k of every model, with intervals."""
@@ -139,6 +141,8 @@ def compare(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Which models differ significantly, and which tie."""
@@ -200,6 +204,8 @@ def gate(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Passes or fails CI by its exit code: rules about a run."""
@@ -258,6 +264,8 @@ def watch(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Decides a run while it goes on, by the rules of gate."""
@@ -302,6 +310,8 @@ def bootstrap(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Bias, standard errors, and intervals of every method."""
@@ -349,6 +359,8 @@ def curve(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@k and pass^k over k."""
@@ -388,6 +400,8 @@ def tasks(
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
     level: float = 0.95,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Each task: flaky, changed, suspicious."""
@@ -428,6 +442,8 @@ def cost(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """The cost of a solved task, and what a budget solves."""
@@ -457,6 +473,8 @@ def trend(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@1 or costs over runs: changes, and noise."""
@@ -499,6 +517,8 @@ def order(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Whether attempts depend on their order."""
@@ -541,6 +561,8 @@ def diversity(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """How many different solutions the attempts hold."""
@@ -589,6 +611,8 @@ def temperature(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """The best temperature for each k."""
@@ -630,6 +654,8 @@ def extrapolate(
     population: Literal['new-tasks', 'these-tasks'] = 'new-tasks',
     cluster: str | None = None,
     seed: int = 0,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """pass@k beyond the attempts made; the k for a target."""
@@ -679,6 +705,8 @@ def plan(
     spark_master: str | None = None,
     k: int | str | Iterable[int | str] = (),
     short_tasks: Literal['empty', 'drop'] = 'empty',
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """How many tasks and attempts the next run needs."""
@@ -722,6 +750,8 @@ def judge(
     cluster: str | None = None,
     resamples: int = 10000,
     seed: int = 0,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """How often a judge errs, and which attempts to label."""
@@ -754,6 +784,8 @@ def describe(
     path: str | None = None,
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """How the files are read, before anything is computed."""
@@ -790,6 +822,8 @@ def convert(
     path: str | None = None,
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Any harness's results as one table."""
@@ -827,6 +861,8 @@ def record(
     path: str | None = None,
     engine: Literal['duckdb', 'spark'] = 'duckdb',
     spark_master: str | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """Adds a run to a history, for trend and gate."""
@@ -834,6 +870,8 @@ def record(
 def formats(
     name: str | None = None,
     *,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """The formats that are recognised; NAME: an example."""
@@ -885,6 +923,8 @@ def report(
     resamples: int = 10000,
     seed: int = 0,
     bounds: tuple[float, float] | None = None,
+    error: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
 ) -> Findings:
     """A full report on one page, or a leaderboard to publish."""

@@ -18,11 +18,12 @@ from typing import Annotated, Any, Literal, get_args
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of, option_meant
 from passk_cli.commands.question import Question, Read, answer, require_met
+from passk_cli.commands.wanted import Wanted
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
 from passk_cli.files.sources.remote import fetched_once
-from passk_cli.message import WARNING
+from passk_cli.message import WARNING, Said
 from passk_cli.near import did_you_mean, meant, nearest
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
@@ -34,6 +35,7 @@ from passk_cli.python.spelling import (
     documented,
     in_keywords,
     python_spelling,
+    whole_names,
 )
 from passk_cli.render.style import said
 
@@ -156,9 +158,10 @@ def read(
     usual = inspect.signature(read).parameters
     own = {name: value for name, value in given.items() if value is not usual[name].default}
     call = Call("read", data, own)
-    # An empty text is no condition.
     with python_spelling(declared(Reading), call):
-        request = filled(Reading, given | {"where": where or None})
+        whole = {name: whole_names(name, value) for name, value in given.items()}
+        # An empty text is no condition.
+        request = filled(Reading, whole | {"where": where or None})
         counts = load(data, request)
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:
@@ -188,6 +191,7 @@ def python_function(name: str) -> Callable[..., Findings]:
         unknown = [field for field in given if field not in options]
         if unknown:
             raise _unknown(name, unknown[0], given[unknown[0]])
+        given = {field: whole_names(field, value) for field, value in given.items()}
         with python_spelling(options, written):
             if frame_as not in FRAMES:
                 raise ParameterError(f'frame_as="{frame_as}": {meant(frame_as, FRAMES)}')
@@ -239,11 +243,16 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
                 )
         given = {**given, "cluster": data.cluster}
     question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
+    wanted, options = filled(Wanted, given), _by_field(call.name)
+
+    def words(message: Said) -> str:
+        return said(in_keywords(message, options, call).pieces(), STYLE)
+
     numeric: set[str] = set()
     with fetched_once():
-        report = answer(question, shared, _reader(data, question, numeric))
-    options = _by_field(call.name)
-    messages = tuple(in_keywords(said, options, call) for said in report.messages)
+        read = _reader(data, question, numeric)
+        report = answer(question, shared, read, lambda each: wanted.judged(each, words))
+    messages = tuple(in_keywords(message, options, call) for message in report.messages)
     spelled = replace(
         report, messages=messages, methods=report.methods if declaration.methods else None
     )

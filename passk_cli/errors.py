@@ -33,11 +33,13 @@ class PasskError(Exception):
     kind : what it is about, for programs: "usage", "data" or "internal".
     name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
     settles : options that settle it, one or several alternatives.
+    remedies : these as commands or calls, each as a whole, where a door wrote them.
     """
 
     exit_code = 4
     kind = "internal"
     name = "internal"
+    remedies: Sequence[str] = ()
 
     def __init__(self, *parts: str | Given, name: str = "", settles: Sequence[Settle] = ()) -> None:
         place, problem, remedy = (*(parts if parts[1:] else ("", *parts)), "")[:3]
@@ -162,13 +164,6 @@ class BadRecord(DataError):
     """A place in a file that is no record, or holds what a record cannot."""
 
     name = "bad-record"
-
-
-class MessageError(PasskError):
-    """A message that the user has made an error; name : of the message."""
-
-    exit_code = 3
-    kind = "data"
 
 
 class PasskWarning(UserWarning):

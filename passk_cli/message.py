@@ -13,7 +13,7 @@ from string import Formatter
 from typing import Any
 
 from passk_cli.settle import Settle
-from passk_cli.text import first_few, listed, plural
+from passk_cli.text import clauses, first_few, listed, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
 # Name → message, of every module that was imported.
@@ -159,4 +159,5 @@ class Said:
 
 def refused(error: Any) -> Said:
     """An error that stops nothing here, as a warning of its name: where data is only described."""
-    return Said(error.name, WARNING, "{text}", fields={"text": str(error)})
+    text = clauses(str(error.args[0]))
+    return Said(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)

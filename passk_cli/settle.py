@@ -29,6 +29,11 @@ class Given:
         return self.option if self.value is None else f"{self.option} {self.value}"
 
 
+# Options whose text is split at commas, on the command line and in Python.
+_PARTED = (
+    "by", "pool", "passes", "fails", "with", "columns", "must-pass",
+    "exclude-task", "exclude-tasks", "only-task", "only-tasks",
+)  # fmt: skip
 # Shows all that an answer leaves out.
 FULL_OPTION = Given("--full")
 
@@ -68,7 +73,7 @@ class Settle:
             if isinstance(value, Mapping):
                 yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
             elif isinstance(value, tuple):
-                yield from ((flag, _like(v, str(_whole(flag, v)))) for v in value)
+                yield from ((flag, _like(v, str(whole(flag, v)))) for v in value)
             elif value is True:
                 yield (flag,)
             elif value is not None:
@@ -142,7 +147,7 @@ def literal(value: Any, name: str) -> str:
         pairs = (f"{literal(k, name)}: {literal(v, name)}" for k, v in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple):
-        value = tuple(_whole(name, each) for each in value)
+        value = tuple(whole(name, each) for each in value)
     if isinstance(value, tuple) and len(value) == 1:
         return literal(value[0], name)
     if isinstance(value, list | tuple) and not any(isinstance(each, Mapping) for each in value):
@@ -156,10 +161,15 @@ def _each(value: Any) -> list[Any]:
     return list(values) if isinstance(value, Mapping | tuple) else [value]
 
 
-def _whole(name: str, value: Any) -> Any:
-    """A value of an option whose text is split at commas, in double quotes if it has one."""
-    parted = name.lstrip("-") in ("by", "pool", "passes", "fails")
-    return f'"{value}"' if parted and type(value) is str and "," in value else value
+def whole(name: str, value: Any) -> Any:
+    """A value of an option whose text is split at commas, in double quotes if it has one.
+
+    >>> whole("--by", "temp, C"), whole("by", '"temp, C"'), whole("--where", "a in (1, 2)")
+    ('"temp, C"', '"temp, C"', 'a in (1, 2)')
+    """
+    parted = name.lstrip("-").replace("_", "-") in _PARTED
+    alone = parted and type(value) is str and "," in value and '"' not in value
+    return f'"{value}"' if alone else value
 
 
 def _like(value: Any, text: str) -> str:

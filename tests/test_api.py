@@ -437,6 +437,18 @@ def test_warnings_stand_at_the_callers_line(passk: Passk, tmp_path: Path) -> Non
     assert caught[0].filename == __file__
 
 
+def test_names_in_a_list_are_whole() -> None:
+    rows = [
+        {"task": task, "temp, C": heat, "passed": passed}
+        for task in "ab" for heat in "01" for passed in (True, False)
+    ]  # fmt: skip
+    for by in (["temp, C"], '"temp, C"'):
+        assert passk_cli.estimate(rows, k=1, by=by).frame["temp, C"].tolist() == ["0", "1"]
+    assert passk_cli.read(rows, pool=["temp, C"]).n.tolist() == [4, 4]
+    with pytest.raises(passk_cli.DataError, match="no column 'temp'"):
+        passk_cli.estimate(rows, by="temp, C")
+
+
 def test_numbers_are_those_of_the_command_line(passk: Passk) -> None:
     none = passk_cli.estimate(passk_cli.read(TAU), ["pass@1"], interval="none")
     assert np.isnan(none.frame.low.astype(float)[0])

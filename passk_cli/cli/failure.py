@@ -16,9 +16,9 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
 
     words : the command line.
     """
-    from passk_cli.cli.remedies import possible, with_commands
+    from passk_cli.cli.remedies import complete, with_commands
 
-    error.settles = possible(error.settles, words)
+    complete(error, words)
     print(shielded(with_commands(error, words)), file=sys.stderr)
     form = json_form(words)
     if form is not None:

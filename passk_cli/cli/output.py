@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from passk_cli.charts import PICTURES
 from passk_cli.cleanup import mode_of, unwritten, write_whole, written
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
-from passk_cli.errors import MessageError, ParameterError, PasskError
+from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.sources.arguments import read_paths
 from passk_cli.message import DECLARED, NOTE, Said
 from passk_cli.option import Declared, Option, changed, declared, loaded, sections_of
@@ -175,14 +175,6 @@ class Output:
         "-v --verbose", help="All messages, and what reproduces the numbers.",
         detail="Prints every message on stderr, not only three, and the signature below the"
         " tables.")] = False
-    error: Annotated[tuple[str, ...], Option(
-        "--error", "NAME|all", "Make a message an error (exit code 3).",
-        detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
-        parse="passk_cli.commands.catalogue:parse_names_or_all")] = ()
-    ignore: Annotated[tuple[str, ...], Option(
-        "--ignore", "NAME", "Leave a message out.",
-        detail="By its name. Repeatable. The signature lists the names.",
-        parse="passk_cli.commands.catalogue:parse_names")] = ()
     stacked: Annotated[bool, Option(
         "--stacked", help="LaTeX: intervals below their estimates, for a narrow column.")] = False
     safe_csv: Annotated[bool, Option(
@@ -264,25 +256,9 @@ class Output:
         asked = (own or self.form) if len(self.output) > 1 else (self.form or own)
         return asked or ("table" if target is None and sys.stdout.isatty() else "plain")
 
-    def require_none(self, messages: Iterable[Said]) -> None:
-        """MessageError for the first message that is made an error and not ignored."""
-        for message in messages:
-            every = self.error == ("all",) and message.severity != NOTE
-            if message.name not in self.ignore and (message.name in self.error or every):
-                words = said(message.pieces(), self._style(False, False))
-                raise MessageError(words, name=message.name)
-
-    def judged(self, report: Report) -> Report:
-        """The report without the messages that are ignored.
-
-        Errors: MessageError for the first message that is made an error.
-        """
-        if not self.error and not self.ignore:
-            return report
-        kept = tuple(said for said in report.messages if said.name not in self.ignore)
-        self.require_none(kept)
-        ignored = {"ignore": ",".join(self.ignore)} if self.ignore else {}
-        return replace(report, messages=kept, sign=lambda: {**report.signature, **ignored})
+    def words(self, message: Said) -> str:
+        """The words of a message, with numbers as its reader has chosen."""
+        return said(message.pieces(), self._style(False, False))
 
     def write(self, report: Report, charting: Charting) -> None:
         """The report to stdout or whole into the file, its charts, then messages to stderr.

@@ -17,6 +17,15 @@ from passk_cli.settle import Settle, quoted
 from passk_cli.text import clauses, cut, printable, without_secrets
 
 
+def complete(error: PasskError, words: Sequence[str]) -> None:
+    """Give an error the commands that settle it, and no remedy that its command has no options for.
+
+    words : the command line.
+    """
+    error.settles = possible(error.settles, words)
+    error.remedies = commands(offered(error, "".join(words[:1])), words)
+
+
 def with_commands(error: PasskError, words: Sequence[str]) -> str:
     """An error as a compiler prints it, and below it a command for each way to settle it.
 
@@ -25,7 +34,7 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     asked = [str(settle) for settle in error.settles if not settle.complete]
     lines = [clauses(str(error.args[0]), *asked)]
     settles = offered(error, "".join(words[:1]))
-    for settle, command in zip(settles, commands(settles, words), strict=True):
+    for settle, command in zip(settles, error.remedies, strict=True):
         lines.append(f"{command}  # {settle.why}" if settle.why else command)
     return f"error[{error.name}]: " + "\n  ".join(cut(printable(line)) for line in lines)
 

@@ -15,6 +15,7 @@ from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
 from passk_cli.commands.question import answer
+from passk_cli.commands.wanted import Wanted
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
@@ -59,6 +60,7 @@ def _run(
     own, writable = declared(declaration.own), False
     edge = {name: value for name, value in given.items() if name not in own}
     output, charting = filled(Output, edge), filled(Charting, edge)
+    wanted = filled(Wanted, given)
     named: dict[str, list[str]] = {"read": [], "written": []}
     for name, each in own.items():
         if each.option.file and given[name]:
@@ -71,9 +73,9 @@ def _run(
         with working("reading"):
             chosen = files if source is None else source
             counts = load(chosen, request, tolerant=declaration.question.tolerant)
-        if declaration.streams and output.error:
+        if declaration.streams and wanted.error:
             # Its answer is written while it is made.
-            output.require_none(reading_notes(counts))
+            wanted.require_none(reading_notes(counts), output.words)
         return counts
 
     try:
@@ -88,11 +90,14 @@ def _run(
             output.check([*inputs, *question.inputs], named["written"], charting, declaration)
             writable = True
         with working("computing"):
-            report = answer(question, options, read, output.judged)
+            report = answer(question, options, read, lambda each: wanted.judged(each, output.words))
     except PasskError as error:
         # It shows as well where a pipeline looks for a verdict: GitHub's log, JUnit's file.
         if declaration.judges:
+            from passk_cli.cli.remedies import complete
+
             leave_if_signalled()
+            complete(error, sys.argv[1:])
             output.write_failure(error, file=writable)
         raise
     if any(said.settles for said in report.messages):

@@ -14,10 +14,10 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.errors import DataError, ParameterError, PasskError, offered
+from passk_cli.errors import DataError, ParameterError, offered
 from passk_cli.message import Said
 from passk_cli.option import Declared, accepts, by_flag, split
-from passk_cli.settle import FULL_OPTION, Given, Settle, keywords, literal, with_value
+from passk_cli.settle import FULL_OPTION, Given, Settle, keywords, literal, whole, with_value
 from passk_cli.text import printable
 
 Options = Mapping[str, Declared]
@@ -63,17 +63,10 @@ class Call:
                 texts = [before] if isinstance(before, str) else before or ()
                 before = dict(text.partition("=")[::2] for text in texts)
             elif before is not None and isinstance(value, tuple):
-                before = split(before) if field != "threshold" else before
+                before = split(whole_names(field, before)) if field != "threshold" else before
             options[field] = with_value(field, before, value)
         data = [] if self.data is None else [self.source]
         return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
-
-    def remedies(self, error: PasskError) -> list[str]:
-        """A line for each alternative that settles an error, and what it does."""
-        return [
-            self.with_options(each) + f"  # {each.why}" * bool(each.why)
-            for each in offered(error, self.name)
-        ]
 
 
 @contextmanager
@@ -88,9 +81,20 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         place = spelled(place, options) if isinstance(place, Given) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
         own = error.but(kind, place=place, settles=settles)
-        for line in call.remedies(own) if call else ():
-            own.add_note(f"  {printable(line)}")
+        offers = offered(own, call.name) if call else []
+        own.remedies = [call.with_options(each) for each in offers] if call else []
+        for line, settle in zip(own.remedies, offers, strict=True):
+            own.add_note(printable(f"  {line}  # {settle.why}" if settle.why else f"  {line}"))
         raise own from None
+
+
+def whole_names(field: str, value: Any) -> Any:
+    """Names in a list, each whole although it has a comma; a text as it is.
+
+    >>> whole_names("by", ["temp, C", "a"]), whole_names("by", "a,b")
+    (['"temp, C"', 'a'], 'a,b')
+    """
+    return [whole(field, each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def in_keywords(said: Said, options: Options, call: Call) -> Said:

@@ -68,7 +68,7 @@ def error_text(error: PasskError, form: str) -> str:
     place, problem, remedy = map(printable, error.parts)
     data = {
         "name": error.name, "kind": error.kind, "place": place, "problem": problem,
-        "remedy": remedy, "exit": error.exit_code,
+        "remedy": remedy, "remedies": list(error.remedies), "exit": error.exit_code,
     }  # fmt: skip
     document = {"schema": ERROR_SCHEMA, "error": data}
     return strict_json(document, indent=2 if form == "json" else None) + "\n"

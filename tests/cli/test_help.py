@@ -255,7 +255,7 @@ def test_an_error_is_data_where_the_result_is(
     document = json.loads(done.out)
     assert document["schema"] == "passk-error/1"
     error = document["error"]
-    assert set(error) == {"name", "kind", "place", "problem", "remedy", "exit"}
+    assert set(error) == {"name", "kind", "place", "problem", "remedy", "remedies", "exit"}
     assert (error["kind"], error["exit"], error["name"]) == (kind, code, plain.error)
     if parts is not None:
         for part, value in zip(("place", "problem", "remedy"), parts, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import warnings
 from pathlib import Path
 from xml.etree import ElementTree
@@ -38,7 +39,14 @@ def mixed(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("quiet", [[], ["-q"]])
 def test_a_message_is_made_an_error(passk: Passk, mixed: Path, name: str, quiet: list[str]) -> None:
     done = passk("estimate", mixed, "--error", name, *quiet)
-    assert (done.code, done.out, done.err) == (3, "", f"error[pooled-settings]: {POOLED}\n")
+    given = shlex.join(["passk", "estimate", str(mixed), "--error", name, *quiet])
+    assert (done.code, done.out) == (3, "")
+    assert done.err.splitlines() == [
+        "error[pooled-settings]: attempts at one task differ in mode (a, b)",
+        f"  {given} --field model=mode  # as models",
+        f"  {given} --by mode  # keeps them apart",
+        f"  {given} --pool mode  # pools them on purpose",
+    ]
 
 
 def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
@@ -46,6 +54,9 @@ def test_it_is_an_error_in_data(passk: Passk, mixed: Path) -> None:
     error = json.loads(done.out)["error"]
     assert (done.code, error["name"], error["exit"]) == (3, "pooled-settings", 3)
     assert f"{error['problem']}; {error['remedy']}" == POOLED
+    given = f"passk estimate {mixed} --error all -f json"
+    options = ["--field model=mode", "--by mode", "--pool mode"]
+    assert error["remedies"] == [f"{given} {each}" for each in options]
 
 
 @pytest.mark.parametrize(
@@ -131,6 +142,34 @@ def test_warnings_and_errors_have_names_in_python(mixed: Path) -> None:
     with pytest.raises(passk_cli.DataError) as refusal:
         passk_cli.estimate("none.csv")
     assert refusal.value.name == "no-such-file"
+
+
+def test_messages_are_made_errors_and_ignored_in_python(mixed: Path) -> None:
+    with pytest.raises(passk_cli.DataError, match="differ in mode") as caught:
+        passk_cli.estimate(mixed, "pass@1", error="all")
+    assert caught.value.name == "pooled-settings"
+    call = f'passk_cli.estimate("{mixed}", metrics="pass@1", error="all", by="mode")'
+    assert call in caught.value.remedies
+    quiet = passk_cli.estimate(mixed, "pass@1", ignore=["pooled-settings"])
+    assert "pooled-settings" not in {message.name for message in quiet.messages}
+    assert quiet.signature["ignore"] == "pooled-settings"
+    with pytest.raises(passk_cli.ParameterError, match="did you mean pooled-settings"):
+        passk_cli.estimate(mixed, ignore="pooled-setting")
+
+
+def test_a_description_has_the_remedies_of_its_errors(passk: Passk, tmp_path: Path) -> None:
+    path = tmp_path / "laid_out.csv"
+    rows = [f"t{t},{mode},{(t + a) % 2}" for t in range(40) for mode in "ab" for a in range(2)]
+    path.write_text("task,mode,passed\n" + "\n".join(rows) + "\n")
+    with pytest.raises(passk_cli.DataError) as stopped:
+        passk_cli.estimate(path)
+    with pytest.warns(passk_cli.PasskWarning, match='by="mode" keeps them apart'):
+        (message,) = passk_cli.describe(path).messages
+    calls = [call.replace(".estimate(", ".describe(") for call in stopped.value.remedies]
+    assert message.remedies == calls[: len(message.remedies)]
+    assert f'passk_cli.describe("{path}", by="mode")' in message.remedies
+    (printed,) = json.loads(passk("describe", path, "-f", "json").out)["messages"]
+    assert f"passk describe {path} -f json --by mode" in printed["remedies"]
 
 
 def test_help_explains_every_message(passk: Passk) -> None:

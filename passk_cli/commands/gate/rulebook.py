@@ -38,7 +38,7 @@ MACRO, MICRO = "macro", "micro"
 SUITE, AVERAGE = "suite", "average"
 # Options that are about all suites, and those that a file does not hold.
 SHARED = ("level", "population")
-_ELSEWHERE = ("rules", "tier", "check", "rehearse", "max_false_alarms")
+_ELSEWHERE = ("rules", "tier", "check", "rehearse", "max_false_alarms", "error", "ignore")
 
 
 class Quarantined(NamedTuple):

@@ -1,0 +1,53 @@
+"""Which messages are wanted: those that are made errors, and those that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+from passk_cli.errors import DataError
+from passk_cli.message import NOTE, Said
+from passk_cli.option import Option
+from passk_cli.report.model import Report
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Wanted:
+    """Options of every command about its messages."""
+
+    title: ClassVar[str] = "Messages"
+
+    # fmt: off
+    error: Annotated[tuple[str, ...], Option(
+        "--error", "NAME|all", "Make a message an error (exit code 3).",
+        detail="By its name, or all warnings. Repeatable. `passk help NAME` explains one.",
+        parse="passk_cli.commands.catalogue:parse_names_or_all")] = ()
+    ignore: Annotated[tuple[str, ...], Option(
+        "--ignore", "NAME", "Leave a message out.",
+        detail="By its name. Repeatable. The signature lists the names.",
+        parse="passk_cli.commands.catalogue:parse_names")] = ()
+    # fmt: on
+
+    def require_none(self, messages: Iterable[Said], words: Callable[[Said], str]) -> None:
+        """DataError for the first message that is made an error and not ignored.
+
+        words : of a message, as its reader spells options.
+        """
+        for message in messages:
+            every = self.error == ("all",) and message.severity != NOTE
+            if message.name not in self.ignore and (message.name in self.error or every):
+                text = words(replace(message, settles=()))
+                raise DataError("", text, name=message.name, settles=message.settles)
+
+    def judged(self, report: Report, words: Callable[[Said], str]) -> Report:
+        """The report without the messages that are ignored.
+
+        Errors: DataError for the first message that is made an error.
+        """
+        if not self.error and not self.ignore:
+            return report
+        self.require_none(report.messages, words)
+        kept = tuple(said for said in report.messages if said.name not in self.ignore)
+        ignored = {"ignore": ",".join(self.ignore)} if self.ignore else {}
+        return replace(report, messages=kept, sign=lambda: {**report.signature, **ignored})
