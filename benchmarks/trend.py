@@ -1,6 +1,6 @@
 """Runs of one setup: thresholds of changes, simulated nights, coverage of a gate on a history.
 
-python benchmarks/trend.py thresholds|steady|correlated|nights|costs|coverage [NUMBER]
+python benchmarks/trend.py thresholds|steady|correlated|nights|early|costs|coverage [NUMBER]
 python benchmarks/trend.py tau|terminal FOLDER
 """
 
@@ -196,6 +196,28 @@ def nights(histories: int = 400, length: int = 200, at: int = 120, tasks: int = 
             )
 
 
+def early(histories: int = 200, after: int = 60, tasks: int = 50, n: int = 4) -> None:
+    """A drop after few nights: in how many histories, and after how many nights, it is seen."""
+    drops = (0.05, 0.1, 0.2)
+    heads = [f"drop of {100 * drop:g} points: seen" for drop in drops]
+    print("| nights before | effect | " + " | ".join(f"{head} | nights" for head in heads) + " |")
+    print("| --- | --- |" + " --- | --- |" * len(drops))
+    for before, effect in product((4, 8, 12, 20, 40, 80), (0.0, 0.02)):
+        cells = []
+        for drop in drops:
+            random = np.random.default_rng([before, int(100 * effect), int(100 * drop)])
+            seen = []
+            for _ in range(histories):
+                shift = random.normal(0, effect, before + after)
+                shift[before:] -= drop
+                c = night(random, rates_of(random, tasks), n, shift, before + after)
+                later = [each.shown for each in found(np.full_like(c, n), c)]
+                seen += [r - before + 1 for r in later if r >= before][:1]
+            late = f"{np.median(seen):.0f} ({np.quantile(seen, 0.9):.0f})" if seen else "–"
+            cells.append(f"{100 * len(seen) / histories:.0f} % | {late}")
+        print(f"| {before} | {100 * effect:g} | {' | '.join(cells)} |", flush=True)
+
+
 def costs(histories: int = 1_000, length: int = 200, at: int = 60, tasks: int = 20) -> None:
     """Nights of lognormal costs, quiet or with a price that doubles: the rule on two scales."""
     print("| tasks × attempts, σ | sought on | false alarms | doubled price seen | nights |")
@@ -341,6 +363,7 @@ if __name__ == "__main__":
         "steady": steady,
         "correlated": correlated,
         "nights": nights,
+        "early": early,
         "costs": costs,
         "coverage": coverage,
     }.get(part, lambda *_: real(part, Path(rest[0])))(

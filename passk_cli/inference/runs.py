@@ -374,11 +374,18 @@ def correlated_t(means: Floats, split: int) -> float:
     >>> round(correlated_t(drift, 30), 1)
     2.0
     """
+    change, error = _correlated(means, split)
+    return abs(change) / error if error > 0 else np.inf
+
+
+def _correlated(means: Floats, split: int) -> tuple[float, float]:
+    """A change of the mean of runs that may be correlated, and its standard error, as
+    `correlated_t` has them; it does not depend on the change.  0 for runs alike on both sides."""
     runs = len(means)
     rest = np.concatenate([part - part.mean() for part in np.split(means, [split])])
     square = float(rest @ rest)
     if not square > 0:
-        return np.inf
+        return float(means[split] - means[0]), 0.0
     one, two, three = (float(rest[lag:] @ rest[:-lag]) / square + 2 / runs for lag in (1, 2, 3))
     r = min(max(one + runs**-0.5, 0.0), _MOST_CORRELATED)
     clear = one > 2 * runs**-0.5 and one + two > 0
@@ -391,7 +398,34 @@ def correlated_t(means: Floats, split: int) -> float:
     inverse = np.linalg.inv(design.T @ design)
     level, change = inverse @ (design.T @ seen)
     left = seen - design @ np.array([level, change])
-    return float(np.abs(change) / np.sqrt(inverse[1, 1] * (left @ left) / (runs - 2) * f))
+    return float(change), float(np.sqrt(inverse[1, 1] * (left @ left) / (runs - 2) * f))
+
+
+def least_shown(means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05) -> float:
+    """The least change of a history that its last run could have shown, at whichever run it came.
+
+    At a split, what exceeds the threshold by t and by `correlated_t`, with the noise around the
+    means before and after it; the least over splits.  The exact test of counts may ask for more.
+
+    means, floors, alpha : as `changes` has them, of the runs since the last change.
+    Edge cases: infinity for fewer than five runs; 0 for runs that are all alike without a floor.
+
+    >>> nights = np.random.default_rng(1).normal(0.8, 0.02, 100)
+    >>> [round(least_shown(nights[:runs]), 3) for runs in (8, 12, 25, 100)]
+    [0.173, 0.065, 0.039, 0.017]
+    """
+    runs = len(means)
+    if runs < 5:
+        return np.inf
+    floor, degrees = float(np.broadcast_to(floors, runs)[-1]), runs - 2
+    deviate = _THRESHOLDS[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
+    t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
+    least = np.inf
+    for split in range(1, runs):
+        square = sum(float(part.var()) * len(part) for part in np.split(means, [split]))
+        plain = np.sqrt(max(square / degrees, floor) * (1 / split + 1 / (runs - split)))
+        least = min(least, t * max(float(plain), _correlated(means, split)[1]))
+    return float(least)
 
 
 def run_correlation(means: Floats) -> float:

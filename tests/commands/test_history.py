@@ -238,6 +238,26 @@ def test_the_drop_of_the_sample_is_dated() -> None:
     assert [rule.x for rule in plot.rules] == [30]
 
 
+def test_an_answer_without_a_change_says_what_it_could_not_show(
+    passk: Passk, tmp_path: Path
+) -> None:
+    """A fall from .41 to .22 in the last four of twelve runs, which few runs cannot tell from a
+    correlation of runs."""
+    to = f"{tmp_path}/h.parquet"
+    passes = [40, 52, 47, 40, 42, 47, 43, 48, 26, 17, 27, 23]
+    for run, number in enumerate(passes):
+        c = np.full(27, number // 27) + (np.arange(27) < number % 27)
+        append(to, columns(f"r{run}", c, n=4, day=run))
+    answer = passk("trend", to, "-q").out.partition(". ")[0]
+    assert answer == (
+        "No change of pass@1 of m is shown in 12 runs, which show one of 0.211 or more"
+    )
+    few = passk("trend", to, "-q", "--where", "run IN ('r0', 'r1', 'r2', 'r3')").out
+    assert few.startswith("No change of pass@1 of m is shown in 4 runs. ")
+    five = passk("trend", to, "-q", "--where", "run < 'r5' AND length(run) = 2").out
+    assert five.startswith("No change of pass@1 of m is shown in 5 runs, which are too few to show")
+
+
 def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk) -> None:
     for metric, code, problem in (
         ("pass@10", 2, "--metric pass@10: there is a course of pass@1 and of what attempts took"),

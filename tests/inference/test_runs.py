@@ -15,6 +15,7 @@ from passk_cli.inference.runs import (
     changes,
     dealt_p,
     largest_deviate,
+    least_shown,
     log_means,
     run_effect,
 )
@@ -116,6 +117,24 @@ def test_a_drop_of_five_points_is_dated() -> None:
     assert change.shown - 119 <= 12
     assert change.before == pytest.approx(0.7, abs=0.01)
     assert change.after == pytest.approx(0.65, abs=0.01)
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.03**2])
+@pytest.mark.parametrize("runs", [8, 12, 40])
+def test_no_less_than_the_least_change_is_shown(runs: int, floor: float) -> None:
+    """Whatever run it comes at, the last one shows nothing less; a bit more it shows of some."""
+    night = np.random.default_rng(runs).normal(0.7, 0.02, runs)
+    noise = np.stack([
+        np.concatenate([part - part.mean() for part in np.split(night, [split])])
+        for split in range(1, runs)
+    ])  # fmt: skip
+    steps = (np.arange(runs) >= np.arange(1, runs)[:, None]).astype(float)
+    least = least_shown(night, floor)
+    less, more = (
+        [changes(each, floor) for each in noise - size * least * steps] for size in (0.98, 1.02)
+    )
+    assert not any(found[0].shown == runs - 1 for found in less if found)
+    assert any(more)
 
 
 def test_runs_that_are_alike_by_accident_make_the_next_no_change() -> None:

@@ -22,6 +22,7 @@ from passk_cli.inference.runs import (
     chance,
     changes,
     draws_of,
+    least_shown,
     log_means,
     run_correlation,
     run_effect,
@@ -172,6 +173,7 @@ class Course:
 
     facts : one per run.  since : the first run that the effect is estimated from.
     effect : None with one run, and of what attempts took.
+    least : the least change that the runs could have shown; of what attempts took, a logarithm.
     """
 
     setup: Setup
@@ -180,6 +182,7 @@ class Course:
     changes: tuple[Shift, ...]
     since: int
     effect: RunEffect | None
+    least: float
     error: float = 0.0
 
     @property
@@ -319,7 +322,8 @@ class Courses(Section[Course]):
         else:
             most = max(len(course.setup.runs) for course in self.records)
             whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
-            yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}.",)
+            yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}",
+                   *self._least(metric), ".")  # fmt: skip
         tested = [course for course in self.records if course.effect is not None]
         adjusted = holm([course.effect.p for course in tested if course.effect]).tolist()
         effects = [c for c, p in zip(tested, adjusted, strict=True) if p <= alpha + 1e-12]
@@ -335,6 +339,21 @@ class Courses(Section[Course]):
             runs = "Otherwise runs" if changed else "Runs"
             yield (f"{runs} differ no more than chance explains:"
                    f" {smallest} {p_relation(least.p or 0.0)}.",)  # fmt: skip
+
+    def _least(self, metric: Metric) -> Sentence:
+        """How large a change the runs of every course show."""
+        least = max(course.least for course in self.records)
+        if not math.isfinite(least):
+            return ()
+        if metric.kind.quantity:
+            return (
+                ", which show one by a factor of ",
+                Estimate(math.exp(least), unit="ratio"),
+                " or more",
+            )
+        if least >= 1:
+            return (", which are too few to show one",)
+        return ", which show one of ", (least, _POINTS), " or more"
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
@@ -586,7 +605,9 @@ def _course(setup: Setup, name: Series, facts: tuple[Fact, ...], study: Study) -
         n, c = setup.n[since:], setup.c[since:]
         effect = run_effect(n, c, level=confidence.level, seed=confidence.seed)
         error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draws_of(n))
-    return Course(setup, name, facts, tuple(steps), since, effect, error)
+    start = max(steps[-1].first if steps else 0, edges[0])
+    least = least_shown(means[start:], floors[start:], alpha=alpha)
+    return Course(setup, name, facts, tuple(steps), since, effect, least, error)
 
 
 def _on_logs(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
