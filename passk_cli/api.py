@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, get_args
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, command_of, option_meant
 from passk_cli.commands.question import Question, Read, answer, require_met
-from passk_cli.commands.wanted import Wanted
+from passk_cli.commands.wanted import WantedMessages
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
@@ -243,7 +243,7 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
                 )
         given = {**given, "cluster": data.cluster}
     question, shared = declaration.question.ask(given, data, needed=declaration.files == "needed")
-    wanted, options = filled(Wanted, given), _by_field(call.name)
+    wanted, options = filled(WantedMessages, given), _by_field(call.name)
 
     def words(message: Said) -> str:
         return said(in_keywords(message, options, call).pieces(), STYLE)

@@ -15,7 +15,7 @@ from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
 from passk_cli.commands.question import answer
-from passk_cli.commands.wanted import Wanted
+from passk_cli.commands.wanted import WantedMessages
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
@@ -60,7 +60,7 @@ def _run(
     own, writable = declared(declaration.own), False
     edge = {name: value for name, value in given.items() if name not in own}
     output, charting = filled(Output, edge), filled(Charting, edge)
-    wanted = filled(Wanted, given)
+    wanted = filled(WantedMessages, given)
     named: dict[str, list[str]] = {"read": [], "written": []}
     for name, each in own.items():
         if each.option.file and given[name]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.wanted import Wanted
+from passk_cli.commands.wanted import WantedMessages
 from passk_cli.near import did_you_mean, nearest, share_meant
 from passk_cli.option import Declared, declared, loaded, sections_of
 from passk_cli.text import first_few
@@ -26,8 +26,9 @@ class Command:
     """The declaration of a command: its options, what they share with others, and its answer.
 
     own : the options that it alone has, as fields of a dataclass, whose docstring is the help.
-    groups : of Request, Metrics, Confidence, Rules, those whose options it takes, besides Wanted;
-        a field of its own stands instead of the group's field of the same name.
+    groups : of Request, Metrics, Confidence, Rules, those whose options it takes; those of
+        WantedMessages every command takes.  A field of its own stands instead of the group's field
+        of the same name.
     without : fields of the groups that mean nothing to it.
     files : whether it takes files: "needed", "optional" or "none".
     streams : whether its answer is a table of any length, in the file that its option `output`
@@ -73,12 +74,12 @@ class Command:
 
     def options(self) -> list[Declared]:
         """Every option, its own first."""
-        groups = sections_of((self.own, *self.groups, Wanted), self.without)
+        groups = sections_of((self.own, *self.groups, WantedMessages), self.without)
         return [option for _, options in groups for option in options]
 
     def sections(self) -> Iterator[tuple[str, list[Declared]]]:
         """Title and options of each group, its own first."""
-        own, *shared = sections_of((self.own, *self.groups, Wanted), self.without)
+        own, *shared = sections_of((self.own, *self.groups, WantedMessages), self.without)
         for title, fields in self.own_titles.items():
             yield title, [option for option in own[1] if option.field in fields]
         for group, options in shared:

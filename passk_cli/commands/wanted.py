@@ -13,7 +13,7 @@ from passk_cli.report.model import Report
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Wanted:
+class WantedMessages:
     """Options of every command about its messages."""
 
     title: ClassVar[str] = "Messages"
