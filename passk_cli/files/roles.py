@@ -155,6 +155,11 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
+# What a model has or gives: a name that ends so is none of a model, as system_output_hash.
+_OF_MODELS = (
+    *"hash sha sha256 digest prompt output answer response text message reasoning error status"
+    " score cost tokens judge".split(),
+)
 # Roles that are read only when something asks for them.
 OF_ATTEMPTS = tuple(name for name, role in ROLES.items() if role.values)
 # What an attempt took: role → its unit, and the units that names of columns end in, each with the
@@ -752,6 +757,8 @@ def strength(role: str, path: str) -> float:
 
     >>> strength("task", "task_id"), strength("task", "doc.id"), strength("outcome", "is_ok")
     (3.0, 2.5, 1.2)
+    >>> strength("model", "judged_model"), strength("model", "system_prompt")
+    (1.2, 0.0)
     """
     *before, last = path.replace(EACH, "").split(".")
     name, kind = spelled(last), ROLE_WORDS[role]
@@ -762,6 +769,8 @@ def strength(role: str, path: str) -> float:
         return 2.5
     if rank is not None:
         return 1.7
+    if role == "model" and name.rpartition("_")[2] in _OF_MODELS:
+        return 0.0
     if any(name.endswith(f"_{each}") for each in ROLES[role].names[0]):
         return 1.6
     return 1.2 if words(last) & kind else 0.0

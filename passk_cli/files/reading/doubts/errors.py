@@ -26,6 +26,7 @@ _ENDINGS = {
 _SERVICE = (
     r"rate.?limit|too.?many.?requests|quota|overloaded|\b(?:429|50[234]|529)\b|infra(?!red)"
     r"|service.?unavailable|bad.?gateway|internal.?server|api.?(?:connection|timeout|error|status)"
+    r"|credit.?balance|billing|unauthori[sz]ed|(?:invalid|incorrect).?api.?key"
 )
 _ENDED = (
     r"time.?out|timed.?out|deadline|connection|network|unreachable|disconnect|killed|\boom\b"
@@ -73,13 +74,12 @@ def ended(grounds: Grounds) -> Iterator[Finding]:
         "models": _counted(Counter(models)) if len(grounds.models) > 1 else "",
     }  # fmt: skip
     without = _without(grounds.condition(column.name), {*survey.at(column.name, rows)}, kinds)
-    yield Finding(
-        ERRORS_AS_FAILURES, False, shown,
-        (
-            Settle({"--where": without}, "leaves them out"),
-            Settle({"--pool": (column.name,)}, "counts them as failures on purpose"),
-        ),
-    )  # fmt: skip
+    settles = (
+        Settle({"--where": without}, "leaves them out"),
+        Settle({"--pool": (column.name,)}, "counts them as failures on purpose"),
+    )
+    # Where all attempts failed so, none would be left.
+    yield Finding(ERRORS_AS_FAILURES, False, shown, settles[len(rows) == survey.rows :])
 
 
 def _counted(counts: dict[str, int]) -> list[str]:

@@ -12,7 +12,18 @@ from passk_cli.files.database import quote_text
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import NUMBERED
 from passk_cli.files.reading.survey import distinct, joined_codes
-from passk_cli.files.roles import EQUAL, FAIL_WORDS, PASS_WORDS, ROLES, SHORT, leaf, spelled, words
+from passk_cli.files.roles import (
+    EQUAL,
+    FAIL_WORDS,
+    PASS_WORDS,
+    ROLES,
+    SHORT,
+    judge,
+    leaf,
+    spelled,
+    strength,
+    words,
+)
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Blank, Settle
 
@@ -84,11 +95,12 @@ SIMILAR_ATTEMPTS = Message(
 
 ALWAYS_SUCCESS = Message(
     "always-success", WARNING,
-    "{column} is true in all {attempts:attempt}{?sample| of a sample}, while {field} averages"
-    " {mean}", "",
+    "{column} is true in all {attempts:attempt}{?sample| of a sample}, while {field} {says}",
+    "",
     "Many agents write success: true when they end without an error, whatever an evaluation says of"
-    " their work. Where such a column is true everywhere and a score or rate beside it is not, the"
-    " score is more likely the outcome, and pass@k of the column is 1 for no reason.",
+    " their work, and some also with one. Where such a column is true everywhere and a score or"
+    " rate beside it is not, the score is more likely the outcome, and pass@k of the column is 1"
+    " for no reason.",
 )  # fmt: skip
 # Names of columns that may say no more than that a run ended, and words of an evaluation's names.
 _ENDED = {*"success successful is_success status result outcome".split()}
@@ -96,6 +108,7 @@ _EVALUATED = {
     *"rate score scores reward acc accuracy correct passed pass resolved solved grade eval".split(),
     *"evaluation verdict".split(),
 }
+_ERRORS = {*"error errors err exception".split()}
 SUMMED_COSTS = Message(
     "summed-costs", WARNING,
     "{column} only grows from row to row ({first} to {last}): is it the sum of all before it?", "",
@@ -117,7 +130,10 @@ def weighted(grounds: Grounds) -> Iterator[Finding]:
         pairs = joined_codes(survey.cell, outcome.codes)
         alone = distinct(pairs) >= 0.95 * np.sum(pairs >= 0)
         if column.share == 1 and alone and survey.numbers(name).max(initial=0) > 1:
-            yield Finding(WEIGHTED_ROWS, True, _shown(grounds, name))
+            # What a task weighs, once for each model, says as often how much it matters.
+            once = Settle({"--pool": (name,)}, "counts each row once, whatever its weight")
+            weighs = "weight" in words(name) and distinct(survey.cell) == np.sum(pairs >= 0)
+            yield Finding(WEIGHTED_ROWS, True, _shown(grounds, name), (once,) if weighs else ())
 
 
 def rates(grounds: Grounds) -> Iterator[Finding]:
@@ -314,7 +330,11 @@ def verdicts(grounds: Grounds) -> Iterator[Finding]:
                 agree = Settle({"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them")
                 shown = {"outcome": outcome, "column": name}
                 yield Finding(EXPECTED_VERDICTS, True, shown, (agree,))
-        elif words(name) & {"first", "initial"} and _is_verdict(grounds, name, outcome):
+        elif (
+            words(name) & {"first", "initial"}
+            and strength("outcome", name)
+            and _is_verdict(grounds, name, outcome)
+        ):
             settles = tuple(Settle({"--outcome": each}) for each in (name, outcome))
             yield Finding(TWO_VERDICTS, True, {"names": [outcome, name]}, settles)
 
@@ -338,28 +358,37 @@ def _differ(grounds: Grounds, one: str, other: str) -> bool:
 
 
 def ended(grounds: Grounds) -> Iterator[Finding]:
-    """An outcome that always passes beside an evaluation that does not."""
+    """An outcome that always passes beside an evaluation that does not, or beside errors."""
     survey, outcome = grounds.survey, grounds.column("outcome")
     verdict = survey.verdict[survey.task >= 0]
     if spelled(outcome) not in _ENDED or len(verdict) < 2 or not np.all(verdict == 1):
         return
     for name in grounds.unread:
-        if not {word for key in name.split(".") for word in words(key)} & _EVALUATED:
+        kind, texts = survey.kind(name).name, survey.texts(name)
+        if {word for key in name.split(".") for word in words(key)} & _EVALUATED:
+            numbers = survey.numbers(name)
+            if kind == "bool":
+                truths = [text.lower() == "true" for text in texts]
+                numbers = np.array([*truths, np.nan])[survey.columns[name].codes]
+            there = numbers[np.isfinite(numbers)]
+            if not len(there) or there.min() < 0 or there.max() > 1 or there.mean() >= 1:
+                continue
+            says, own = f"averages {there.mean():.3f}", {"--field": {"outcome": name}}
+            settle = Settle(own, "reads the other")
+            if {*there.tolist()} - {0.0, 1.0}:
+                why = f"reads it, of {there.min():g} to {there.max():g}"
+                settle = Settle({**own, "--threshold": Blank("X")}, why)
+        elif words(name) & _ERRORS and kind == "text":
+            errors = [i for i, text in enumerate(texts) if type(judge(text, None)) is str]
+            several = int(np.isin(survey.columns[name].codes, errors).sum())
+            if not several:
+                continue
+            says = f"says an error in {several:,}"
+            settle = Settle({"--where": f"{grounds.condition(name)} IS NULL"}, "leaves these out")
+        else:
             continue
-        numbers = survey.numbers(name)
-        if survey.kind(name).name == "bool":
-            truths = [text.lower() == "true" for text in survey.texts(name)]
-            numbers = np.array([*truths, np.nan])[survey.columns[name].codes]
-        there = numbers[np.isfinite(numbers)]
-        if not len(there) or there.min() < 0 or there.max() > 1 or there.mean() >= 1:
-            continue
-        settle = Settle({"--field": {"outcome": name}}, "reads the other")
-        if {*there.tolist()} - {0.0, 1.0}:
-            options = {**settle.options, "--threshold": Blank("X")}
-            settle = Settle(options, f"reads it, of {there.min():g} to {there.max():g}")
         shown = {"column": outcome, "attempts": len(verdict), "sample": not survey.whole}
-        averaged = {"field": name, "mean": f"{there.mean():.3f}"}
-        yield Finding(ALWAYS_SUCCESS, False, {**shown, **averaged}, (settle,))
+        yield Finding(ALWAYS_SUCCESS, False, {**shown, "field": name, "says": says}, (settle,))
         return
 
 
@@ -382,7 +411,7 @@ DOUBTS = (
         WEIGHTED_ROWS,
         "A column called count, freq, times or weight has whole numbers above 1, and rows are one"
         " for each task and outcome.",
-        (),
+        ("--pool X",),
         weighted,
     ),
     Doubt(
@@ -435,8 +464,8 @@ DOUBTS = (
     Doubt(
         ALWAYS_SUCCESS,
         "A success or a status is true in every attempt, and a score, rate or verdict beside it is"
-        " below 1 on average.",
-        ("--field outcome=X", "--field outcome=X --threshold Y"),
+        " below 1 on average, or a column of errors has a text.",
+        ("--field outcome=X", "--field outcome=X --threshold Y", '--where "X IS NULL"'),
         ended,
     ),
     Doubt(

@@ -210,6 +210,18 @@ MISLEADING: dict[str, Case] = {
         ),
         certain=False,
     ),
+    "a bill that nobody paid, of all attempts": Case(
+        "errors-as-failures",
+        [row | {"passed": False, "error": "Error code: 400 - credit balance is too low"}
+         for row in attempts(30, 1)],
+        certain=False,
+    ),
+    "a success beside errors": Case(
+        "always-success",
+        [{"task": f"t{t}", "success": True, "error": "no such file" if t % 9 == 4 else None}
+         for t in range(30)],
+        certain=False,
+    ),
     "timeouts by a word": Case(
         "errors-as-failures",
         broken(attempts(30, 3, exit_status=lambda t, a, p: "completed"), exit_status="timeout"),
@@ -278,6 +290,10 @@ MISLEADING: dict[str, Case] = {
             for t in range(12)
             for passed in (True, False)
         ],
+    ),
+    "tasks with a weight": Case(
+        "weighted-rows",
+        [{"task": f"t{t}", "weight": 1 + t % 3, "passed": t % 4 > 0} for t in range(12)],
     ),
     "rates beside n": Case(
         "rates-of-several",
@@ -395,6 +411,11 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
     yield "question", attempts(30, 6, question=lambda t, a, p: f"What is {t}?")
     yield "gold", attempts(30, 6, gold=lambda t, a, p: "ABCD"[t % 4])
     yield "predicted", attempts(30, 6, predicted=lambda t, a, p: "A" if p else draw.choice("BCD"))
+    yield "drafts", attempts(30, 1, rejected_first_draft=any_of(True, False))
+    yield (
+        "a success of all",
+        [{"task": f"t{t}", "success": True, "error": draw.choice(["", None])} for t in range(30)],
+    )
     yield "seeds", attempts(30, 6, seed=lambda t, a, p: 40 + a)
     yield "run1", attempts(30, 6, run=lambda t, a, p: f"run{a + 1}")
     yield "dates", attempts(30, 6, date=lambda t, a, p: f"2026-01-0{draw.randint(1, 6)}")
