@@ -41,7 +41,7 @@ class PanelView:
     """A panel with its text ready.
 
     anchor : its address, of plain letters.  finding : what was found, rounded.
-    limits, context : what it is about, and how it was made; printable.
+    context : how it was made; printable.
     end : what its address ends with where there are several sections.
     """
 
@@ -49,7 +49,6 @@ class PanelView:
     anchor: str
     finding: str
     tables: tuple[TableView, ...]
-    limits: str
     context: str
     end: str
 
@@ -99,7 +98,6 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
         panel.name + end,
         "" if panel.answered else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
-        printable(panel.limits),
         # Pictures without a table say themselves what they show.
         visible.context if visible.tables else "",
         end,

@@ -53,7 +53,6 @@ def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> I
     yield f"## {panel.title}"
     yield escaped(view.finding)
     yield f"*{escaped(panel.how)}*" if panel.how else ""
-    yield escaped(view.limits)
     for table in shown(panel.report, style).tables:
         yield f"**{escaped(table.title)}**" if table.title else ""
         yield markdown_table(table, style)

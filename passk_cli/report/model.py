@@ -331,7 +331,7 @@ class Panel:
     """A part of a page: what one command found, and how to read it.
 
     name : its address on the page; title : above it.
-    how : how to read it, in two sentences.  limits : what of the data it leaves out, in one.
+    how : how to read it, in two sentences.
     answered : whether its answer is part of the page's own, which stands above all panels.
     board, grid : what a page shows instead of tables and pictures, and below the tables.
     """
@@ -340,7 +340,6 @@ class Panel:
     title: str
     how: str
     report: Report
-    limits: str = ""
     answered: bool = False
     board: Board | None = None
     grid: TaskGrid | None = None

@@ -55,6 +55,14 @@ def verdict(passk: Passk, *arguments: object, rule: str = RULE) -> tuple[int, st
     return (done.code, *own, document["answer"])
 
 
+def test_attempts_of_fewer_tasks_are_those_of_the_shared_ones(passk: Passk, write: Write) -> None:
+    new, old = write("new", outcomes(5)[2:]), write("old", outcomes(5))
+    done = passk("gate", new, "--baseline", old, *DROP, "-f", "json", "-q")
+    counted = {row["rule"]: row["counted"] for row in json.loads(done.out)["rows"]}
+    assert counted["every baseline task"] == "22 of 24"
+    assert counted[RULE] == "110 of 110 on the shared tasks"
+
+
 UNEVEN = [5, 3] + [5] * (TASKS - 2)
 
 

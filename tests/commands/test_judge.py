@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import warnings
 from pathlib import Path
 
@@ -188,9 +189,16 @@ def test_nothing_labelled_is_refused(passk: Passk, write: Write) -> None:
 
 
 def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Path) -> None:
-    done = passk("judge", judged)
+    done = passk("judge", judged, "--where", "human IS NULL OR true")
     assert done.error == "no-labels"
     assert "two judges that agree may err together" in done.err
+    # A column that is called as labels are is named.
+    command = f"passk judge {judged} --where 'human IS NULL OR true' --field truth=human"
+    assert f"\n  {command}  # holds the labels\n" in done.err
+    assert passk(*shlex.split(command)[1:]).code == 0
+    renamed = judged.with_name("renamed.csv")
+    renamed.write_text(judged.read_text().replace("human", "second", 1))
+    done = passk("judge", renamed)
     assert "; --field truth=COLUMN names their column; --list FILE writes attempts" in done.err
 
 

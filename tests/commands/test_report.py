@@ -399,9 +399,16 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
     assert any("–" in each for each in letters)
     assert "Differences" not in panels(findings)
     assert any("ties of 300 pairs" in text for text in page.absent)
-    limits = {panel.title: panel.limits for panel in page.sections[0].panels}
-    assert f"About the first {FEW} of {MANY + 9} models" in limits["Curves over k"]
-    assert limits["Tasks"] == ""
+    found = {panel.title: panel.report.answer for panel in page.sections[0].panels}
+    assert found["Curves over k"][0][0] == f"The first {FEW} of {MANY + 9} models: "
+    assert "first" not in str(found["Tasks"])
+
+
+def test_costs_that_cannot_be_counted_are_named_once() -> None:
+    rows = [{"task": t, "passed": t % 2, "cost_usd": None if t == 3 else 0.5} for t in range(8)]
+    absent = [text for text in page_of(quiet(rows)).absent if text.startswith("Cost: ")]
+    assert len(absent) == 1
+    assert "1 attempt" in absent[0]
 
 
 def test_a_baseline_has_to_be_there() -> None:

@@ -32,7 +32,7 @@ from passk_cli.report.model import (
     Table,
     ranged,
 )
-from passk_cli.report.words import names_cut, plural, span
+from passk_cli.report.words import first_few, names_cut, plural, span
 from passk_cli.settle import Given
 from passk_cli.study.losses import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -208,11 +208,14 @@ def _end(size: Extent, at: int) -> Cell:
 
 
 def _problems(counts: Counts) -> Sentence:
-    """The outcomes that are missing, not understood or repeated, with the option that decides."""
+    """What attempts are pooled over, which explains repeats; outcomes that are missing, not
+    understood or repeated; each with the option that decides."""
     facts = counts.facts
+    settings = [each.name for each in facts.columns if each.why == "pooled-settings"]
     nested = any(said.name == "missing-outcome" for said in facts.messages)
     verb = "has" if facts.missing == 1 else "have"
     problems = (
+        (len(settings), f"Attempts at one task differ in {first_few(settings)}", "--by", True),
         (facts.missing, f"{plural(facts.missing, 'attempt')} {verb} no outcome", "--missing",
          facts.missing_policy == "error" and not nested),
         (facts.not_understood,

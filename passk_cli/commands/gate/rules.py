@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.commands.gate.judgement import Judgement
-from passk_cli.commands.gate.sides import Counted
+from passk_cli.commands.gate.sides import SHARED, Counted
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import parse_tasks
 from passk_cli.near import did_you_mean, nearest
@@ -275,7 +275,10 @@ class EveryAttempt(GateRule):
             than = "declared" if made.declared else "in the baseline"
             number = "other numbers of" if len(made.longer) else "fewer"
             deed = (f"made {number} attempts than {than}",)
-            yield line.judged(verdict, (finding,), reason, why, made.counted, deed)
+            counted, covered = made.counted, trial.coverages.get(series)
+            if counted is not None and covered is not None and covered.lost:
+                counted = counted._replace(words=counted.words + SHARED)
+            yield line.judged(verdict, (finding,), reason, why, counted, deed)
 
 
 @dataclass(frozen=True)

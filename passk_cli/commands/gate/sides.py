@@ -27,6 +27,7 @@ ITSELF = "itself"
 
 # A count, as text.
 OF = "{0:,} of {1:,}"
+SHARED = " on the shared tasks"
 
 _NONE = np.zeros(0, dtype=np.int64)
 

@@ -33,7 +33,7 @@ from passk_cli.commands.gate.rules import (
     GateRule,
     is_given,
 )
-from passk_cli.commands.gate.sides import ITSELF, OF, Counted, Sides
+from passk_cli.commands.gate.sides import ITSELF, OF, SHARED, Counted, Sides
 from passk_cli.commands.gate.trial import Trial
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
@@ -902,7 +902,8 @@ def _one_row(same: Sequence[Judgement], noun: str, judged: int) -> Judgement:
         reason = "" if lowest.verdict == PASS else lowest.reason
         return replace(lowest, name=name, reason=reason, details=())
     parts, wholes = (sum(each) for each in zip(*((c.part, c.whole) for c in counts), strict=True))
-    words, texts = OF, list(dict.fromkeys(map(str, counts)))
+    words = OF + SHARED * any(SHARED in count.words for count in counts)
+    texts = list(dict.fromkeys(map(str, counts)))
     if len(texts) == 1:
         words = f"{texts[0]} each"
     elif not all(OF in count.words for count in counts):

@@ -14,7 +14,7 @@ from passk_cli.commands.judge import JudgeOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.files.roles import TRUTH
+from passk_cli.files.roles import TRUTH, spelled
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import LOGIT_T, interval
 from passk_cli.inference.labels import (
@@ -43,6 +43,8 @@ _KINDS = ("false passes", "false failures")
 _BEGIN = 100
 # Of each verdict, so that none is without a label.
 _LEAST = 10
+# Words of the names of columns that hold labels.
+_OF_LABELS = frozenset("truth label labels human gold annotation annotator annotated".split())
 
 
 @dataclass(frozen=True)
@@ -318,6 +320,22 @@ def _columns(counts: Counts, chosen: Sequence[Unlabelled]) -> dict[str, Any]:
     return {name: np.array(values, dtype=object) for name, values in columns.items()}
 
 
+def _without_labels(counts: Counts) -> ParameterError:
+    """Error where nothing names labels, with the columns that are called as such."""
+    unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
+    named = [column for column in unread if {*spelled(column).split("_")} & _OF_LABELS]
+    return ParameterError(
+        "verdicts alone do not show a judge's errors, and two judges that agree may err together:"
+        " labels of some attempts do",
+        name="no-labels",
+        settles=[
+            *(Settle({"--field": {TRUTH: column}}, "holds the labels") for column in named),
+            *[Settle({"--field": {TRUTH: Blank("COLUMN")}}, "names their column")] * (not named),
+            Settle({"--list": Blank("FILE")}, "writes attempts to label"),
+        ],
+    )
+
+
 class Judge(Question, JudgeOptions):
     """The question of `passk judge`."""
 
@@ -334,25 +352,17 @@ class Judge(Question, JudgeOptions):
                 name="contradicting-options",
                 settles=[Settle({"--truth-from": None})],
             )
-        if self.to_label is None:
-            if not options.request.labelled:
-                raise ParameterError(
-                    "verdicts alone do not show a judge's errors, and two judges that agree may err"
-                    " together: labels of some attempts do",
-                    name="no-labels",
-                    settles=[
-                        Settle({"--field": {TRUTH: Blank("COLUMN")}}, "names their column"),
-                        Settle({"--list": Blank("FILE")}, "writes attempts to label"),
-                    ],
-                )
-            return super().request(options)
-        return replace(super().request(options), labelling=options.confidence.seed)
+        labelling = None if self.to_label is None else options.confidence.seed
+        return replace(super().request(options), labelling=labelling)
 
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The labelled data; attempts to label where there are no labels yet."""
         if options.request.labelled:
             return super().study(options, read)
-        return Study(read(self.request(options)), confidence=options.confidence)
+        counts = read(self.request(options))
+        if self.to_label is None:
+            raise _without_labels(counts)
+        return Study(counts, confidence=options.confidence)
 
     def report(self, study: Study) -> Report:
         """The judge's errors, the corrected numbers, and the attempts to label."""

@@ -69,15 +69,15 @@ class Part:
         return None
 
     def _filled(self, page: Page, counts: Counts) -> Panel:
-        """The panel, about the first models alone where there are many."""
-        present, chosen, limits = {model for model, *_ in counts.series}, page.models, ""
+        """The panel, about the first models alone where there are many, which its answer says."""
+        present, chosen, some = {model for model, *_ in counts.series}, page.models, ""
         if self is SEPARATION:
             chosen = [model for model in page.models if model in present][:2]
         elif self.most is not None and len(page.models) > MANY:
             chosen = page.models[: self.most]
             if page.baseline_name is not None and page.baseline_name not in chosen:
                 chosen.append(page.baseline_name)
-            limits = f"About the first {len(chosen)} of {len(page.models):,} models."
+            some = f"The first {len(chosen)} of {len(page.models):,} models: "
         if not present <= set(chosen):
             series = [each if each[0] in chosen else None for each in counts.series]
             counts = counts.regrouped(series, counts.group_names)
@@ -89,7 +89,10 @@ class Part:
             report = replace(report, draw=tuple)
         elif self is DIFFERENCES:
             report = replace(report, draw=partial(at_first_metric, report))
-        return Panel(self.name, self.title, self.how, report, limits, self.answered)
+        if some:
+            first, *others = report.answer or ((),)
+            report = replace(report, answer=((some, *first), *others))
+        return Panel(self.name, self.title, self.how, report, self.answered)
 
 
 def at_first_metric(report: Report) -> tuple[Plot, ...]:

@@ -72,7 +72,7 @@ class OnePage(Question, ReportOptions):
     def study(self, options: SharedOptions, read: Read) -> Page:
         """The data, and what else has to be read of it."""
         options = replace(options, confidence=options.confidence.required())
-        study, absent = super().study(options, read), dict[tuple[str, str], list[str]]()
+        study, uncosted = super().study(options, read), dict[str, Counts | str]()
         if self.board:
             require_no_copies(study.counts, options.request.models)
         inputs = study.counts.facts.inputs
@@ -85,17 +85,15 @@ class OnePage(Question, ReportOptions):
                 study = super().study(replace(options, metrics=metrics), read)
                 options = replace(options, metrics=metrics)
             except (DataError, ParameterError) as error:
-                absent["Cost", str(error)] = [""]
+                uncosted = {_COST: str(error)}
         whole = {field.name: getattr(study, field.name) for field in fields(study)}
-        further = {} if self.board else _further(options, study.counts, read)
+        further = {} if self.board else uncosted | _further(options, study.counts, read)
         reading = self.request(options)
         if reading.unjudged and not self.board:
             # Of scores alone nothing is a pass: parts about passes have a reading of their own.
             judged = _apart(replace(reading, scores_only=False), options, read)
             further |= dict.fromkeys(_OF_PASSES, judged)
-        return Page(
-            **whole, options=options, further=further, baseline_name=self.baseline, absent=absent
-        )
+        return Page(**whole, options=options, further=further, baseline_name=self.baseline)
 
     def report(self, study: Study) -> Report:
         """The finding and the leaderboard; the rest is its page."""

@@ -64,6 +64,20 @@ def test_what_is_said_to_be_one_model_is_one(passk: Passk, tmp_path: Path) -> No
     assert passk("estimate", path, *FIELDS, *where).code == 0
 
 
+def test_the_headline_of_describe_begins_with_what_tells_attempts_apart(
+    passk: Passk, tmp_path: Path
+) -> None:
+    """Repeats are repeats of another temperature."""
+    rows = [f"t{t},{heat},{seed},{(t + seed) % 2}" for t in range(30) for heat in (0, 0.5)
+            for seed in range(3)]  # fmt: skip
+    path = tmp_path / "a.csv"
+    path.write_text("task,temperature,seed,passed\n" + "\n".join(rows) + "\n")
+    assert passk("describe", path).out.startswith(
+        "1 model, 30 tasks, 6 attempts each: enough for k ≤ 6. Attempts at one task differ in"
+        " temperature (choose: --by); 90 duplicate rows (choose: --duplicates).\n"
+    )
+
+
 def test_describe_says_it_and_goes_on(passk: Passk, tmp_path: Path) -> None:
     done = passk("describe", table(tmp_path), *FIELDS[:-2], "-q")
     assert done.code == 0
