@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from passk_cli.outcomes.counts import Counts
@@ -20,7 +19,6 @@ class OfModel(NamedTuple):
     passed: int | None
 
 
-@dataclass(frozen=True)
 class Written(Section[OfModel]):
     """The tasks and attempts that were written of each model."""
 

@@ -211,7 +211,6 @@ def _cell(estimate: Estimate) -> Cell:
     return at_least(estimate) if estimate.value is None else estimate
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Numbers(Section[SeriesRow]):
     """A row per series and a column per number; tasks and attempts where they differ."""
 

@@ -96,7 +96,6 @@ def _curve(rates: TaskValues, k_max: int) -> NDArray[np.float64]:
     return task_values(every, rates.n, rates.c, attempts).T
 
 
-@dataclass(frozen=True)
 class Crossings(Section[Crossing]):
     """The k at which one model of each pair overtakes the other, on each curve."""
 

@@ -499,7 +499,6 @@ _FIELDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class Compared(Section[Pair]):
     """Pairs of models with their tests: their rows, and what cannot be said of them."""
 

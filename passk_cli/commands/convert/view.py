@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,7 +31,6 @@ _OF_REPORT = ("tasks", "attempts", "passed")
 _COUNTS = (Settle({"--counts": True}, "adds them up"),)
 
 
-@dataclass(frozen=True)
 class Converted(Written):
     """The table that `passk convert` prints of what it wrote."""
 

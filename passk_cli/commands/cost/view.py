@@ -343,7 +343,6 @@ def _ahead(pair: Rivalry, *, first: bool) -> str | None:
     return "–".join(dict.fromkeys(texts)) or None
 
 
-@dataclass(frozen=True)
 class CostPairs(Section[Rivalry]):
     """Pairs of models by the cost of a solved task."""
 

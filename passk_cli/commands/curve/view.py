@@ -347,7 +347,6 @@ def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[Serie
     ]
 
 
-@dataclass(frozen=True)
 class EveryK(Numbers):
     """A row per model and k: every curve with its interval."""
 
@@ -365,7 +364,6 @@ class EveryK(Numbers):
         return [each._replace(meaning=f"{each.name} at the k of the row.") for each in every]
 
 
-@dataclass(frozen=True)
 class Climbs(Section[Climb]):
     """A row per model and step of k: the gain of pass@k, and that if tasks were equally hard."""
 
@@ -385,7 +383,6 @@ class Climbs(Section[Climb]):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class UnevenTasks(Section[SeriesRow]):
     """A row per model and k: Δ_k and the coverage deficit."""
 
@@ -414,7 +411,6 @@ class UnevenTasks(Section[SeriesRow]):
         yield words
 
 
-@dataclass(frozen=True)
 class RateMoments(Section[Curves]):
     """A row per model: mean, spread and skewness of the success rates."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from posixpath import dirname
 from statistics import median
 from typing import ClassVar, NamedTuple
@@ -48,7 +48,6 @@ _COLUMNS = 5
 Fact = tuple[str, Cell]
 
 
-@dataclass(frozen=True)
 class Facts(Section[Fact]):
     """How the files were read, and what is in them."""
 
@@ -70,7 +69,6 @@ class Facts(Section[Fact]):
         )
 
 
-@dataclass(frozen=True)
 class EachFile(Facts):
     """How each file was read."""
 
@@ -81,7 +79,6 @@ class EachFile(Facts):
         yield from ()
 
 
-@dataclass(frozen=True)
 class Columns(Section[ReadColumn]):
     """Every column of the files, what it was taken for, and why."""
 
@@ -107,7 +104,6 @@ class Extent(NamedTuple):
     rate: Cell
 
 
-@dataclass(frozen=True)
 class EachModel(Section[Extent]):
     """Tasks, attempts and the largest k of each model."""
 

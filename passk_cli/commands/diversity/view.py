@@ -171,7 +171,6 @@ class Gain(NamedTuple):
         return self.row.numbers[f"{family}@{self.k}"].estimate
 
 
-@dataclass(frozen=True)
 class VarietyOfGains(Section[Gain]):
     """The gain of k attempts over one, and the variety that comes with it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.commands.estimate import EstimateOptions
@@ -50,7 +50,6 @@ NOISY_ATTEMPTS = Message(
 _FEW_ATTEMPTS = 1_000
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Numbers):
     """Every metric of every model."""
 

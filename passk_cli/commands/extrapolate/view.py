@@ -336,7 +336,6 @@ class Predictions(Section[Prediction]):
         return (chart,)
 
 
-@dataclass(frozen=True)
 class Fits(Section[Fact]):
     """A row per prediction and fit: the law, the weighed fits, and each of these alone."""
 

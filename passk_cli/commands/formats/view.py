@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -67,7 +66,6 @@ def names(incomplete: str) -> list[str]:
     return [name for name in sorted(NAMES) if name.startswith(incomplete)]
 
 
-@dataclass(frozen=True)
 class Kinds(Section[tuple[str, str]]):
     """The names of the formats of each kind, in lines."""
 
@@ -81,7 +79,6 @@ class Kinds(Section[tuple[str, str]]):
         yield Hint("what passes in each")
 
 
-@dataclass(frozen=True)
 class EachFormat(Section[KnownFormat]):
     """The outcomes that pass in each format, and where its layout was read."""
 
@@ -116,7 +113,6 @@ class EachFormat(Section[KnownFormat]):
         )
 
 
-@dataclass(frozen=True)
 class OneFormat(Section[KnownFormat]):
     """A format, and a small file of it."""
 

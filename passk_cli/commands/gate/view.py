@@ -795,7 +795,6 @@ def _part_of(entry: SuiteEntry, read: Read) -> GatePart:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class SuiteList(Section[SuiteEntry]):
     """The suites of a file of rules, as they would be run."""
 

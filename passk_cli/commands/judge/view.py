@@ -180,7 +180,6 @@ def corrections(study: Study, width: float | None) -> list[Correction]:
     return made
 
 
-@dataclass(frozen=True)
 class JudgeErrors(Section[Errors]):
     """A row per model: how often the judge errs, and whether its errors go together."""
 

@@ -321,7 +321,6 @@ class Verdicts(Section[Evidence]):
         return (chart,)
 
 
-@dataclass(frozen=True)
 class AgreeingPairs(Section[AgreeingPair]):
     """Pairs of attempts that agree more often than independent attempts would."""
 
@@ -353,7 +352,6 @@ class Position(NamedTuple):
     rates: dict[str, Fact]
 
 
-@dataclass(frozen=True)
 class Rates(Section[Position]):
     """Pass rates by attempt: positions down, models across."""
 
@@ -371,7 +369,6 @@ class Rates(Section[Position]):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class FirstAndAny(Section[Beside]):
     """The first k attempts beside any k attempts, and the attempts used."""
 
@@ -391,7 +388,6 @@ class FirstAndAny(Section[Beside]):
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class FirstSuccess(Section[Evidence]):
     """Attempts that solve a share of the tasks, and tasks never solved."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from passk_cli.commands.plan.aims import Aims
 from passk_cli.errors import ParameterError
@@ -77,7 +77,6 @@ def _split(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class LabelSplits(Section[Fact]):
     """How a budget is split over tasks and labels, for the first metric."""
 

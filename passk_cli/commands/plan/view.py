@@ -375,7 +375,6 @@ class Choices(Section[Choice]):
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class Outlooks(Section[Outlook]):
     """Mean, standard deviation and correlation that each metric is planned with."""
 

@@ -63,7 +63,6 @@ def _passed(fact: Fact, side: int) -> str:
     return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
 
 
-@dataclass(frozen=True)
 class FlippedPairs(Section[Flips]):
     """How many tasks of each pair flipped, and how many would with no change."""
 
@@ -241,7 +240,6 @@ class FlippedTasks(Section[Fact]):
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class ComparedTasks(FlippedTasks):
     """Every shared task of every pair, also where nothing changed."""
 

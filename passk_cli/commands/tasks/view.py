@@ -117,7 +117,6 @@ class ByPasses(NamedTuple):
     names: list[str]
 
 
-@dataclass(frozen=True)
 class PassesOfTasks(Section[ByPasses]):
     """The tasks of one model by how many attempts passed."""
 
@@ -191,7 +190,6 @@ class ClassesOfModel(NamedTuple):
         return sum(map(len, self.tasks.values()))
 
 
-@dataclass(frozen=True)
 class FlakyModels(Section[ClassesOfModel]):
     """How many tasks of each model are flaky, pass or fail every attempt."""
 
@@ -483,7 +481,6 @@ def heat_maps(study: Study) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class SuspectTasks(Section[SuspectTask]):
     """Tasks by the smallest p, those that weaker models pass more often first."""
 

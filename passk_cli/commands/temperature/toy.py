@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +62,6 @@ POWER_LAW_GRID = Message(
     " can give a power law of tasks only some standard deviations.")  # fmt: skip
 
 
-@dataclass(frozen=True)
 class BestByK(Section[Sequence[Point]]):
     """A row per set of tasks, the points of one: T* at some k."""
 
@@ -103,7 +102,6 @@ class BestByK(Section[Sequence[Point]]):
             )  # fmt: skip
 
 
-@dataclass(frozen=True)
 class ToyPoints(Section[Point]):
     """T* and pass@k there, at every k."""
 
@@ -128,7 +126,6 @@ class Regression(NamedTuple):
     fit: Fit
 
 
-@dataclass(frozen=True)
 class Regressions(Section[Regression]):
     """T* = factor · k^power · s^power, beside what the article prints."""
 

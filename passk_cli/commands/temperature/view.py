@@ -250,7 +250,6 @@ def _of(count: int, whole: int, noun: str) -> str:
     return {1: f"the {noun}", 2: f"both {noun}s"}.get(whole, f"all {whole} {noun}s")
 
 
-@dataclass(frozen=True)
 class ByTemperature(Numbers):
     """Each model at each temperature, and how often it comes first."""
 
@@ -297,7 +296,6 @@ class Margins(Section[Verdict]):
         return facts
 
 
-@dataclass(frozen=True)
 class PowerLaws(Section[Law]):
     """T* = factor · k^exponent of each model, or why there is none."""
 

@@ -245,7 +245,6 @@ def _has_changes(section: Section[Any]) -> bool:
     return not section.study.metrics[0].kind.ratio
 
 
-@dataclass(frozen=True)
 class Courses(Section[Course]):
     """A row per suite and model: the last run, the effect of the run, and the last change."""
 
@@ -471,7 +470,6 @@ class Courses(Section[Course]):
         return (replace(chart, leading=tuple(leading)),)
 
 
-@dataclass(frozen=True)
 class RunTable(Section[Fact]):
     """Every run with its number and the change at it."""
 

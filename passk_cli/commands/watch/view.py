@@ -222,7 +222,6 @@ class Looked(RuleTable):
         return replace(report, checks=self.checks, changes=self.changes, waiting=waiting)
 
 
-@dataclass(frozen=True)
 class Raced(Looked):
     """Every model beside the leader of the look that stopped it, else of the last one."""
 
