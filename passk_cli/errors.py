@@ -107,6 +107,16 @@ class DataError(PasskError):
         return str(self.place), self.problem, self.remedy
 
 
+def refuse(name: str, *reasons: tuple[object, str | Given, str, tuple[Settle, ...]]) -> None:
+    """ParameterError of a name for the first reason that holds; nothing where none does.
+
+    reasons : whether it holds, and its place ("" for none), problem and remedies.
+    """
+    for holds, place, problem, settles in reasons:
+        if holds:
+            raise ParameterError(place, problem, name=name, settles=settles)
+
+
 def offered(error: PasskError, command: str) -> list[Settle]:
     """The remedies of an error that leave nothing to the reader, of this command; beside what is
     read, all columns."""

@@ -229,6 +229,15 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{ending * (count != 1)}"
 
 
+def every_one(counted: str) -> str:
+    """A number of things as all of them.
+
+    >>> every_one("2 models"), every_one("3 models")
+    ('both models', 'all 3 models')
+    """
+    return f"all {counted}".replace("all 2 ", "both ", 1)
+
+
 def clauses(*parts: str) -> str:
     """The parts of a sentence that are there, one after the other.
 

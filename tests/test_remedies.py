@@ -427,7 +427,7 @@ def _texts(node: ast.AST) -> Iterator[str]:
         yield "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
-    if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Given"):
+    if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Given", "Settle")):
         yield from (text for part in ast.iter_child_nodes(node) for text in _texts(part))
 
 
@@ -466,7 +466,9 @@ def test_no_remedy_is_written_by_hand() -> None:
 
 def test_an_option_in_a_text_is_a_value() -> None:
     """Errors, messages and the lines below tables have it as `Given`, and none in their words."""
-    kinds = re.compile("(Data|Parameter|Passk)Error|NoResults|BadRecord|NotOnSpark|NotFetched")
+    kinds = re.compile(
+        "(Data|Parameter|Passk)Error|refuse|NoResults|BadRecord|NotOnSpark|NotFetched"
+    )
     found: list[str] = []
     for _, node in package_nodes():
         if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
-from passk_cli.errors import ParameterError, not_named
+from passk_cli.errors import ParameterError, not_named, refuse
 from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, COUNTED, Request
@@ -190,30 +190,25 @@ class Question:
     def refuse_ranges(self) -> None:
         """ParameterError where it, or an option that is given, has no answer for missing outcomes
         that may pass or fail."""
-        if self.unbounded:
-            raise ParameterError(
-                Given("--missing", BOUNDS), self.unbounded, name="no-bounds", settles=COUNTED
-            )
         given = changed(self)
-        for option, reason in self.unbounded_options.items():
-            if option.option in given:
-                raise ParameterError(
-                    option, f"with bounds of missing outcomes {reason}", name="no-bounds",
-                    settles=[*COUNTED, Settle({option.option: None})],
-                )  # fmt: skip
+        refuse(
+            "no-bounds",
+            (self.unbounded, Given("--missing", BOUNDS), self.unbounded, COUNTED),
+            *((option.option in given, option, f"with bounds of missing outcomes {reason}",
+               (*COUNTED, Settle({option.option: None})))
+              for option, reason in self.unbounded_options.items()),
+        )  # fmt: skip
 
 
 def refuse_labels(question: Question) -> None:
     """ParameterError where a question, or an option that is given, does not correct by labels."""
-    if question.uncorrected:
-        raise ParameterError(f"{question.uncorrected}; leave them out", name="no-labels")
     given = changed(question)
-    for option, reason in question.uncorrected_options.items():
-        if option in given:
-            raise ParameterError(
-                Given(option), f"with labels {reason}", name="no-labels",
-                settles=[Settle({option: None})],
-            )  # fmt: skip
+    refuse(
+        "no-labels",
+        (question.uncorrected, "", f"{question.uncorrected}; leave them out", ()),
+        *((option in given, Given(option), f"with labels {reason}", (Settle({option: None}),))
+          for option, reason in question.uncorrected_options.items()),
+    )  # fmt: skip
 
 
 def _answerable(question: Question, report: Report) -> Report:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
+from passk_cli.errors import refuse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column
+from passk_cli.settle import Given
 from passk_cli.study.section import GROUPS, MODEL, Section
 from passk_cli.study.values import Series
 
@@ -33,6 +36,15 @@ class Written(Section[OfModel]):
         Column("passed", "count", name="passed", cell=lambda model: model.passed,
                meaning="Attempts that passed; empty of scores, of which none passes or fails."),
     )  # fmt: skip
+
+
+def refuse_reserved(names: Collection[str], own: Collection[str], whose: str) -> None:
+    """ParameterError for a group that has the name of another column of what is written."""
+    refuse("reserved-column", *(
+        (name.lower() in own, Given("--by", name),
+         f"{whose} has a column of that name; rename it in the data", ())
+        for name in names
+    ))  # fmt: skip
 
 
 def of_models(counts: Counts) -> list[OfModel]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
@@ -85,11 +85,10 @@ class Confidence:
 
     def required(self) -> Confidence:
         """The confidence itself; ParameterError for no intervals, where verdicts rest on them."""
-        if self.method == "none":
-            raise ParameterError(
-                Given("--interval", "none"), "the verdicts here rest on intervals",
-                name="invalid-method", settles=[Settle({"--interval": None})],
-            )  # fmt: skip
+        refuse("invalid-method", (
+            self.method == "none", Given("--interval", "none"),
+            "the verdicts here rest on intervals", (Settle({"--interval": None}),),
+        ))  # fmt: skip
         return self
 
     def required_steady(self) -> Confidence:
@@ -147,23 +146,18 @@ class Confidence:
         """
         from passk_cli.inference.intervals import LOGIT_T
 
-        if self.population != NEW_TASKS:
-            raise ParameterError(
-                Given("--population", self.population),
-                "labels correct means over tasks as a sample",
-                name="invalid-method",
-                settles=[Settle({"--population": None})],
-            )
-        if self.interval in (None, "none"):
-            return replace(self, others={} if self.interval else {LOGIT_T: ("all",)})
+        refuse(
+            "invalid-method",
+            (self.population != NEW_TASKS, Given("--population", self.population),
+             "labels correct means over tasks as a sample", (Settle({"--population": None}),)),
+            (self.interval not in (None, "none") and not self.by_default,
+             Given("--interval", self.interval),
+             f"corrected numbers have intervals of their own, {LOGIT_T}",
+             (Settle({"--interval": None}),)),
+        )  # fmt: skip
         if self.by_default:
             return self
-        raise ParameterError(
-            Given("--interval", self.interval),
-            f"corrected numbers have intervals of their own, {LOGIT_T}",
-            name="invalid-method",
-            settles=[Settle({"--interval": None})],
-        )
+        return replace(self, others={} if self.interval else {LOGIT_T: ("all",)})
 
     @property
     def method_name(self) -> str:

@@ -192,10 +192,9 @@ def identical_outcomes(counts: Counts) -> Iterator[Said]:
         )  # fmt: skip
 
 
-def copied_runs(copies: Iterable[Copy | None]) -> Iterator[Said]:
+def copied_runs(copies: Iterable[Copy]) -> Iterator[Said]:
     """A warning of runs that are copies."""
-    found = [copy for copy in copies if copy is not None]
-    if found:
+    if found := list(copies):
         name, other, tasks, every, changed = found[0]
         yield COPIED_RUN(first=other, second=name, tasks=tasks, every=every, changed=changed,
                          more=len(found) - 1)  # fmt: skip

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.report.model import Estimate, Sentence
-from passk_cli.report.words import plural
+from passk_cli.report.words import every_one, plural
 from passk_cli.study.fact import Fact
 from passk_cli.study.values import Series
 
@@ -134,7 +134,7 @@ def several(count: int, group_names: Sequence[str]) -> str:
 
 def all_of(count: int, group_names: Sequence[str] = ()) -> str:
     """As "both models", or "all 3 combinations of model and temperature"."""
-    return f"all {several(count, group_names)}".replace("all 2 ", "both ", 1)
+    return every_one(several(count, group_names))
 
 
 def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int, joint: str = ", ") -> _End:

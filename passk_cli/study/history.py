@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, NDArray
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
 from passk_cli.files.request import Request
@@ -492,16 +492,11 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
         )  # fmt: skip
     wanted = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in KEYS)
-    if names != request.by:
-        raise ParameterError(
-            Given("--baseline", argument), f"its runs are split by {', '.join(names) or 'nothing'}",
-            name="other-groups", settles=[
-                Settle(
-                    {"--by": None} | ({"--by": names} if names else {}),
-                    "splits the new run as they are",
-                )
-            ],
-        )  # fmt: skip
+    refuse("other-groups", (
+        names != request.by, Given("--baseline", argument),
+        f"its runs are split by {', '.join(names) or 'nothing'}",
+        (Settle({"--by": names or None}, "splits the new run as they are"),),
+    ))  # fmt: skip
     stretches, pools = {}, {}
     for role in ("", *request.attempts):
         history = runs_with(counts, role)

@@ -68,7 +68,7 @@ class Uneven:
 def loss_notes(facts: ReadFacts) -> Iterator[Said]:
     """The number of attempts without an outcome, of which models, and their treatment; a warning
     where models lose attempts unevenly."""
-    if not facts.missing or facts.losses is None:
+    if facts.losses is None:
         return
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
     if message := became.get(facts.missing_policy):
@@ -117,13 +117,12 @@ def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]
     )  # fmt: skip
 
 
-def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:
+def uneven_pairs(losses: Losses) -> list[Uneven]:
     """Pairs of models that lose attempts unevenly, the least likely first.
 
     d_t = share of the attempts at task t that one model lost, minus that of the other, over the
     tasks that both have.  The test of a mean of 0 is that of `passk compare`, so that one task that
     lost all its attempts is not significant.  p is Holm's over all pairs, 1 where no share differs.
-    level : of the test, in (0, 1).
     """
     tests, shares = [], losses.missing / losses.made
     for pair in combinations(losses.models, 2):
@@ -138,7 +137,7 @@ def uneven_pairs(losses: Losses, level: float = LEVEL) -> list[Uneven]:
     if not tests:
         return []
     adjusted = holm(np.array([test.p for test in tests])).tolist()
-    pairs = [replace(test, p=p) for test, p in zip(tests, adjusted, strict=True) if p <= level]
+    pairs = [replace(test, p=p) for test, p in zip(tests, adjusted, strict=True) if p <= LEVEL]
     return sorted(pairs, key=lambda pair: (pair.p, pair.first, pair.second))
 
 

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from passk_cli.errors import ParameterError
+from passk_cli.arrays import Ints
+from passk_cli.errors import refuse
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import Spending, compare_costs
+from passk_cli.inference.ratio import RatioComparison, Spending, compare_costs
 from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, Rules
 from passk_cli.study.values import Series
+
+
+def compare_spendings(
+    pairs: Sequence[tuple[Any, Any, Ints]], spending: Callable[[Any, Ints], Spending],
+    confidence: Confidence, tests: int, *, together: bool,
+) -> list[RatioComparison]:  # fmt: skip
+    """Pairs of models by their spending on some tasks, which is found once of each.
+
+    tests : among which the error is shared.  together : whether p and limits hold for all at once.
+    """
+    sides: dict[tuple[Series, bytes], Spending] = {}
+    for *both, tasks in pairs:
+        for side in both:
+            key = side.series, tasks.tobytes()
+            if key not in sides:
+                sides[key] = spending(side, tasks)
+    place = {key: at for at, key in enumerate(sides)}
+    return compare_costs(
+        list(sides.values()),
+        [(place[a.series, tasks.tobytes()], place[b.series, tasks.tobytes()])
+         for a, b, tasks in pairs],
+        1 - (1 - confidence.level) / tests, confidence.population, adjust=together,
+        **confidence.draws,
+    )  # fmt: skip
 
 
 def compare_ratios(
@@ -34,20 +59,9 @@ def compare_ratios(
     together = name == MAX_T and alike
     if name == MAX_T and not alike:
         name = BONFERRONI
-    share = tests if name == BONFERRONI else 1
-    sides: dict[tuple[Series, bytes], Spending] = {}
-    for c in family:
-        for side in (c.first, c.second):
-            key = side.series, c.tasks.tobytes()
-            if key not in sides:
-                sides[key] = side.on(c.tasks).spending
-    place = {key: at for at, key in enumerate(sides)}
-    compared = compare_costs(
-        list(sides.values()),
-        [(place[c.first.series, c.tasks.tobytes()], place[c.second.series, c.tasks.tobytes()])
-         for c in family],
-        1 - (1 - confidence.level) / share, confidence.population, adjust=together,
-        resamples=confidence.resamples, seed=confidence.seed,
+    compared = compare_spendings(
+        [(c.first, c.second, c.tasks) for c in family], lambda side, tasks: side.on(tasks).spending,
+        confidence, tests if name == BONFERRONI else 1, together=together,
     )  # fmt: skip
     adjusted = np.array([each.adjusted for each in compared])
     if name == BONFERRONI:
@@ -72,18 +86,14 @@ def refuse_beside_ratios(comparisons: Sequence[Comparison], rules: Rules) -> Non
     """ParameterError for rules that ratios among these comparisons have no answer for."""
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
-    option = next(
-        (option for option, given in (
+    problem = (
+        f"{ratio} is a ratio of means, which has a test of its own and no values per task; leave"
+        " out one of them"
+    )
+    refuse("invalid-method", *(
+        (ratio and given, option, problem, (Settle({option.option: None}),)) for option, given in (
             (Given("--test", rules.test), rules.test),
             (Given("--margin", f"{rules.margin:g}"), rules.margin),
             (Given("--family", ALL), rules.family == ALL and len(metrics) > 1),
-        ) if given), None,
-    )  # fmt: skip
-    if ratio and option:
-        raise ParameterError(
-            option,
-            f"{ratio} is a ratio of means, which has a test of its own and no values per"
-            f" task; leave out one of them",
-            name="invalid-method",
-            settles=[Settle({option.option: None})],
         )
+    ))  # fmt: skip

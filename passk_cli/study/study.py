@@ -67,9 +67,7 @@ class Study:
 
     @property
     def ends(self) -> tuple[Study, ...]:
-        """The study where the missing outcomes fail and where they pass; itself where none are."""
-        if not self.bounded:
-            return (self,)
+        """The study where the missing outcomes fail and where they pass."""
         return tuple(
             replace(self, counts=self.counts.filled(passing=passing)) for passing in (False, True)
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import COUNTED, WITHOUT_AMOUNTS
 from passk_cli.files.roles import TRUTH
 from passk_cli.inference.attempts import within_variance, within_variance_of
@@ -436,19 +436,15 @@ def _of_known(whole: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
 def require_monotone(metrics: Sequence[Metric]) -> None:
     """ParameterError for a metric that may be larger, or smaller, than with all or none passing."""
     for metric in metrics:
-        if metric.kind.needs:
-            raise ParameterError(
-                Given("--missing", "bounds"),
-                f"{metric.name} needs the {metric.kind.needs} of each attempt,"
-                " and that of a missing one is not known", name="no-bounds", settles=COUNTED,
-            )  # fmt: skip
-        if not metric.kind.monotone:
-            raise ParameterError(
-                Given("--missing", "bounds"),
-                f"{metric.name} may be largest with some missing outcomes passing"
-                " and others failing; use metrics that rise with every pass, as pass@k and pass^k",
-                name="no-bounds", settles=COUNTED,
-            )  # fmt: skip
+        refuse(
+            "no-bounds",
+            (metric.kind.needs, Given("--missing", "bounds"), f"{metric.name} needs the"
+             f" {metric.kind.needs} of each attempt, and that of a missing one is not known",
+             COUNTED),
+            (not metric.kind.monotone, Given("--missing", "bounds"), f"{metric.name} may be largest"
+             " with some missing outcomes passing and others failing; use metrics that rise with"
+             " every pass, as pass@k and pass^k", COUNTED),
+        )  # fmt: skip
 
 
 def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:

@@ -16,7 +16,7 @@ from passk_cli.commands.bootstrap.distribution import (
     draw_columns,
 )
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.inference.intervals import GUARDED, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
@@ -257,13 +257,11 @@ class Bootstrap(Question, BootstrapOptions):
         confidence = study.confidence
         methods = choose_methods(study.counts, self.interval, confidence)
         if confidence.others == {LOGIT_T: ("all",)}:
-            if self.interval:
-                raise ParameterError(
-                    Given("--interval"),
-                    f"corrected numbers have intervals of their own, {LOGIT_T}",
-                    name="invalid-method",
-                    settles=[Settle({"--interval": None})],
-                )
+            refuse("invalid-method", (
+                self.interval, Given("--interval"),
+                f"corrected numbers have intervals of their own, {LOGIT_T}",
+                (Settle({"--interval": None}),),
+            ))  # fmt: skip
             methods = (LOGIT_T,)
         # The signature names all methods; a number by itself has none yet.
         plain = replace(study, confidence=replace(confidence, interval="none"))

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
+from passk_cli.commands.compare.pairs import OfPair
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bands import errors_these_tasks, pointwise_level, spread_out
 from passk_cli.inference.intervals import DEFAULT
@@ -42,26 +43,15 @@ _WORDS = {UNDECIDED: "tied", UNKNOWN: "no interval"}
 
 
 @dataclass(frozen=True)
-class Band:
+class Band(OfPair):
     """The difference of one pair's curves over k.
 
     comparison : the pair at one of the curve's metrics.  points : the difference at each k, its
     limits at a level that lets the whole band hold, its verdict.  level : of each k by itself.
     """
 
-    comparison: Comparison
     points: Sequence[Fact]
     level: float
-
-    @property
-    def series(self) -> Series:
-        """The model and its groups."""
-        return self.comparison.first.series
-
-    @property
-    def against(self) -> str:
-        """The model it is compared with."""
-        return self.comparison.second.series[0]
 
     @property
     def curve(self) -> str:
@@ -233,8 +223,8 @@ def _levels_fixed(
             if key not in draws:
                 own = rates.on(c.tasks)
                 draws[key] = errors_these_tasks(
-                    own.n, own.c, ks, rates.metric.family, resamples=confidence.resamples,
-                    seed=confidence.seed, purpose=" ".join(rates.series),
+                    own.n, own.c, ks, rates.metric.family, purpose=" ".join(rates.series),
+                    **confidence.draws,
                 )  # fmt: skip
             errors.append(draws[key])
         levels.append(pointwise_level(errors[0] - errors[1], whole))

@@ -26,26 +26,14 @@ from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
 SIGNS = {UNDECIDED: "~", EQUIVALENT: "="}
-_TURNED = {BETTER: WORSE, WORSE: BETTER}
+TURNED = {BETTER: WORSE, WORSE: BETTER}
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two models at a metric: their difference, and where each of them stands.
-
-    ranks : of the model and of the one it is compared with, where there is a ranking.
-    crossing : where one overtakes the other, where that was asked.
-    """
+class OfPair:
+    """A record about two models.  comparison : of them."""
 
     comparison: Comparison
-    fact: Fact
-    ranks: tuple[Rank | None, Rank | None] = (None, None)
-    crossing: Crossing | None = None
-
-    @property
-    def metric(self) -> Metric:
-        """The metric they are compared at."""
-        return self.comparison.first.metric
 
     @property
     def series(self) -> Series:
@@ -56,6 +44,24 @@ class Pair:
     def against(self) -> str:
         """The model it is compared with."""
         return self.comparison.second.series[0]
+
+
+@dataclass(frozen=True)
+class Pair(OfPair):
+    """Two models at a metric: their difference, and where each of them stands.
+
+    ranks : of the model and of the one it is compared with, where there is a ranking.
+    crossing : where one overtakes the other, where that was asked.
+    """
+
+    fact: Fact
+    ranks: tuple[Rank | None, Rank | None] = (None, None)
+    crossing: Crossing | None = None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric they are compared at."""
+        return self.comparison.first.metric
 
     @property
     def models(self) -> tuple[Series, Series]:
@@ -96,7 +102,7 @@ class Pair:
         if series == self.series:
             return self
         fact = self.fact
-        verdict = _TURNED.get(fact.verdict, fact.verdict)
+        verdict = TURNED.get(fact.verdict, fact.verdict)
         return replace(self, fact=replace(fact, estimate=_negated(fact.estimate), verdict=verdict))
 
 

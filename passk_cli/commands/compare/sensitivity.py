@@ -9,18 +9,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from passk_cli.commands.compare.pairs import TURNED
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import stream
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
 from passk_cli.settle import Given
-from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE, choose_pairs, compare_pairs
+from passk_cli.study.pairs import UNDECIDED, choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
-_TURNED = {BETTER: WORSE, WORSE: BETTER}
 _TIED, _EMPTY, _LONE = "tied", "not computed", "n = 1"
 
 
@@ -109,7 +109,7 @@ def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, 
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
         verdict = _TIED if c.verdict == UNDECIDED else c.verdict or _EMPTY
         verdicts[first, second, metric] = verdict
-        verdicts[second, first, metric] = _TURNED.get(verdict, verdict)
+        verdicts[second, first, metric] = TURNED.get(verdict, verdict)
     return verdicts
 
 

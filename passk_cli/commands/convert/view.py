@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from passk_cli.cleanup import whole
 from passk_cli.commands.convert import ConvertOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.written import Written, of_models
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.commands.written import Written, of_models, refuse_reserved
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import COUNTED, KEEP, Conversion
 from passk_cli.files.roles import HOLDS_COUNTS, UNITS
@@ -51,11 +51,9 @@ class Convert(Question, ConvertOptions):
     def study(self, options: SharedOptions, read: Read) -> Study:
         """The data that was read, when the table is written."""
         if self.output is None:
-            raise ParameterError(
-                "no file to write", name="bad-output",
-                settles=[Settle({"--output": Blank("FILE")}, "names it")],
-            )  # fmt: skip
-        _require_free(options.request.by, _OF_REPORT)
+            named = Settle({"--output": Blank("FILE")}, "names it")
+            raise ParameterError("no file to write", name="bad-output", settles=[named])
+        refuse_reserved(options.request.by, _OF_REPORT, "the output")
         path = Path(self.output)
         _require_outside(options.source, path)
         form, request = export_form(path, self.form), options.request
@@ -66,21 +64,20 @@ class Convert(Question, ConvertOptions):
                 Given("--missing", KEEP): self.missing == KEEP,
             }
             problem = "it is for attempts, and counts add them up"
-            settles = COUNTED if self.missing == KEEP else (Settle({"--counts": None}),)
+            settles: tuple[Settle, ...] = (Settle({"--counts": None}),)
+            settles = COUNTED if self.missing == KEEP else settles
         else:
+            thresholds = ",".join(map("{:g}".format, request.threshold))
             contradictions = {
                 Given("--resume"): self.resume,
                 "data": isinstance(options.source, Counts),
-                Given("--threshold", ",".join(map("{:g}".format, request.threshold))): (
-                    len(request.threshold) > 1
-                ),
+                Given("--threshold", thresholds): len(request.threshold) > 1,
             }
             problem, settles = "it is for counts, which add attempts up", _COUNTS
-        for place, there in contradictions.items():
-            if there:
-                raise ParameterError(place, problem, name="contradicting-options", settles=settles)
+        reasons = ((there, at, problem, settles) for at, there in contradictions.items())
+        refuse("contradicting-options", *reasons)
         if self.counts:
-            _require_free(request.by, _OF_COUNTS)
+            refuse_reserved(request.by, _OF_COUNTS, "the output")
             resume = f"{path}.resume" if self.resume else None
             request = replace(request, missing=self.missing or "error", resume=resume)
             study = super().study(replace(options, request=request), read)
@@ -131,13 +128,3 @@ def _require_outside(source: Any, output: Path) -> None:
                 " again; write it elsewhere",
                 name="bad-output",
             )
-
-
-def _require_free(names: tuple[str, ...], own: tuple[str, ...]) -> None:
-    """ParameterError for a group that has the name of another column."""
-    for name in names:
-        if name.lower() in own:
-            raise ParameterError(
-                Given("--by", name), "the output has a column of that name; rename it in the data",
-                name="reserved-column",
-            )  # fmt: skip

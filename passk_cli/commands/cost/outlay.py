@@ -15,7 +15,7 @@ from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lea
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.ratio import Spending, compare_costs, cost_per_success, mean_cost
+from passk_cli.inference.ratio import Spending, cost_per_success, mean_cost
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within
 from passk_cli.metrics.policy import cascade
@@ -27,6 +27,7 @@ from passk_cli.report.words import amount_text
 from passk_cli.settle import Given
 from passk_cli.study.fact import Fact, range_between, ratio_estimate
 from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.ratios import compare_spendings
 from passk_cli.study.study import Study
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
 
@@ -134,8 +135,7 @@ def _outlay(study: Study, amount: str, budgets: Sequence[float], place: int, rat
         number = replace(per_success, name=name, estimate=nothing, method=study.confidence.method)
         if priced:
             number = range_between(*(
-                study.mean(series, name, values, tasks, n, fixed="no interval for these tasks")
-                for values in (low, high)
+                study.mean(series, name, values, tasks, n) for values in (low, high)
             ))  # fmt: skip
         within.append(replace(number, more={"budget": budget}))
     return Outlay(series, tasks, attempts, rate, cost, per_success, tuple(within))
@@ -245,9 +245,8 @@ def _cascade(study: Study, amount: str, first: Outlay, second: Outlay) -> Cascad
     series = f"{first.series[0]} → {second.series[0]}", *first.series[1:]
     clusters = cluster_codes(study.counts, tasks)
     spending = Spending(policy.cost, policy.rate, lacking=policy.lacking, clusters=clusters)
-    fixed = "no interval for these tasks"
     n = np.ones(len(tasks), dtype=np.int64)
-    rate = study.mean(series, "solved", policy.rate, tasks, n, fixed=fixed)
+    rate = study.mean(series, "solved", policy.rate, tasks, n)
     cost, per_success = _spent(study, amount, rate, spending)
     if without := [model for model in (first, second) if model.unpriced]:
         # What one of them costs is not known, so what both cost is not.
@@ -322,20 +321,10 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
     shared = [(pair, common if together else shared_tasks(pair)) for pair in pairs]
     shared = [(pair, tasks) for pair, tasks in shared if len(tasks)]
     tests = 1 if together else max(len(shared), 1)
-    sides: dict[tuple[Series, bytes], Spending] = {}
-    for pair, tasks in shared:
-        clusters = cluster_codes(study.counts, tasks)
-        for rival in pair:
-            key = rival.series, tasks.tobytes()
-            if key not in sides:
-                sides[key] = _spending(rival.on(tasks), clusters)
-    place = {key: at for at, key in enumerate(sides)}
-    compared = compare_costs(
-        list(sides.values()),
-        [(place[one.series, tasks.tobytes()], place[other.series, tasks.tobytes()])
-         for (one, other), tasks in shared],
-        1 - (1 - confidence.level) / tests, confidence.population, adjust=together,
-        resamples=confidence.resamples, seed=confidence.seed,
+    compared = compare_spendings(
+        [(*pair, tasks) for pair, tasks in shared],
+        lambda rival, tasks: _spending(rival.on(tasks), cluster_codes(study.counts, tasks)),
+        confidence, tests, together=together,
     )  # fmt: skip
     leads = _leads(study, shared, rivals, together=together)
     for ((first, second), tasks), each, lead in zip(shared, compared, leads, strict=True):
@@ -396,7 +385,7 @@ def _leads(
         (first, most), (second, other) = (solved[rival.series] for rival in pair)
         yield lead_crossings(
             budgets, first, second, confidence.level, cluster_codes(study.counts, tasks),
-            highest=(most, other), resamples=confidence.resamples, seed=confidence.seed,
+            highest=(most, other), **confidence.draws,
         )  # fmt: skip
 
 

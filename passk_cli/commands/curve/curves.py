@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import Family
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
@@ -247,20 +247,18 @@ class Measurement:
         to, and for intervals or metrics that may lie outside such a range.
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
-        if (last := min(grid.max_k or most, most)) > MOST_CURVE:
-            raise ParameterError(
-                f"k up to {last:,} is too far for a curve of counts",
-                settles=[Settle({"--max-k": MOST_CURVE}, "is the most")],
-            )
+        last = min(grid.max_k or most, most)
+        refuse("bad-option-value", (
+            last > MOST_CURVE, "", f"k up to {last:,} is too far for a curve of counts",
+            (Settle({"--max-k": MOST_CURVE}, "is the most"),),
+        ))  # fmt: skip
         if grid.max_k is not None and grid.max_k > most:
             option = "-k" if grid.ks else "--max-k"
+            shorter = Settle({option: None}, "goes as far as there are attempts")
             raise ParameterError(
-                Given(option, str(grid.max_k)),
-                f"it needs {plural(grid.max_k, 'attempt')} per task;"
-                f" the most any task has is {most}", settles=[
-                    Settle({option: None}, "goes as far as there are attempts"),
-                    *predicted(self.study.counts, grid.max_k),
-                ],
+                Given(option, str(grid.max_k)), f"it needs {plural(grid.max_k, 'attempt')} per"
+                f" task; the most any task has is {most}",
+                settles=[shorter, *predicted(self.study.counts, grid.max_k)],
             )  # fmt: skip
         order = study.best_first
         if study.bounded:
@@ -394,7 +392,7 @@ class Measurement:
                     errors: list[float | None] = [None] * len(ks)
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
-                    rows = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
+                    means = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
                     yield (
                         name,
                         [
@@ -406,7 +404,7 @@ class Measurement:
                                 se,
                                 stretch.size,
                             )
-                            for k, mean, se in rows
+                            for k, mean, se in means
                         ],
                     )
                     continue

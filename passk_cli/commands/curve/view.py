@@ -28,7 +28,7 @@ from passk_cli.commands.curve.curves import (
     telling,
 )
 from passk_cli.commands.question import Question, SharedOptions
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import Family, exact_rates, parse_rates
 from passk_cli.files.request import COUNTED, Request
 from passk_cli.inference.bands import spread_out
@@ -586,17 +586,15 @@ class Curve(Question, CurveOptions):
         families = exact_rates(self.rates, options.source, self.request(options))
         if not families:
             return None
-        if self.further:
-            raise ParameterError(
-                Given("-m"), "exact rates say nothing of what attempts are",
-                name="contradicting-options", settles=[Settle({"-m": None})],
-            )  # fmt: skip
-        if self.band != POINTWISE or options.metrics.short_tasks != "empty":
-            option = "--band" if self.band != POINTWISE else "--short-tasks"
-            raise ParameterError(
-                Given(option), "it is for outcomes; exact rates have no sampling error",
-                name="contradicting-options", settles=[Settle({option: None})],
-            )  # fmt: skip
+        sampling = "it is for outcomes; exact rates have no sampling error"
+        refuse(
+            "contradicting-options",
+            (self.further, Given("-m"), "exact rates say nothing of what attempts are",
+             (Settle({"-m": None}),)),
+            (self.band != POINTWISE, Given("--band"), sampling, (Settle({"--band": None}),)),
+            (options.metrics.short_tasks != "empty", Given("--short-tasks"), sampling,
+             (Settle({"--short-tasks": None}),)),
+        )  # fmt: skip
         return self.of_rates(families)
 
     def of_rates(self, families: Sequence[Family]) -> Report:
@@ -618,27 +616,25 @@ class Curve(Question, CurveOptions):
 
     def _check(self, options: SharedOptions) -> None:
         """ParameterError for what no data can give."""
-        if self.k and (self.max_k is not None or "--points" in changed(self)):
-            other = "--points" if self.max_k is None else "--max-k"
-            raise ParameterError(
-                Given("-k"), "it names every k", name="contradicting-options",
-                settles=[Settle({other: None})],
-            )  # fmt: skip
-        method, population = options.confidence.method, options.confidence.population
-        refusal = without = ""
-        if method == "none":
-            refusal, without = "it needs an interval", "--interval"
-        elif population == THESE_TASKS and method == "percentile":
-            refusal = "for these tasks it is made of hull or jackknife intervals, not percentile"
-            without = "--interval"
-        elif options.metrics.short_tasks == "drop":
-            refusal, without = "it needs the same tasks at every k", "--short-tasks"
-        elif self.further:
-            refusal, without = "it is for pass@k and pass^k", "-m"
-        if refusal and self.band == SIMULTANEOUS:
-            settles = [Settle({without: None}), Settle({"--band": None})]
-            place = Given("--band", SIMULTANEOUS)
-            raise ParameterError(place, refusal, name="invalid-method", settles=settles)
+        others = [option for option in ("--max-k", "--points") if option in changed(self)]
+        without = Settle(dict.fromkeys(others[:1]))
+        refuse("contradicting-options", (
+            self.k and others, Given("-k"), "it names every k", (without,),
+        ))  # fmt: skip
+        method, fixed = options.confidence.method, options.confidence.population == THESE_TASKS
+        reasons = (
+            ("--interval", method == "none", "it needs an interval"),
+            ("--interval", fixed and method == "percentile",
+             "for these tasks it is made of hull or jackknife intervals, not percentile"),
+            ("--short-tasks", options.metrics.short_tasks == "drop",
+             "it needs the same tasks at every k"),
+            ("-m", self.further, "it is for pass@k and pass^k"),
+        )  # fmt: skip
+        place, other = Given("--band", SIMULTANEOUS), Settle({"--band": None})
+        refuse("invalid-method", *(
+            (self.band == SIMULTANEOUS and holds, place, problem, (Settle({option: None}), other))
+            for option, holds, problem in reasons
+        ))  # fmt: skip
 
     def report(self, study: Study) -> Report:
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence

@@ -182,8 +182,7 @@ def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
     try:
         ahead = extrapolate(
             n, rates.c, sorted(ks), mirrored=family == "pass^", fit=fit, level=confidence.level,
-            population=confidence.population, clusters=rates.clusters,
-            resamples=confidence.resamples, seed=confidence.seed,
+            population=confidence.population, clusters=rates.clusters, **confidence.draws,
         )  # fmt: skip
     except ValueError as error:
         nothing = replace(blank, estimate=Estimate(None, reason=str(error)))

@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.judge import JudgeOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.roles import TRUTH, spelled
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -344,13 +344,10 @@ class Judge(Question, JudgeOptions):
 
     def request(self, options: SharedOptions) -> Request:
         """The request, for the attempts to label as well."""
-        if options.request.truth_from is not None:
-            raise ParameterError(
-                Given("--truth-from"),
-                "it says nothing of these attempts",
-                name="contradicting-options",
-                settles=[Settle({"--truth-from": None})],
-            )
+        refuse("contradicting-options", (
+            options.request.truth_from is not None, Given("--truth-from"),
+            "it says nothing of these attempts", (Settle({"--truth-from": None}),),
+        ))  # fmt: skip
         labelling = None if self.to_label is None else options.confidence.seed
         return replace(super().request(options), labelling=labelling)
 
@@ -375,24 +372,24 @@ class Judge(Question, JudgeOptions):
                 more = (row.labels or 0) - (row.needed.made if row.needed else 0)
                 more *= max(row.needed.per_task if row.needed else 0, 1)
                 needed[row.series] = max(needed.get(row.series, 0), more)
-        draws = study.confidence.draws
         report = view(
             study, sections, messages=study.messages([row.fact for row in made]),
-            resamples=draws["resamples"],
-            seed=draws["seed"],
+            resamples=study.confidence.resamples, seed=study.confidence.seed,
         )  # fmt: skip
         if self.to_label is None:
             return report
         chosen = to_label(study.counts, self.each, needed, self.number)
         attempts, tasks = len(chosen), len({row.task for row in chosen})
-        said = "Every attempt has a label."
+        written = "Every attempt has a label."
         if attempts:
-            said = (
+            written = (
                 f"{plural(attempts, 'attempt')} of {plural(tasks, 'task')} to label: fill in the"
                 f" column truth of {self.to_label}, and give it as --truth."
             )
         if self.number and attempts > self.number * len(study.counts.series):
-            said += f" They are more than {self.number} of each model: each verdict, in tasks that"
-            said += " mostly pass and in others, has its share, and at least ten."
+            written += (
+                f" They are more than {self.number} of each model: each verdict, in tasks that"
+            )
+            written += " mostly pass and in others, has its share, and at least ten."
         exports = {self.to_label: _columns(study.counts, chosen)}
-        return replace(report, answer=(*report.answer, (said,)), exports=exports)
+        return replace(report, answer=(*report.answer, (written,)), exports=exports)

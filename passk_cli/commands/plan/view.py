@@ -16,7 +16,7 @@ from passk_cli.commands.plan.labels import LabelSplits, label_splits
 from passk_cli.commands.plan.next import Next, steps
 from passk_cli.commands.plan.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.inference.design import Assumed, BetaRates
 from passk_cli.inference.ratio import Spending, mean_cost
@@ -471,57 +471,39 @@ class Plan(Question, PlanOptions):
         """The plan without a pilot, from assumed success rates."""
         self.check()
         metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
-        for metric in metrics:
-            if metric.kind.needs:
-                raise ParameterError(
-                    f"{metric.name}: designs are known for metrics of passes and failures,"
-                    " as pass@10, pass^4 and gpass@8:0.5",
-                    name="unknown-metric",
-                )
-            if metric.k > MOST_PLANNED_K:  # the cost grows by k²
-                raise ParameterError(
-                    f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k",
-                    name="too-large",
-                )
-        if options.data:
-            if self.mean is not None or self.spread is not None:
-                raise ParameterError(
-                    "a mean and a spread are for planning without a pilot",
-                    name="contradicting-options",
-                    settles=[Settle({"--mean": None, "--spread": None})],
-                )
+        refuse("unknown-metric", *(
+            (metric.kind.needs, "", f"{metric.name}: designs are known for metrics of passes and"
+             " failures, as pass@10, pass^4 and gpass@8:0.5", ())
+            for metric in metrics
+        ))  # fmt: skip
+        # The cost grows by k².
+        refuse("too-large", *(
+            (metric.k > MOST_PLANNED_K, "",
+             f"{metric.name}: plans are for k up to {MOST_PLANNED_K:,}; choose a smaller k", ())
+            for metric in metrics
+        ))  # fmt: skip
+        assumed, there = (self.mean, self.spread), options.data
+        refuse("contradicting-options", (
+            there and assumed != (None, None), "",
+            "a mean and a spread are for planning without a pilot",
+            (Settle({"--mean": None, "--spread": None}),),
+        ))  # fmt: skip
+        if there:
             return None
-        if self.mean is None or self.spread is None:
-            raise ParameterError(
-                "nothing to plan from; give the FILE of a pilot",
-                name="no-pilot",
-                settles=[
-                    Settle(
-                        {"--mean": self.mean or 0.6, "--spread": self.spread or 0.3},
-                        "says what there would be",
-                    ),
-                ],
-            )
-        if self.in_money and self.cost_per_attempt is None:
-            raise ParameterError(
-                Given("--budget", self.budget),
-                "without a pilot nothing says what an attempt costs", name="no-pilot",
-                settles=[Settle({"--cost-per-attempt": Blank("X")}, "does")],
-            )  # fmt: skip
-        for option, given in (
-            ("--max-tasks", self.max_tasks), ("--cost-per-attempt", self.cost_per_attempt)
-        ):  # fmt: skip
-            if given == PILOT:
-                raise ParameterError(
-                    Given(option, PILOT), "there is no pilot; name its FILE, or give a number",
-                    name="no-pilot",
-                )  # fmt: skip
-        read = self.cluster or options.metrics.short_tasks != "empty"
-        if read or changed(options.request):
-            raise ParameterError(
-                "without a pilot there is nothing to read or leave out; name its FILE",
-                name="no-pilot",
-            )
+        rates = {"--mean": self.mean or 0.6, "--spread": self.spread or 0.3}
+        read = self.cluster or options.metrics.short_tasks != "empty" or changed(options.request)
+        number = "there is no pilot; name its FILE, or give a number"
+        refuse(
+            "no-pilot",
+            (None in assumed, "", "nothing to plan from; give the FILE of a pilot",
+             (Settle(rates, "says what there would be"),)),
+            (self.in_money and self.cost_per_attempt is None, Given("--budget", self.budget),
+             "without a pilot nothing says what an attempt costs",
+             (Settle({"--cost-per-attempt": Blank("X")}, "does"),)),
+            (self.max_tasks == PILOT, Given("--max-tasks", PILOT), number, ()),
+            (self.cost_per_attempt == PILOT, Given("--cost-per-attempt", PILOT), number, ()),
+            (read, "", "without a pilot there is nothing to read or leave out; name its FILE", ()),
+        )  # fmt: skip
         return self.assumed(tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10)))
 
     def assumed(self, metrics: Sequence[Metric]) -> Report:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.record import RecordOptions
-from passk_cli.commands.written import Written, of_models
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.commands.written import Written, of_models, refuse_reserved
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
 from passk_cli.files.request import KEEP, Request
 from passk_cli.files.sources.arguments import paths_of, split_label
@@ -105,19 +105,12 @@ class Record(Question, RecordOptions):
             settles = [Settle(lacking, "says which")]
             problem = "no history without a file and a revision"
             raise ParameterError(problem, name="bad-output", settles=settles)
-        if options.request.price and "cost" not in self.columns:
-            raise ParameterError(
-                Given("--price"), "it is for costs, and none are kept",
-                name="contradicting-options",
-                settles=[Settle({"--with": ("cost",)}, "keeps them"), Settle({"--price": None})],
-            )  # fmt: skip
-        for name in options.request.by:
-            if name.lower() in RESERVED:
-                raise ParameterError(
-                    Given("--by", name),
-                    "a history has a column of that name; rename it in the data",
-                    name="reserved-column",
-                )
+        refuse("contradicting-options", (
+            options.request.price and "cost" not in self.columns,
+            Given("--price"), "it is for costs, and none are kept",
+            (Settle({"--with": ("cost",)}, "keeps them"), Settle({"--price": None})),
+        ))  # fmt: skip
+        refuse_reserved(options.request.by, RESERVED, "a history")
         own = Path(self.to).resolve()
         for argument in paths_of(options.source):
             path = Path(split_label(argument)[1]).resolve()

@@ -26,7 +26,7 @@ from passk_cli.commands.report.parts import (
     Part,
 )
 from passk_cli.commands.tasks.view import LOOK
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
@@ -59,12 +59,11 @@ class OnePage(Question, ReportOptions):
     def request(self, options: SharedOptions) -> Request:
         """The columns to read, and the order of the attempts where the data has one."""
         request = super().request(options)
-        if self.link and self.board:
-            raise ParameterError(
-                Given("--link"), "a leaderboard alone has no tasks that lead to transcripts",
-                name="contradicting-options",
-                settles=[Settle({"--link": None}), Settle({"--board": None})],
-            )  # fmt: skip
+        refuse("contradicting-options", (
+            self.link and self.board, Given("--link"),
+            "a leaderboard alone has no tasks that lead to transcripts",
+            (Settle({"--link": None}), Settle({"--board": None})),
+        ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
         return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)

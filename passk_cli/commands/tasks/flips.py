@@ -22,8 +22,8 @@ from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.study import Study
 
-# Tasks of a chart; attempts of one task that people see.
-DRAWN, _LONGEST = 30, 24
+# Tasks of a chart; attempts of one task that people see; tasks in the log of a pipeline.
+DRAWN, _LONGEST, _LINES = 30, 24, 20
 
 TASKS_OF_ONE_SIDE = Message(
     "tasks-of-one-side", WARNING,
@@ -327,7 +327,7 @@ def _one_pair(flips: Flips) -> str:
     return f"{flipped}; {flips.expected:.1f} ({span(*flips.range)}) expected with no change."
 
 
-def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[ChangedTasks]:
+def changes_of(every: Sequence[Flips]) -> Iterator[ChangedTasks]:
     """For a pipeline: what changed in each pair, with a line for each of the first tasks."""
     for flips in every:
         answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
@@ -335,11 +335,11 @@ def changes_of(every: Sequence[Flips], most: int = 20) -> Iterator[ChangedTasks]
         lines = [
             f"{fact.more['task']}: {_passed(fact, 1)} passed, now {_passed(fact, 0)}"
             f" ({fact.verdict or 'not significant'}, p {p_relation(fact.p_adjusted or 0.0)})"
-            for fact in changes[:most]
+            for fact in changes[:_LINES]
         ]
-        significant = min(sum(bool(fact.verdict) for fact in changes), most)
-        if len(changes) > most:
-            lines.append(f"and {len(changes) - most:,} more")
+        significant = min(sum(bool(fact.verdict) for fact in changes), _LINES)
+        if len(changes) > _LINES:
+            lines.append(f"and {len(changes) - _LINES:,} more")
         yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 

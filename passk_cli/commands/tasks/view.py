@@ -37,7 +37,7 @@ from passk_cli.commands.tasks.matrix import (
     find_suspects,
     task_rates,
 )
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import name_beside, paths_of
 from passk_cli.inference.populations import THESE_TASKS
@@ -602,11 +602,9 @@ class EachTask(Question, TasksOptions):
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         asked = [name for name, given in views.items() if given]
-        if len(asked) > 1:
-            raise ParameterError(
-                Given(asked[0]), "it is a view of its own; give no other",
-                name="contradicting-options",
-            )  # fmt: skip
+        refuse("contradicting-options", (
+            asked[1:], Given(next(iter(asked), "")), "it is a view of its own; give no other", (),
+        ))  # fmt: skip
         if self.against is None:
             return super().study(options, read)
         runs = Runs.apart(options.files, self.against)

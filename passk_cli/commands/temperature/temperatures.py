@@ -81,19 +81,12 @@ def _number(column: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        text_or_empty = repr(text) if text else "empty"
+        shown = repr(text) if text else "empty"
+        others = {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"}
         raise DataError(
-            f"column {column}",
-            f"a temperature is {text_or_empty}; expected a number of at least 0",
-            "correct it",
-            name="no-temperature",
-            settles=[
-                Settle(
-                    {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"},
-                    "leaves its rows out",
-                )
-            ],
-        )
+            f"column {column}", f"a temperature is {shown}; expected a number of at least 0",
+            "correct it", name="no-temperature", settles=[Settle(others, "leaves its rows out")],
+        )  # fmt: skip
     return value + 0.0
 
 

@@ -20,7 +20,7 @@ from passk_cli.commands.temperature.temperatures import (
     model_of,
     temperatures_of,
 )
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.laws.toy_model import FAMILIES
 from passk_cli.message import NOTE, WARNING, Message, Said
@@ -30,7 +30,7 @@ from passk_cli.option import changed, split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, listed
+from passk_cli.report.words import SeriesName, every_one, listed, plural
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
@@ -247,7 +247,7 @@ def _of(count: int, whole: int, noun: str) -> str:
         return f"no {noun}"
     if count < whole:
         return f"{count} of {whole} {noun}s"
-    return {1: f"the {noun}", 2: f"both {noun}s"}.get(whole, f"all {whole} {noun}s")
+    return f"the {noun}" if whole == 1 else every_one(plural(whole, noun))
 
 
 class ByTemperature(Numbers):
@@ -409,26 +409,21 @@ class Temperature(Question, TemperatureOptions):
         for group in (options.request, options.rules, options.confidence, options.metrics):
             needless += changed(group)
         own = [name for name in given if name not in ("-k", "--temperature")]
-        option, refusal, settle = "", "", _TOY
+        away = Settle({name: None for name in needless if name.startswith("-")})
+        refuse(
+            "contradicting-options",
+            (not self.toy and own, Given(next(iter(own), "")), "it is for the toy model",
+             (Settle(dict.fromkeys(own)) if options.data else _TOY,)),
+            (self.toy and needless, "",
+             "the toy model reads no data, draws nothing and has pass@k only", (away,)),
+            (self.toy and self.gamma is not None and "power-law" not in self.toy, "",
+             "a shape of the tail is for the family power-law", (Settle({"--gamma": None}),)),
+            (self.toy and self.fit and (self.spread or self.k), "",
+             "a fit uses the k and spreads of the article",
+             (Settle({"-k": None, "--spread": None}),)),
+        )  # fmt: skip
         if not self.toy:
-            if own:
-                option, refusal = own[0], "it is for the toy model"
-            settle = Settle(dict.fromkeys(own)) if options.data else _TOY
-        elif needless:
-            refusal = "the toy model reads no data, draws nothing and has pass@k only"
-            settle = Settle({name: None for name in needless if name.startswith("-")})
-        elif self.gamma is not None and "power-law" not in self.toy:
-            refusal = "a shape of the tail is for the family power-law"
-            settle = Settle({"--gamma": None})
-        elif self.fit and (self.spread or self.k):
-            refusal = "a fit uses the k and spreads of the article"
-            settle = Settle({"-k": None, "--spread": None})
-        if refusal:
-            place = Given(option) if option else ""
-            raise ParameterError(place, refusal, name="contradicting-options", settles=[settle])
-        if not self.toy and not options.data:
-            raise ParameterError("no FILE; give result files", name="no-files", settles=[_TOY])
-        if not self.toy:
+            refuse("no-files", (not options.data, "", "no FILE; give result files", (_TOY,)))
             return None
         gamma = toy.DEFAULT_GAMMA if self.gamma is None else self.gamma
         if self.fit:

@@ -30,7 +30,7 @@ from passk_cli.commands.watch.order import (
     made_of,
 )
 from passk_cli.commands.watch.run import GIVEN_UP, Race, WatchedRun
-from passk_cli.errors import DataError, ParameterError, PasskError
+from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
 from passk_cli.inference.boundary import level_at
@@ -300,12 +300,10 @@ class Watch(Question, WatchOptions):
             skipped = [key for name, key in _NOT_WATCHED.items() if is_given(entry.given.get(name))]
             source = entry.given["runs"] if source is None else source
             given = {**own, **over}
-        elif asked.suite is not None:
-            raise ParameterError(
-                Given("--suite", asked.suite), "it is about a file of rules",
-                name="contradicting-options",
-                settles=[Settle({"--rules": Blank("FILE")}, "names it")],
-            )  # fmt: skip
+        refuse("contradicting-options", (
+            asked.rules is None and asked.suite is not None, Given("--suite", asked.suite),
+            "it is about a file of rules", (Settle({"--rules": Blank("FILE")}, "names it"),),
+        ))  # fmt: skip
         question, options = super().ask(given, source, needed=True)
         if asked.rules is not None:
             here = {
@@ -319,28 +317,19 @@ class Watch(Question, WatchOptions):
             question = replace(question, out=out, skipped=tuple(skipped))
         if not question.best:
             question.gate_of(options).require_rules()
-        for option in (each.option.name for each in declared(WatchOptions).values()
-                       if each.field in _RULES and getattr(question, each.field)):  # fmt: skip
-            if question.best:
-                raise ParameterError(
-                    Given(option),
-                    "the best model is looked for by no other rule",
-                    name="contradicting-options",
-                    settles=[Settle({"--best": None}, "judges the rules")],
-                )
-        if question.follow and options.once:
-            raise ParameterError(
-                Given("--follow"),
-                "what comes through a pipe is read once; name a file",
-                name="contradicting-options",
-            )
-        if question.planned is None and question.order == (COMPLETION,):
-            raise ParameterError(
-                Given("--order", COMPLETION),
-                "it does not say how many tasks the plan has",
-                name="contradicting-options",
-                settles=[Settle({"--planned": Blank("N")}, "says it")],
-            )
+        rules = [each.option.name for each in declared(WatchOptions).values()
+                 if each.field in _RULES and getattr(question, each.field)]  # fmt: skip
+        refuse(
+            "contradicting-options",
+            (question.best and rules, Given(next(iter(rules), "")),
+             "the best model is looked for by no other rule",
+             (Settle({"--best": None}, "judges the rules"),)),
+            (question.follow and options.once, Given("--follow"),
+             "what comes through a pipe is read once; name a file", ()),
+            (question.planned is None and question.order == (COMPLETION,),
+             Given("--order", COMPLETION), "it does not say how many tasks the plan has",
+             (Settle({"--planned": Blank("N")}, "says it"),)),
+        )  # fmt: skip
         return question, options
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
