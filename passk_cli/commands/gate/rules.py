@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.sides import SHARED, Counted
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import parse_tasks
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
@@ -57,6 +57,8 @@ _BESIDE = {
     (BY_LOWER, PASS): "the lower limit is not below",
     (BY_LOWER, FAIL): "the lower limit is below",
 }
+# Both limits of an interval; None where there is none.
+Ends = tuple[float | None, float | None]
 # The rules of `EveryTask` and `EveryAttempt`.
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 
@@ -92,27 +94,23 @@ def parse_limits(
             raise ParameterError(Given(option, text), f"write METRIC=X, as in {example}")
         metric, part = parse(name), relative and digits.endswith("%")
         number = Relative(number) if part else number
-        if relative and number < 0:
-            raise ParameterError(Given(option, text), "write METRIC=X with X from 0")
-        if metric.unit == "share" and not 0.0 <= number <= 1.0:
-            raise ParameterError(Given(option, text), "write METRIC=X with X from 0 to 1")
-        if metric.unit == "score" and part:
-            raise ParameterError(
-                Given(option, metric.name), "a score may be negative; give a difference, without %",
-                name="unknown-metric",
-            )  # fmt: skip
-        if (metric.sign < 0) != amounts:
-            other = "--max-drop" if amounts else "--max-increase"
-            what = "more of it is better" if amounts else "less of it is better"
-            limit = Blank(f"{metric.name}=X")
-            raise ParameterError(
-                Given(option, metric.name), what, name="unknown-metric",
-                settles=[Settle({other: limit, option: None}, "limits it")],
-            )  # fmt: skip
-        if metric in limits:
-            raise ParameterError(
-                Given(option, metric.name), "given twice", name="contradicting-options"
-            )
+        place, given = Given(option, metric.name), Given(option, text)
+        refuse(
+            "bad-option-value",
+            (relative and number < 0, given, "write METRIC=X with X from 0", ()),
+            (metric.unit == "share" and not 0.0 <= number <= 1.0, given,
+             "write METRIC=X with X from 0 to 1", ()),
+        )  # fmt: skip
+        other = {"--max-drop" if amounts else "--max-increase": Blank(f"{metric.name}=X")}
+        refuse(
+            "unknown-metric",
+            (metric.unit == "score" and part, place,
+             "a score may be negative; give a difference, without %", ()),
+            ((metric.sign < 0) != amounts, place,
+             f"{'more' if amounts else 'less'} of it is better",
+             (Settle({**other, option: None}, "limits it"),)),
+        )  # fmt: skip
+        refuse("contradicting-options", (metric in limits, place, "given twice", ()))
         limits[metric] = number
     return limits
 
@@ -345,13 +343,9 @@ class Minimum(GateRule):
         return line.judged(verdict, (*finding, line.words[1]), needed, deed=deed)
 
     def _verdict(self, fact: Fact, least: float) -> str:
-        estimate = fact.estimate
-        limits = {
-            BY_INTERVAL: estimate,
-            BY_ESTIMATE: replace(estimate, low=estimate.value, high=estimate.value),
-            BY_LOWER: replace(estimate, high=estimate.low),
-        }[self.min_by]
-        return _beside(limits, least - 1e-12)
+        value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
+        ends = {BY_INTERVAL: (low, high), BY_ESTIMATE: (value, value), BY_LOWER: (low, low)}
+        return _beside(ends[self.min_by], least - 1e-12)
 
 
 @dataclass(frozen=True)
@@ -509,11 +503,13 @@ class NoRegression(DifferenceRule):
         shown = f" ({p}{many})" if p and tests > 1 else ""
         if p and c.leaves_out_zero not in (None, c.adjusted <= 1 - confidence.level + 1e-12):
             p += " decides, not the interval" if tests > 1 else " does not decide"
-        drop = "drop" if c.first.metric.sign > 0 else "rise"
-        relation = {PASS: "", FAIL: f", a significant {drop}", UNDECIDED: ", not significant"}
+        noun, did, further = "drop", "dropped", "lower"
+        if c.first.metric.sign < 0:
+            noun, did, further = "rise", "rose", "higher"
+        relation = {PASS: "", FAIL: f", a significant {noun}", UNDECIDED: ", not significant"}
         needed = ""
         if line.verdict == UNDECIDED:
-            noun = "task" if c.clusters is None else "cluster"
+            unit = "task" if c.clusters is None else "cluster"
             units = len(c.tasks) if c.clusters is None else int(c.clusters.max()) + 1
             least = c.smallest if c.test == GUARDED_T else 0.0
             if c.test in (SIGN_FLIP, SUISSA_SHUSTER, MCNEMAR):
@@ -521,13 +517,12 @@ class NoRegression(DifferenceRule):
                 least = 2.0 ** (1 - units)
             defaults = c.test in (GUARDED_T, SUISSA_SHUSTER)
             if (tests > 1 or defaults) and least > c.alpha + 1e-12:
-                needed = f"with {plural(units, noun)} no drop can be significant"
+                needed = f"with {plural(units, unit)} no drop can be significant"
             elif tests == 1 or c.adjustment == MAX_T:
                 # Where p alone is adjusted, the interval does not say what decides it.
-                further = "lower" if drop == "drop" else "higher"
                 needed = _needed(line, 0.0, f" if {_far(line.fact)} {further}")
         finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")
-        deed = (f"{'dropped' if drop == 'drop' else 'rose'} significantly in {line.fact.name}",)
+        deed = (f"{did} significantly in {line.fact.name}",)
         reason = "; ".join(filter(None, (needed, p)))
         return line.judged(line.verdict, finding, reason, deed=deed)
 
@@ -535,9 +530,16 @@ class NoRegression(DifferenceRule):
 @dataclass(frozen=True)
 class Tolerance(DifferenceRule):
     """Base of the rules by which a metric is not significantly worse than the baseline's by more
-    than a number, or by more than a share of the baseline's."""
+    than a number, or by more than a share of the baseline's.
 
-    change: ClassVar[str] = ""
+    change, noun, did, of : words of a change for the worse.  good : the sign of one for the better.
+    """
+
+    change: ClassVar[str]
+    noun: ClassVar[str]
+    did: ClassVar[str]
+    of: ClassVar[str]
+    good: ClassVar[int] = 1
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """The pair, the baseline at the share of it that is allowed."""
@@ -570,30 +572,28 @@ class Tolerance(DifferenceRule):
 
     def worded(self, line: Judgement) -> Judgement:
         """A line with the verdict on its change."""
-        most, worse = line.limit or 0.0, -1 if self.change == "increase" else 1
-        finding, estimate = _change(line.fact, amount=worse < 0), line.fact.estimate
-        verdict = line.verdict if isinstance(most, Relative) else _beside(
-            _for_better(estimate, worse), -most
-        )  # fmt: skip
-        limit, needed = line.words[1:], estimate.reason if estimate.value is None else ""
-        certain = _for_better(estimate, worse)
-        known = certain.low is not None and certain.high is not None
-        if known and certain.low <= 0 <= certain.high:
-            shown = replace(estimate, signed=True)
-            words = f"{SeriesName(line.fact.series)} shows no significant change in "
-            finding = (f"{words}{line.fact.name} (", (shown, Column("", "share")), ")")
-        if verdict == UNDECIDED:
-            # Where it did change for the worse, by how much is the question.
-            size = (*limit, " or less") if known and certain.high < 0 else limit
-            finding = (*finding, f"; a {'drop' if worse > 0 else 'rise'} of ", *size,
-                       " is not excluded")  # fmt: skip
-            truth = " if nothing changed" if most else f" if {_far(line.fact)} apart"
-            needed = needed or _needed(line, most, truth)
-        elif verdict == FAIL or (estimate.value is not None and worse * estimate.value <= 0):
-            finding = (*finding, ", more than " if verdict == FAIL else ", not more than ", *limit)
-        did, of = ("rose", "in") if worse < 0 else ("lost", "of")
-        deed = (f"{did} {'by ' * (worse < 0)}more than ", *limit, f" {of} {line.fact.name}")
-        return line.judged(verdict, finding, needed, deed=deed)
+        fact, most, limit = line.fact, line.limit or 0.0, line.words[1:]
+        low, high = ends = _for_better(fact.estimate, self.good)
+        verdict = line.verdict if isinstance(most, Relative) else _beside(ends, -most)
+        finding = _change(fact, amount=self.good < 0)
+        if low is not None and high is not None and low <= 0 <= high:
+            shown = (replace(fact.estimate, signed=True), Column("", "share"))
+            whose = SeriesName(fact.series)
+            finding = (f"{whose} shows no significant change in {fact.name} (", shown, ")")
+        # Where it did change for the worse, by how much is the question.
+        size = (*limit, " or less") if high is not None and high < 0 else limit
+        value = fact.estimate.value
+        held = (", not more than ", *limit) if value is not None and self.good * value <= 0 else ()
+        beside: Sentence = {
+            UNDECIDED: (f"; a {self.noun} of ", *size, " is not excluded"),
+            FAIL: (", more than ", *limit),
+        }.get(verdict, held)
+        needed = fact.estimate.reason if value is None else ""
+        if verdict == UNDECIDED and not needed:
+            truth = " if nothing changed" if most else f" if {_far(fact)} apart"
+            needed = _needed(line, most, truth)
+        deed = (f"{self.did} more than ", *limit, f" {self.of} {fact.name}")
+        return line.judged(verdict, (*finding, *beside), needed, deed=deed)
 
 
 @dataclass(frozen=True)
@@ -605,7 +605,8 @@ class MaxDrop(Tolerance):
         parse=partial(parse_limits, "--max-drop", relative=True),
         detail="pass@1=0.02 is two points; pass@1=5% is a share of the baseline's.",
     )] = field(default_factory=dict)  # fmt: skip
-    change = "drop"
+    change = noun = "drop"
+    did, of = "lost", "of"
 
 
 @dataclass(frozen=True)
@@ -618,7 +619,9 @@ class MaxIncrease(Tolerance):
         detail="cost=10% is a share of the baseline's; cost=0.02 is in dollars. Also tokens,"
         " duration, turns, their medians and those of a solved task.",
     )] = field(default_factory=dict)  # fmt: skip
-    change = "increase"
+    change, noun = "increase", "rise"
+    did, of = "rose by", "in"
+    good = -1
 
 
 @dataclass(frozen=True)
@@ -785,18 +788,19 @@ def _change(fact: Fact, *, amount: bool = False) -> Sentence:
     return (f"{name} {verb} ", size, f" {link} {fact.name}")
 
 
-def _for_better(limits: Any, sign: int) -> Any:
+def _for_better(limits: Estimate | Interval | None, sign: int) -> Ends:
     """Limits of a difference, turned round where less is better, by the sign of the metric."""
-    if sign > 0 or limits is None or limits.low is None or limits.high is None:
-        return limits
-    return replace(limits, low=-limits.high, high=-limits.low)
-
-
-def _beside(limits: Estimate | Interval | None, limit: float) -> str:
-    """Where an interval lies: above a limit, below it, or around it."""
     if limits is None or limits.low is None or limits.high is None:
+        return None, None
+    return (limits.low, limits.high) if sign > 0 else (-limits.high, -limits.low)
+
+
+def _beside(ends: Ends, limit: float) -> str:
+    """Where an interval lies: above a limit, below it, or around it."""
+    low, high = ends
+    if low is None or high is None:
         return ERROR
-    return PASS if limits.low >= limit else FAIL if limits.high < limit else UNDECIDED
+    return PASS if low >= limit else FAIL if high < limit else UNDECIDED
 
 
 def _remedy(unknown: Sequence[str], tasks: Iterable[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -10,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from passk_cli.arrays import grouped
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
@@ -26,18 +24,26 @@ from passk_cli.commands.gate.rulebook import (
 )
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
-    EVERY_ATTEMPT,
     DifferenceRule,
     EveryAttempt,
     EveryTask,
     GateRule,
     is_given,
 )
-from passk_cli.commands.gate.sides import ITSELF, OF, SHARED, Counted, Sides
+from passk_cli.commands.gate.sides import ITSELF, Sides
 from passk_cli.commands.gate.trial import Trial
+from passk_cli.commands.gate.verdict import (
+    LONGEST,
+    NUMBER,
+    ORDER,
+    merged,
+    verdict_of,
+    with_reason,
+    within,
+)
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
-from passk_cli.errors import DataError, ParameterError, PasskError
+from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
@@ -52,7 +58,6 @@ from passk_cli.report.model import (
     ChangedTasks,
     Check,
     Column,
-    Estimate,
     Hint,
     Phrase,
     Report,
@@ -89,16 +94,12 @@ from passk_cli.study.section import VERSION, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import require_monotone
 
-# Rows of the table without --full and of a comment, columns of a screen, characters of a verdict.
-_ROWS, _COMMENTED, _SCREEN, _LONGEST = 14, 20, 100, 212
-# The characters that a number with its interval takes.
-_NUMBER = 23
+# Rows of the table without --full and of a comment, columns of a screen.
+_ROWS, _COMMENTED, _SCREEN = 14, 20, 100
 # Runs of a history from which the effect of a run is known well enough.
 _KNOWN = 5
 # The error of a suite that its history does not have yet.
 _NEW = "no-such-suite"
-# The order of rows, and in which the verdict names what shuts the gate.
-_ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
 
 RUNS_POOLED = Message(
     "runs-pooled", NOTE,
@@ -309,11 +310,7 @@ class RuleTable(Section[Judgement]):
         return tuple(line.check for line in self.records)
 
     def answer(self) -> Iterator[Sentence]:
-        omitted = self._omitted()
-        if self.lines:
-            yield _verdict(self.lines, omitted, self.noun)
-        else:
-            yield _within(("PASS: no rule is judged",), omitted)
+        yield verdict_of(self.lines, self._omitted(), self.noun)
 
     def _omitted(self) -> list[str]:
         """Rules that are not judged, and what the numbers of each part lack."""
@@ -440,25 +437,25 @@ class RuleTable(Section[Judgement]):
         a row per rule and model.  In a comment those that do not pass, and what was measured."""
         every = sorted(self.records, key=lambda line: (
             # Rows that shut the gate first, changes before others; the whole gate last.
-            not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
+            not line.name, not line.failing, ORDER.index(line.verdict) if line.name else 0,
             line.failing and not line.fact.against,
         ))  # fmt: skip
-        brief = _merged(every, _ROWS, self.noun)
-        evidence = [str(line.counted) if line.counted else " " * _NUMBER for line in brief]
+        brief = merged(every, _ROWS, self.noun)
+        evidence = [str(line.counted) if line.counted else " " * NUMBER for line in brief]
         texts = [evidence, [line.rule for line in brief]]
         if self.several:
             texts.append([line.name for line in brief])
         widths = sum(max(map(len, column)) + 2 for column in texts)
         room = _SCREEN - widths - len("undecided ()")
         if self.reasons:
-            brief = [replace(line, verdict=_with_reason(line, room)) for line in brief]
+            brief = [with_reason(line, room) for line in brief]
         yield replace(self.table(brief, self.title), shown=BRIEF)
         yield replace(self.table(every, self.title), shown=FULL)
         commented = [line for line in every
                      if line.verdict != PASS or line.rehearsed or not line.counted]  # fmt: skip
-        commented = _merged(commented, _COMMENTED, self.noun)
+        commented = merged(commented, _COMMENTED, self.noun)
         if self.reasons:
-            commented = [replace(line, verdict=_with_reason(line, _LONGEST)) for line in commented]
+            commented = [with_reason(line, LONGEST) for line in commented]
         yield replace(self.table(commented), shown=COMMENT)
 
     def decided(self) -> dict[str, object]:
@@ -690,7 +687,7 @@ class Rehearsal(RuleTable):
         whole = self.records[-1]
         would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
         head = f"{whole.verdict.upper()}: " if self.most is not None else "REHEARSAL: "
-        yield _within((head, *whole.finding, f"; this run would {would}"), self._omitted())
+        yield within((head, *whole.finding, f"; this run would {would}"), self._omitted())
 
     def context(self) -> Iterator[str]:
         sides = [trial.sides for _, trial in self.read]
@@ -831,197 +828,6 @@ def checked_rules(book: Rulebook) -> Report:
     return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=((answer,),))
 
 
-def _with_reason(line: Judgement, room: int) -> str:
-    """The verdict and its reason, as far as a screen has room for it; a number of tasks never
-    without the truth that it is for."""
-    reason, verdict = line.reason.removeprefix("cannot be checked: "), line.verdict
-    if not reason or room <= 0:
-        return verdict
-    about = reason.partition("; ")[0]
-    for short in (reason, about, about.replace(" would decide", ""), about.partition(", no ")[0]):
-        if len(short) <= room:
-            return f"{verdict} ({short})"
-    return verdict if " would decide" in about else f"{verdict} ({reason[: room - 1]}…)"
-
-
-def _merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]:
-    """The rows of a screen: what all models pass in one row; where there are too many, one row for
-    each verdict on a rule, and the first of what is left.
-
-    noun : what a row is about, "model" or "group".
-    """
-    rows = list(lines)
-    judged = Counter(line.rule for line in rows if line.name)
-    stages = (PASS, True), (PASS, False), (UNDECIDED, False), (FAIL, False), (FAIL, True)
-    for verdict, counted in (*stages, (ERROR, False)):
-        alike = [row for row in rows if row.verdict == verdict and row.name
-                 and not row.rehearsed and (row.counted is not None) == counted]  # fmt: skip
-        for rule, same in grouped(alike, lambda row: row.rule).items():
-            whole = len(same) == judged[rule]
-            if len(same) > 1 and (whole if verdict == PASS and counted else len(rows) > room):
-                at = rows.index(same[0])
-                rows = [row for row in rows if row not in same]
-                rows.insert(at, _one_row(same, noun, judged[rule]))
-    if len(rows) <= room:
-        return rows
-    passes = [row for row in rows
-              if not row.name or (row.verdict == PASS and row.rehearsed is None)]  # fmt: skip
-    others = [row for row in rows if row not in passes]
-    most = max(room - len(passes) - 1, 1)
-    rest = [row.verdict for row in others[most:]]
-    if len(rest) < 2:
-        return rows
-    verdicts = [f"{rest.count(verdict)} {verdict}" for verdict in _ORDER if verdict in rest]
-    last = replace(
-        others[most], name=f"{len(rest)} more rows", words=(Hint(""),), reason="",
-        verdict=", ".join(verdicts), counted=Counted(0, 0, " "), details=(), rehearsed=None,
-    )  # fmt: skip
-    return [*others[:most], last, *passes]
-
-
-def _one_row(same: Sequence[Judgement], noun: str, judged: int) -> Judgement:
-    """One row of a rule with one verdict on several models: their counts together, or the lowest
-    number, or what the first of them says.
-
-    judged : models that the rule judges.
-    """
-    number = len(same)
-    name = f"{number} {'other ' * (same[0].verdict == PASS)}{noun}s"
-    if number == judged:
-        name = "both" if number == 2 else f"all {number} {noun}s"
-    if noun == "suite":
-        # Not every suite has every rule.
-        names = [line.name for line in same]
-        name = ", ".join(names) if number < 4 else f"{number} suites"
-    counts = [line.counted for line in same if line.counted is not None]
-    if not counts:
-        lowest = _worst(same)[0]
-        if lowest.fact.estimate.value is not None:
-            name = f"lowest of {name.removeprefix('all ')}"
-        reason = "" if lowest.verdict == PASS else lowest.reason
-        return replace(lowest, name=name, reason=reason, details=())
-    parts, wholes = (sum(each) for each in zip(*((c.part, c.whole) for c in counts), strict=True))
-    words = OF + SHARED * any(SHARED in count.words for count in counts)
-    texts = list(dict.fromkeys(map(str, counts)))
-    if len(texts) == 1:
-        words = f"{texts[0]} each"
-    elif not all(OF in count.words for count in counts):
-        words = f"from {texts[0]} to {texts[-1]}"
-    row = replace(same[0], name=name, reason="", details=())
-    return replace(row, counted=Counted(parts, wholes, words))
-
-
-def _worst(lines: Sequence[Judgement]) -> list[Judgement]:
-    """Rows of one rule, the largest change first, or the least number."""
-
-    def merit(line: Judgement) -> float:
-        value = line.fact.estimate.value or 0.0
-        return -abs(value) if line.fact.against and line.failing else value
-
-    return sorted(lines, key=merit)
-
-
-def _said(group: Sequence[Judgement], lines: Sequence[Judgement], noun: str) -> str:
-    """The deed of the models that fail one rule: "12 of 24 models lost more than 0.1 of pass@1".
-
-    lines : every row.  noun : what a row is about.
-    """
-    number, every = len(group), sum(line.rule == group[0].rule for line in lines)
-    first, who = group[0], f"{len(group)} of {every} {noun}s"
-    if number == 1 and first.counted is not None:
-        # What was counted has no number with an interval.
-        return f"{first.name}: {first.reason}" if first.reason else "".join(map(str, first.finding))
-    if number in (1, every):
-        whole = "both" if number == 2 else f"all {number}"
-        who = first.name if number == 1 else f"{whole} {noun}s"
-    return f"{who} {first.did}"
-
-
-def _verdict(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> Sentence:
-    """The gate's verdict in one sentence: PASS and how many rules hold, FAIL and what fails,
-    changes first, or ERROR and what cannot be checked, where nothing fails."""
-    total = len(lines)
-    failing = sorted((line for line in lines if line.failing), key=lambda line: (
-        _ORDER.index(line.verdict), not line.fact.against,
-    ))  # fmt: skip
-    undecided = [line for line in lines if line.verdict == UNDECIDED and not line.failing]
-    open_ = len(undecided)
-    if failing:
-        groups = list(grouped(failing, lambda line: (line.rule, line.verdict)).values())
-        worst = _worst(groups[0])
-        names, head = [line.name for line in worst], worst[0].finding
-        if len(names) > 1:
-            head = (f"{_said(groups[0], lines, noun)}: {first_few(names)}",)
-        # What is counted, as attempts that are too many, makes the other numbers doubtful.
-        others = sorted(groups[1:], key=lambda group: group[0].counted is None)
-        said = [_said(group, lines, noun) for group in others]
-        counted = "undecided, counted as fail: " if worst[0].verdict == UNDECIDED else ""
-        unchecked = worst[0].verdict == ERROR
-        do = "cannot be checked" if unchecked else "fail"
-        counts = [f"{len(failing)} of {total} rules {do}"] if len(groups) > 2 else []
-        counts += [f"{open_} of {total} undecided, counted as pass"] if undecided else []
-        details = [*said, *(worst[0].details if len(names) == 1 else omitted)]
-        first = worst[0] if len(names) == 1 else None
-        start = "ERROR: " if unchecked else "FAIL: "
-        return _within((start, counted, *head), details, first, counts)
-    covered = next((c for line in lines if (c := line.covered) is not None and c.lost), None)
-    where = ""
-    if covered is not None:
-        where = f" on {covered.shared:,} of {plural(covered.expected, 'baseline task')}"
-    made = next(
-        (line.counted for line in lines if line.rule == EVERY_ATTEMPT and line.counted), None
-    )
-    # As many as were planned, and fewer than the baseline's: a pass that shows less.
-    fewer = made is not None and made.part < made.whole
-    passes = f"PASS, with {made} baseline attempts: " if fewer else "PASS: "
-    if undecided:
-        first, holds = undecided[0], total - open_
-        start = f"{holds} of {total} rules {'holds' if holds == 1 else 'hold'}"
-        start = f"{passes}{start if holds else 'no rule fails'}{where}"
-        head = (f"{start}; {open_} undecided, counted as pass: ", *first.finding)
-        return _within(head, (*omitted, *first.details), first)
-    measured = [line for line in lines if isinstance(line.evidence, Estimate)]
-    if len(measured) == 1 and not where:
-        (line,) = measured
-        return _within((passes, *line.finding), (*omitted, *line.details), line)
-    every = {1: "the rule holds", 2: "both rules hold"}.get(total, f"all {total} rules hold")
-    return _within((f"{passes}{every}{where}",), omitted)
-
-
-def _within(
-    head: Sentence, notes: Sequence[str], line: Judgement | None = None, counts: Sequence[str] = ()
-) -> Sentence:
-    """A sentence with as many notes as its length allows, and the number of the others; then
-    counts.  A note that it says already is left out.
-
-    line : its reason comes first where the rule fails; else last where there is room, for the table
-    has it.
-    """
-    said = "".join(piece if isinstance(piece, str) else " " * _NUMBER for piece in head)
-    end = "".join(f"; {count}" for count in counts)
-    reason = line.reason if line else ""
-    first = [reason] if line and line.verdict in (FAIL, ERROR) else []
-    notes = [n for n in dict.fromkeys((*first, *notes)) if n and n not in said]
-    room = _LONGEST - len(said) - len(end)
-    parts: list[str | Hint] = []
-    for at, note in enumerate(notes):
-        rest = len(notes) - at - 1
-        if len(note) + 2 > room - (len(f"; {Hint('9 more notes')}") if rest else 0):
-            parts.append(Hint(f"; {plural(rest + 1, 'more note')}"))
-            break
-        room -= len(note) + 2
-        parts.append(f"; {note}")
-    if (
-        reason
-        and f"; {reason}" not in parts
-        and reason not in first
-        and reason not in said
-        and len(reason) + 2 <= room
-    ):
-        parts.append(f"; {reason}")
-    return (*head, *parts, end)
-
-
 class Gate(Question, GateOptions):
     """The question of `passk gate`."""
 
@@ -1043,18 +849,15 @@ class Gate(Question, GateOptions):
         Errors: ParameterError where there are neither files nor rules, or both.
         """
         question, options = super().ask(given, source, needed=False)
-        for option, there in {
-            "--rules": question.rules, "--tier": question.tier, "--check": question.check,
-            "--first": question.first == PASS,
-        }.items():  # fmt: skip
-            if source is not None and there:
-                raise ParameterError(
-                    Given(option),
-                    "it is about the files that a file of rules names; name no others",
-                    name="contradicting-options",
-                    settles=[Settle({option: None}, "judges these")] if question.ruled else (),
-                )
         if source is not None:
+            of_suites = {"--rules": question.rules, "--tier": question.tier,
+                         "--check": question.check, "--first": question.first == PASS}  # fmt: skip
+            refuse("contradicting-options", *(
+                (there, Given(option),
+                 "it is about the files that a file of rules names; name no others",
+                 (Settle({option: None}, "judges these"),) * question.ruled)
+                for option, there in of_suites.items()
+            ))  # fmt: skip
             question.require_rules()
             return question, options
         book = read_rulebook(question.rules, question.tier)
@@ -1297,38 +1100,29 @@ class Gate(Question, GateOptions):
         first : whether the baseline is yet to come; None of a run without a file of rules.
         averaged : whether the run is judged as part of an average.
         """
-        if not self.ruled and not averaged:
-            raise ParameterError(
-                "no rule to check",
-                name="no-rule",
-                settles=[
-                    Settle({"--min": {"pass@1": 0.8}}, "asks for a pass rate"),
-                    Settle({"--no-regression": True}, "compares with the baseline")
-                    if self.baseline is not None
-                    else Settle(
-                        {"--no-regression": True, "--baseline": Blank("FILE")},
-                        "compares with another run",
-                    ),
-                ],
-            )
+        another = {"--no-regression": True, "--baseline": Blank("FILE")}
+        differs = Settle({"--no-regression": True}, "compares with the baseline")
+        if self.baseline is None:
+            differs = Settle(another, "compares with another run")
+        refuse("no-rule", (
+            not self.ruled and not averaged, "", "no rule to check",
+            (Settle({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
+        ))  # fmt: skip
         compares = any(rule.compares for rule in self.chosen)
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, given in drops if given), "--no-regression")
         first_night = f' (or "{RECORD}" on a first night)' if first is not None else ""
-        contradictions = (
+        refuse(
+            "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
-             Given("--min-by"), "no rule asks for a minimum", {"--min-by": None}, ""),
+             Given("--min-by"), "no rule asks for a minimum", (Settle({"--min-by": None}),)),
             (self.max_false_alarms is not None and not self.rehearse,
-             Given("--max-false-alarms"), "it is about a rehearsal", {"--rehearse": True},
-              "makes one"),
+             Given("--max-false-alarms"), "it is about a rehearsal",
+             (Settle({"--rehearse": True}, "makes one"),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             Given("--must-pass-rate"), "no tasks have to pass", {"--must-pass": Blank("TASKS")},
-             "names them"),
+             Given("--must-pass-rate"), "no tasks have to pass",
+             (Settle({"--must-pass": Blank("TASKS")}, "names them"),)),
             (compares and self.baseline is None and not self.rehearse and not first,
              Given(differing), f"it needs a baseline{first_night}",
-             {"--baseline": Blank("NAME")}, "names a file or a model"),
+             (Settle({"--baseline": Blank("NAME")}, "names a file or a model"),)),
         )  # fmt: skip
-        for there, place, words, options, why in contradictions:
-            if there:
-                settles = [Settle(options, why)]
-                raise ParameterError(place, words, name="contradicting-options", settles=settles)
