@@ -379,6 +379,14 @@ class Request:
                 name="contradicting-options",
                 settles=[Settle({"--engine": "spark"}), Settle({"--spark-master": None})],
             )  # fmt: skip
+        labels, outcome = self.labels, self.named.get("outcome", "")
+        if labels and labels in parts(outcome):
+            raise ParameterError(
+                Given("--field", f"outcome={outcome}"),
+                f"{labels} is the truth, which corrects the outcome of a judge",
+                name="contradicting-options",
+                settles=[Settle({"--field": {"outcome": Blank("COLUMN")}}, "names the judge's")],
+            )
         reserved = [column for column in self.by if column in RESERVED]
         if reserved:
             raise ParameterError(
@@ -395,6 +403,12 @@ class Request:
             return self.attempts
         others = (role for role in self.attempts if role != "cost")
         return tuple(dict.fromkeys((*others, "tokens_in", "tokens_out", "tokens_cached")))
+
+    @property
+    def labels(self) -> str:
+        """The column, or the outcome, of labels beside the judge's outcome; "" where none is."""
+        named = self.fields.get(TRUTH, "") if self.truth is None else self.truth
+        return named if isinstance(named, str) else ""
 
     @property
     def labelled(self) -> bool:

@@ -202,6 +202,18 @@ def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Pat
     assert "; --field truth=COLUMN names their column; --list FILE writes attempts" in done.err
 
 
+@pytest.mark.parametrize("outcome", ["human", "passed==human"])
+def test_an_outcome_that_names_the_truth_is_refused(
+    passk: Passk, judged: Path, outcome: str
+) -> None:
+    """A judge that is compared with itself would never err."""
+    done = passk("judge", judged, "--field", "truth=human", "--field", f"outcome={outcome}")
+    assert (done.code, done.error) == (2, "contradicting-options")
+    assert "human is the truth, which corrects the outcome of a judge" in done.err
+    with pytest.raises(passk_cli.PasskError, match="human is the truth"):
+        passk_cli.judge(judged, outcome=outcome, truth="human")
+
+
 def test_a_list_that_is_longer_than_asked_for_says_why(
     passk: Passk, judged: Path, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.reading.doubts.settings import DATES, NUMBERED, SUITES, is_setting
+from passk_cli.files.reading.judges import judged
 from passk_cli.files.reading.structures import ROWS, FieldColumn, Structure, beginning
 from passk_cli.files.request import AVERAGED, BOUNDS, Request
 from passk_cli.files.roles import (
@@ -28,6 +29,7 @@ from passk_cli.files.roles import (
     PASS_WORDS,
     ROLE_WORDS,
     SETTINGS,
+    TRUTH,
     UNITS,
     agree,
     candidates,
@@ -203,8 +205,11 @@ def readings(
 def _of_structure(
     structure: Structure, request: Request, wrong: Collection[str]
 ) -> Iterator[RankedReading]:
-    own = structure.columns
     asked = request.named
+    judges = judged(structure.columns, request)
+    # Labels say of a verdict whether it is right, and are themselves no outcome, unless asked for.
+    labels = {request.labels, *judges.values()} - {*parts(asked.get("outcome", ""))}
+    own = {path: column for path, column in structure.columns.items() if path not in labels}
     together = dict(_laid_out(own, asked.get("outcome", "")))
     agreeing = _agreements(own, asked.get("outcome", ""), summed=structure.named)
     structure = replace(structure, columns={**own, **together, **agreeing})
@@ -225,6 +230,9 @@ def _of_structure(
     tasks = _tasks(structure, free)
     outcomes = {p: _outcome(c) for p, c in free.items() if p not in compared}
     outcomes |= {p: _outcome(replace(c, path="outcome")) for p, c in together.items()}
+    for path in judges.keys() & free.keys():
+        as_verdict = _outcome(replace(free[path], path=f"{path}_verdict"))
+        outcomes[path] = max(outcomes[path] or (0.0, ""), as_verdict or (0.0, ""))
     answers = {part for path in agreeing for part in parts(path)}
     for answer in answers:
         if (outcomes.get(answer) or (0, ""))[1] == "words":
@@ -782,6 +790,7 @@ def proposed(
         ]
     ranked = [r for r in readings(structures, request, wrong) if _suits(r, error, request)]
     settles, question = _settled(ranked, request, read, 0.6 * len(sources))
+    settles += [*_with_labels(settles, structures, request)]
     if error.name == "ambiguous-records" or not (settles or question):
         known = [settle.options.get("--records") for settle in settles]
         unknown = [s for s in error.settles if s.options.get("--records", "") not in known]
@@ -805,10 +814,12 @@ def proposed(
         settles = _readable([Settle({"--path": template}, why)], request, read)
         # Of one task nothing else is settled on the way, as what passes.
         settles = [s for s in settles if not why or s.options.keys() == {"--path"}]
-    pair = next((pair for each in structures for pair in _agreeing(each.columns)), ())
-    if error.name in ("no-task-column", "no-outcome-column") and pair and not settles:
-        agree = "an attempt passes where {} agrees with {}? write a column that says so"
-        question = question or agree.format(*pair)
+    pairs = [*dict.fromkeys(pair for each in structures for pair in _agreeing(each.columns))]
+    if error.name in ("no-task-column", "no-outcome-column") and pairs and not settles:
+        question = question or "an attempt passes where {} agrees with {}?".format(*pairs[0])
+        same = Settle({"--field": {"outcome": EQUAL.join(pairs[0])}}, "compares them as they are")
+        settles = _readable([same] * (len(pairs) == 1), request, read)
+        settles = settles or [Settle({"--field": {"outcome": Blank("A==B")}}, "compares columns")]
     columns = [path for structure in structures for path in structure.columns]
     likely = (nearest(name, columns) for name in absent if name not in columns)
     if near := next(filter(None, likely), []):
@@ -836,6 +847,20 @@ def proposed(
         sought = f"nested fields were looked for in the first {ROWS:,} records"
         remedy = "; ".join(filter(None, [remedy, sought]))
     return error.but(type(error), remedy=remedy, settles=settles)
+
+
+def _with_labels(
+    settles: Sequence[Settle], structures: Sequence[Structure], request: Request
+) -> Iterator[Settle]:
+    """How a judge's verdicts, which remedies read, are compared with labels of them."""
+    judges = {k: v for each in structures for k, v in judged(each.columns, request).items()}
+    for settle in settles if not request.labelled else ():
+        fields = settle.options.get("--field", {})
+        outcome = fields.get("outcome", request.named.get("outcome", ""))
+        if settle.complete and outcome in judges and "-m" not in settle.options:
+            fields = {**fields, TRUTH: judges[outcome]}
+            why = f"says how often {outcome} errs, and corrects"
+            yield Settle({**settle.options, "--field": fields}, why, "judge")
 
 
 def _tells_tasks(structure: Structure) -> bool:

@@ -477,7 +477,7 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
             for i in range(12)
         ],
         "an attempt passes where pred agrees with gold?",
-        [],
+        ["--field outcome=pred==gold"],
     ),
     "missing outcomes": (
         [
@@ -501,6 +501,60 @@ def test_what_nobody_can_know_is_asked(passk: Passk, write: Any, case: str) -> N
     assert question in done.err
     assert [" ".join(words[2:]) for words in commands(done.err)] == answers
     run_printed(passk, done.err)
+
+
+JUDGES = [
+    ("judge_verdict", "human_verdict"),
+    ("judge_label", "human_label"),
+    ("llm_label", "human"),
+    ("auto_label", "annotator_label"),
+    ("judge", "human"),
+    ("judge", "gold"),
+    ("judge_label", "reference_label"),
+    ("verdict", "human_label"),
+    ("label", "human"),
+]
+
+
+def verdicts(judge: str, label: str, words: tuple[str, str] = ("no", "yes")) -> str:
+    """Verdicts of a judge on two systems, with labels of a third of them."""
+    return f"id,system,{judge},{label}\n" + "".join(
+        f"{i},{system},{words[i % (3 + k) > 0]},{words[i % 4 > 0] if i % 3 == 0 else ''}\n"
+        for k, system in enumerate("ab") for i in range(30)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("judge", "label"), JUDGES)
+def test_verdicts_of_a_judge_are_the_outcome_and_labels_the_truth(
+    passk: Passk, write: Any, judge: str, label: str
+) -> None:
+    """Whether the two agree is no outcome: a judge that agrees with a person is right both ways."""
+    path = write("p.csv", verdicts(judge, label))
+    done = passk("estimate", path)
+    own = [f"--field outcome={judge}", f"--field outcome={judge} --field truth={label}"]
+    assert [" ".join(words[2:]) for words in commands(done.err)] == own
+    assert [words[0] for words in commands(done.err)] == ["estimate", "judge"]
+    run_printed(passk, done.err)
+    asked = passk("judge", path, "--field", f"truth={label}")
+    assert [" ".join(words[2:]) for words in commands(asked.err)] == [
+        f"--field truth={label} {own[0]}"
+    ]
+    assert passk(*commands(asked.err)[0]).out == passk(*commands(done.err)[1]).out
+
+
+def test_a_judge_in_other_words_is_asked_what_passes(passk: Passk, write: Any) -> None:
+    done = passk("estimate", write("p.csv", verdicts("judge_label", "human_label", ("off", "on"))))
+    assert {words[3] for words in commands(done.err)} == {"outcome=judge_label"}
+    assert "==" not in done.err
+    run_printed(passk, done.err)
+
+
+@pytest.mark.parametrize("names", ["prediction,gold", "llm_label,gold_label", "answer,label"])
+def test_answers_agree_with_what_was_expected(passk: Passk, write: Any, names: str) -> None:
+    text = "".join(f"{i},{s},{'ab'[(i + k) % 3 > 0]},{'ab'[i % 3 > 0]}\n"
+                   for k, s in enumerate("xy") for i in range(30))  # fmt: skip
+    done = passk("estimate", write("p.csv", f"id,system,{names}\n{text}"))
+    assert [words[3] for words in commands(done.err)] == [f"outcome={names.replace(',', '==')}"]
 
 
 def test_a_score_is_averaged_where_a_command_has_means() -> None:

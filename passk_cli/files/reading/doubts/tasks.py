@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Survey, distinct, joined_codes
-from passk_cli.files.roles import leaf, strength, words
+from passk_cli.files.roles import judge, leaf, strength, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import shortened
@@ -74,8 +74,12 @@ def coarse(grounds: Grounds) -> Iterator[Finding]:
     survey, task = grounds.survey, grounds.column("task")
     if grounds.harness or not task:
         return
+    judges = "judge" in words(grounds.column("outcome") or "")
     for name in grounds.unread:
         if leaf(name) not in _STATEMENTS | _PROMPTS:
+            continue
+        if judges and not any(isinstance(judge(t, None), str) for t in survey.texts(name)):
+            # Verdicts beside those of a judge say whether these are right.
             continue
         differs, example = _differs(survey.task, survey.columns[name].codes)
         nested = _nested(survey.task, survey.columns[name].codes)
