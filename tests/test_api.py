@@ -171,7 +171,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = polars.DataFrame(ROWS)
     for own in (frame, frame.with_columns(polars.col("task").cast(polars.Categorical))):
         pd.testing.assert_frame_equal(passk_cli.read(own).to_frame(), expected)
-    with pytest.raises(passk_cli.DataError, match="LazyFrame cannot be read; give paths, rows"):
+    with pytest.raises(passk_cli.DataError, match=r"LazyFrame cannot be read; with \.collect\(\) it is"):
         passk_cli.read(frame.lazy())
 
 
@@ -181,6 +181,7 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         ([], passk_cli.ParameterError, "no files given"),
         ([3], passk_cli.DataError, "a list of int cannot be read; give paths, rows (a list"),
         (3, passk_cli.DataError, "int cannot be read; give paths, rows (a list of dicts), columns"),
+        (iter(ROWS), passk_cli.DataError, "list_iterator cannot be read; list(…) makes rows of it"),
         ([{"task": "a", "passed": 1}, 3], passk_cli.DataError, "<rows>:2: a int, not a row"),
         ({}, passk_cli.ParameterError, "no files given"),
         ({"task": []}, passk_cli.DataError, "<rows>: no rows; expected one per attempt"),

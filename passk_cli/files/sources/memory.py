@@ -47,9 +47,14 @@ def tables_of(data: Any) -> list[Source]:
     """
     models: dict[Any, Any] = {**frames_of(data)} or {None: data}
     if None in models and not is_table(data):
-        # As a groupby gives, with the tasks in its index.
-        named = any(getattr(getattr(data, "index", None), "names", ()))
-        remedy = "with .reset_index() it is a DataFrame; " if named else ""
+        remedy = ""
+        if any(getattr(getattr(data, "index", None), "names", ())):
+            # As a groupby gives, with the tasks in its index.
+            remedy = "with .reset_index() it is a DataFrame; "
+        elif hasattr(data, "collect"):
+            remedy = "with .collect() it is a DataFrame; "
+        elif isinstance(data, Iterator):
+            remedy = "list(…) makes rows of it; "
         problem = f"{type(data).__name__} cannot be read"
         raise DataError("data", problem, remedy + READABLE, name="wrong-data")
     names = {model: "DataFrame" if model is None else f"DataFrame {model!r}" for model in models}
