@@ -215,6 +215,19 @@ def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:
     assert effect.p > 0.9
 
 
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+def test_runs_that_differ_in_the_mean_alone_are_not_said_to_flip(tmp_path: Path) -> None:
+    """Each run moves all tasks a little: the means show it, two attempts at a task do not."""
+    random, to = np.random.default_rng(3), f"{tmp_path}/h.parquet"
+    for run, moved in enumerate((-0.05, 0.05, 0.0, 0.06, -0.06, 0.01)):
+        rates = np.linspace(0.2, 0.8, 120) + moved
+        append(to, columns(f"r{run}", random.binomial(4, rates).tolist(), n=4, day=run))
+    findings = passk_cli.trend(to)
+    (effect,) = findings.frame.query("metric == 'run effect'").itertuples()
+    assert effect.p < 0.01
+    assert [m.name for m in findings.messages] == ["two-runs"]
+
+
 def test_two_numbers_that_differ_are_said_so(tmp_path: Path) -> None:
     """As many digits as tell "differ on" from "by chance"."""
     to = f"{tmp_path}/h.parquet"
