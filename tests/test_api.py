@@ -171,7 +171,9 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = polars.DataFrame(ROWS)
     for own in (frame, frame.with_columns(polars.col("task").cast(polars.Categorical))):
         pd.testing.assert_frame_equal(passk_cli.read(own).to_frame(), expected)
-    with pytest.raises(passk_cli.DataError, match=r"LazyFrame cannot be read; with \.collect\(\) it is"):
+    with pytest.raises(
+        passk_cli.DataError, match=r"LazyFrame cannot be read; with \.collect\(\) it is"
+    ):
         passk_cli.read(frame.lazy())
 
 

@@ -93,6 +93,13 @@ def test_attempts_of_the_baseline(
     assert said in answer
 
 
+def test_a_row_that_passes_with_other_numbers_says_which(passk: Passk, write: Write) -> None:
+    files = write("new", outcomes(2)), "--baseline", write("old", outcomes(5))
+    (row,) = (r for r in passk("gate", *files, *DROP).out.splitlines() if r.startswith(RULE))
+    assert row.endswith(" pass (2 attempts per task, the baseline 5)")
+    assert " 48 of 120 " in row
+
+
 @pytest.mark.parametrize(
     "rule", [DROP, ["--min", "pass@1=0.01"], ["--no-regression"]], ids=" ".join
 )

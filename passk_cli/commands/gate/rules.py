@@ -269,6 +269,8 @@ class EveryAttempt(GateRule):
             verdict = PASS if made.design and not reason else FAIL
             if verdict == FAIL and not reason:
                 reason = made.where(trial.sides.counts)
+            elif verdict == PASS and not made.whole:
+                reason = made.words
             finding = f"{SeriesName(series)} has {made.words}"
             than = "declared" if made.declared else "in the baseline"
             number = "other numbers of" if len(made.longer) else "fewer"

@@ -528,7 +528,7 @@ def _omitted(part: GatePart, trial: Trial) -> list[str]:
         for words in words_of:
             series_of.setdefault(words, []).append(SeriesName(series))
     for copy in trial.copies:
-        series_of.setdefault(f"the outcomes of {copy.other} again", []).append(copy.name)
+        series_of.setdefault(f"same outcomes as {copy.other}", []).append(copy.name)
     every = len(trial.sides.series)
     return [
         words if len(names) == every else f"{first_few(names)}: {words}"

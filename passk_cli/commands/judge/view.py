@@ -192,7 +192,7 @@ class JudgeErrors(Section[Errors]):
                meaning="Share of the attempts that fail which the judge passes."),
         Column("false failures", "share", cell=lambda row: row.rates[1].estimate,
                meaning="Share of the attempts that pass which the judge fails."),
-        Column("p (as others)", "p", cell=lambda row: row.alike, name="p_alike",
+        Column("p (equal rates)", "p", cell=lambda row: row.alike, name="p_alike",
                meaning="p that both rates are those of the other models, adjusted (Holm): a small"
                " one shows that the judge is kinder to some.",
                where=lambda section: len(section.records) > 1),

@@ -46,7 +46,7 @@ def parse_date(text: Any) -> str:
     except (ValueError, TypeError, OverflowError):
         raise ParameterError(
             Given("--date", text),
-            "write a time of the years 1 to 9999 in UTC, as 2026-11-23T04:00Z",
+            "write a day, or a time in UTC: 2026-11-23, 2026-11-23T04:00Z",
         ) from None
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

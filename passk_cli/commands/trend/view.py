@@ -391,8 +391,8 @@ class Courses(Section[Course]):
         for course in sorted(flips, key=lambda c: c.effect.p_tasks if c.effect else 1.0)[:1]:
             assert course.effect is not None
             effect, p = course.effect, course.effect.p_tasks
-            apart = p <= alpha / len(flips)
-            if not apart and effect.p <= alpha:
+            flipping = p <= alpha / len(flips)
+            if not flipping and effect.p <= alpha:
                 # Runs that move all tasks a little differ, though single tasks hardly show it.
                 continue
             tasks = len(course.setup.tasks)
@@ -403,7 +403,7 @@ class Courses(Section[Course]):
                 and (digits == 12 or pair[0] != pair[1])
             )  # fmt: skip
             agree = f"{tasks - effect.between:.{len(between.partition('.')[2])}f}"
-            yield (RUN_FLIPS if apart else SAMPLING_FLIPS)(
+            yield (RUN_FLIPS if flipping else SAMPLING_FLIPS)(
                 model=course.name, tasks=tasks, between=between, agree=agree, within=within,
                 p=f"p {p_relation(DrawnP(p, course.error))}",
             )  # fmt: skip
