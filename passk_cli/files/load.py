@@ -158,7 +158,7 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
             named = request.outcome is not None or "outcome" in request.fields
             none_left = not named and any(lost == made for lost, made in rows)
             if losses and files and (tolerant or none_left):
-                from passk_cli.files.reading.readings import proposed
+                from passk_cli.files.reading.readings.proposal import proposed
 
                 missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
                 error = DataError(sources[0].name, missing, name="missing-outcome")
@@ -169,7 +169,7 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
                 # Of frames by model each has an error of its own.
                 raise
             if not any(source.partial for source in sources):
-                from passk_cli.files.reading.readings import proposed
+                from passk_cli.files.reading.readings.proposal import proposed
 
                 raise proposed(error, con, sources, request, again) from None
             from passk_cli.files.sources.cluster import whole

@@ -730,6 +730,15 @@ def leaf(column: str) -> str:
     return spelled(column.rpartition(".")[2])
 
 
+def above(column: str) -> str:
+    """The keys above a column's last one; "" where there are none.
+
+    >>> above("config.promptVersion"), above("task")
+    ('config', '')
+    """
+    return column.rpartition(".")[0]
+
+
 def words(column: str) -> set[str]:
     """The words of a column's last key.
 
@@ -758,7 +767,7 @@ def strength(role: str, path: str) -> float:
     >>> strength("task", "task_id"), strength("task", "doc.id"), strength("outcome", "is_ok")
     (3.0, 2.5, 1.2)
     >>> strength("model", "judged_model"), strength("model", "system_prompt")
-    (1.2, 0.0)
+    (1.6, 0.0)
     """
     *before, last = path.replace(EACH, "").split(".")
     name, kind = spelled(last), ROLE_WORDS[role]

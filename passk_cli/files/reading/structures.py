@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # How many records are looked at, how much of a file, how many files of a record each; how deep.
 ROWS, _BYTES, _FILES, _LEVELS = 1000, 1 << 22, 200, 5
-# Values that are many enough to be tasks.
-_NAMED = 5
+# Values that are many enough to be tasks; the longest value that names something, in words.
+_NAMED, _SENTENCE = 5, 6
 # As many attempts as a task may have where there are fewer tasks; a key that is a plain word.
 _FEW, _WORD = 16, re.compile("[A-Za-z_]+")
 
@@ -84,6 +84,18 @@ class FieldColumn:
             return [float(value) for value in self.flat if value not in (None, "")]
         except (TypeError, ValueError):
             return []
+
+    @cached_property
+    def is_prose(self) -> bool:
+        """Whether values are sentences, which name nothing."""
+        return 2 * sum(len(value.split()) > _SENTENCE for value in self.counts) > len(self.counts)
+
+    @cached_property
+    def is_count(self) -> bool:
+        """Whether its values are the whole numbers up to some number, from 0 or 1 on."""
+        plain = not self.listed and "" not in self.texts and type(self.flat[0]) is not bool
+        every = sorted({*self.numbers}) if plain else []
+        return len(every) > 1 and every in ([*range(len(every))], [*range(1, len(every) + 1)])
 
     @property
     def tally(self) -> str:

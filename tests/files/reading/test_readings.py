@@ -366,7 +366,7 @@ def test_what_a_doubt_asks_is_part_of_the_proposal(passk: Passk, write: Any) -> 
 
 
 def test_what_a_trial_asks_again_and_again_is_not_proposed(write: Any) -> None:
-    from passk_cli.files.reading.readings import _tried
+    from passk_cli.files.reading.readings.trials import Trials
 
     asked = []
 
@@ -374,7 +374,7 @@ def test_what_a_trial_asks_again_and_again_is_not_proposed(write: Any) -> None:
         asked.append(request)
         raise SETTLED
 
-    settle, counts = _tried(Settle({"--field": {"task": "test_case"}}), Request(), never)
+    settle, counts = Trials(Request(), never).of(Settle({"--field": {"task": "test_case"}}))
     assert (counts, len(asked)) == (None, 6)
     assert settle.options == {"--field": {"task": "test_case"}, "--by": ("arm",)}
 
@@ -874,7 +874,7 @@ def test_nothing_is_imported_for_it_where_reading_succeeds(write: Any) -> None:
     path = write("m.csv", "task,passed\na,1\nb,0\n")
     code = (
         "import sys, passk_cli; passk_cli.read(sys.argv[1]);"
-        " sys.exit('passk_cli.files.reading.readings' in sys.modules)"
+        " sys.exit('passk_cli.files.reading.readings.proposal' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, str(path)], check=True)
 
@@ -966,7 +966,7 @@ def test_what_is_no_record_on_the_way_is_refused(
 
 def test_a_file_of_a_harness_is_not_surveyed() -> None:
     """Its format knows where outcomes are; what they lack is asked for."""
-    from passk_cli.files.reading.readings import proposed
+    from passk_cli.files.reading.readings.proposal import proposed
     from passk_cli.files.request import Request
     from passk_cli.files.sources.source import Source
 

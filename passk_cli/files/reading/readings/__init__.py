@@ -1,0 +1,1 @@
+"""What records may mean where nothing says it: on failure alone."""

@@ -1,0 +1,267 @@
+"""Evidence of an outcome: what names and values say for a column, or for two that agree."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+from passk_cli.files.reading.doubts.settings import is_setting
+from passk_cli.files.reading.readings import vocabulary
+from passk_cli.files.reading.structures import FieldColumn
+from passk_cli.files.roles import (
+    EACH,
+    EQUAL,
+    FAIL_WORDS,
+    PASS_WORDS,
+    ROLE_WORDS,
+    above,
+    agree,
+    leaf,
+    parts,
+    strength,
+    words,
+)
+
+# Words that pass or fail wherever they stand: ja and no are languages as well.
+_JUDGING = {*PASS_WORDS, *FAIL_WORDS} - {"true", "false", "t", "f", "yes", "no", "ja", "ok"}
+
+
+class Likely(NamedTuple):
+    """How likely a column is the outcome, and what nobody can know of it, "" for nothing.
+
+    question : "polarity", "threshold" or "words"; "name" where nothing but its two values speaks
+        for it.
+    """
+
+    score: float
+    question: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A column that may be the outcome."""
+
+    column: FieldColumn
+
+    @cached_property
+    def last(self) -> str:
+        return self.column.path.replace(EACH, "").rpartition(".")[2]
+
+    @cached_property
+    def words(self) -> set[str]:
+        return words(self.last)
+
+    @cached_property
+    def said(self) -> set[str]:
+        """The values that are words of passing or failing."""
+        texts = {str(value).strip().lower() for value in self.column.flat}
+        return texts & {*PASS_WORDS, *FAIL_WORDS}
+
+    @cached_property
+    def unclear(self) -> bool:
+        """Whether nobody can know if true passes.
+
+        A refusal that is correct passes, and a word that passes or fails says which it is.
+        """
+        unclear = bool(self.words & vocabulary.UNCLEAR) and "correct" not in self.words
+        return unclear and not self.said - {"true", "false"}
+
+    @cached_property
+    def named(self) -> float:
+        """How surely the name means an outcome, or one of its few words, as in hedged_wrong."""
+        named = strength("outcome", self.column.path)
+        texts = {value for value in self.column.flat if isinstance(value, str)}
+        judging = len(texts) in range(2, 6) and any(
+            {*re.split(r"[\W_]+", text.lower())} & _JUDGING for text in texts
+        )
+        return 1.2 if (self.unclear and named < 3) or (named == 0 and judging) else named
+
+    @cached_property
+    def both(self) -> bool:
+        """Whether some pass and some fail."""
+        return len({*self.column.judged}) == 2
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether all values are true or false."""
+        return bool(self.said) and self.said <= {"true", "false"}
+
+    @cached_property
+    def excluded(self) -> bool:
+        """Whether a column is something else."""
+        # Of what is true or expected an answer makes an outcome.
+        truths = (vocabulary.TRUTHS | vocabulary.EXPECTED) - {"label"}
+        return (
+            not self.column.judged
+            or bool(
+                self.words & vocabulary.AMOUNTS or vocabulary.OF_SEVERAL.fullmatch(leaf(self.last))
+            )
+            or (self.named < 1.7 and bool(self.words & truths))
+        )
+
+
+def likely_outcome(column: FieldColumn) -> Likely | None:
+    """How likely a column is the outcome; None for no outcome."""
+    own = _Candidate(column)
+    if own.excluded:
+        return None
+    score = own.named - 1.5 * len(own.words & vocabulary.NO_OUTCOME)
+    score -= 1.0 * (len(column.judged) < 0.5 * len(column.flat))
+    if own.named == 0 and _is_score(own):
+        usual = bool(own.words & vocabulary.QUALITIES) + ("overall" in own.words)
+        return Likely(0.2 + 0.6 * usual, "threshold")
+    if not any(isinstance(verdict, str) for verdict in column.judged):
+        return _of_flags(own, score)
+    if own.named == 0:
+        return None
+    return _of_scores(own, score) if column.numbers else _of_words(column, score)
+
+
+def _of_flags(own: _Candidate, score: float) -> Likely | None:
+    """Values that each pass or fail."""
+    whole = own.both and len(own.column.judged) == len(own.column.flat)
+    foreign = is_setting(own.column.path) or strength("attempt", own.column.path) > 1.2
+    if own.named == 0 and (foreign or not whole):
+        return None
+    several = (word for word in own.words if word.endswith("s"))
+    if own.named < 3 and not own.plain and any(map(vocabulary.PARTS.fullmatch, several)):
+        # How many parts of an attempt passed, at most 1.
+        return None
+    score -= 0.3 * own.unclear + 0.8 * (own.named == 0)
+    if own.both:
+        score += 3.5 if own.said - {"true", "false"} else 2.0
+    elif own.unclear:
+        score -= 0.5
+    else:
+        # A constant says little, and less where it says it of the agent: that it ran.
+        score += 0.5 if own.plain else -0.5
+        score -= (1.0 + bool(own.words & ROLE_WORDS["model"])) * (own.named < 1.6)
+    return Likely(score, "polarity" if own.unclear else "" if own.named else "name")
+
+
+def _of_scores(own: _Candidate, score: float) -> Likely | None:
+    """Numbers of which nobody knows from what value they pass."""
+    low, high = min(own.column.numbers), max(own.column.numbers)
+    if own.unclear or math.isinf(high - low):
+        # Of a rate of what is bad less is better.
+        return None
+    counts = high > 1 and all(number % 1 == 0 for number in own.column.numbers)
+    passing = own.words & {*PASS_WORDS, "verified"}
+    score += 0.5 * (low >= 0 and high <= 1) - 3.0 * bool(counts and passing)
+    score -= 0.5 + 1.0 * (low == high) + 1.0 * bool(own.words & vocabulary.NUMBERS)
+    return Likely(score - 1.0 * (counts and own.named < 1.6), "threshold")
+
+
+def _of_words(column: FieldColumn, score: float) -> Likely | None:
+    """A few words that come again, of which nobody knows which pass."""
+    texts = [verdict for verdict in column.judged if isinstance(verdict, str)]
+    few = len({*map(str, column.judged)})
+    if not 2 <= few <= 5 or max(map(len, texts)) > 40 or len(column.judged) == len({*texts}):
+        return None
+    return Likely(score, "words")
+
+
+def _is_score(own: _Candidate) -> bool:
+    """Whether values say how good an attempt is: under a name for that, or as grades from 1 to 5 or
+    shares of 1 under a name that is nothing else's."""
+    numbers = {*own.column.numbers}
+    known = vocabulary.NO_TASK | ROLE_WORDS["task"]
+    if len(numbers) < 2 or min(numbers) < 0 or own.words & known or is_setting(own.column.path):
+        return False
+    grades = {1, 5} < numbers <= {1, 2, 3, 4, 5}
+    shares = len(numbers) > 2 and max(numbers) <= 1 and not own.words & vocabulary.SHARES
+    return bool(own.words & vocabulary.QUALITIES) or grades or shares
+
+
+# A name that ends in a number.
+_NUMBERED = re.compile(r"(.*[a-z])[_\- ]?\d{1,3}", re.I)
+
+
+def laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldColumn]:
+    """Columns of an attempt each, which differ by a number after a word for attempts or outcomes,
+    as the list that they are: run1, run2, run3; and those that were asked for so.
+
+    asked : the columns of the outcome with commas between them, "" where it is not asked for.
+    """
+    alike: dict[str, list[str]] = {asked: asked.split(",")} if "," in asked else {}
+    for path in columns:
+        name = _NUMBERED.fullmatch(path)
+        if name and (strength("attempt", name[1]) or strength("outcome", name[1])):
+            alike.setdefault(name[1], []).append(path)
+    for paths in alike.values():
+        if len(paths) > 1 and all(path in columns for path in paths):
+            rows = zip(*(columns[path].values for path in paths), strict=True)
+            yield FieldColumn(",".join(paths), [*map(list, rows)])
+
+
+def agreements(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldColumn]:
+    """Whether columns agree, as outcomes: an answer with what was expected, of which most answers
+    are values; what passed with how many there are; and those that are asked for.
+    """
+    pairs = [
+        (answer, gold)
+        for answer, gold in answers_and_golds(columns)
+        if not columns[gold].is_prose  # Sentences that agree are a copy.
+        and 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
+        >= columns[answer].counts.total()
+    ]
+    pairs += _tests_and_totals(columns)
+    if EQUAL in asked and {*parts(asked)} <= columns.keys():
+        pairs.append((parts(asked)[0], parts(asked)[1]))
+    for one, other in pairs:
+        verdicts = [*map(agree, columns[one].values, columns[other].values)]
+        yield FieldColumn(f"{one}{EQUAL}{other}", verdicts)
+
+
+def answers_and_golds(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Columns of answers, each with one of what was expected, which have values in common."""
+    texts = {
+        path: column
+        for path, column in columns.items()
+        if not column.listed and not leaf(path).endswith("model")
+    }
+    golds = [path for path in texts if words(path) & (vocabulary.GOLDS | vocabulary.TRUTHS)]
+    if any(words(path) & vocabulary.PREDICTED for path in texts):
+        # Beside what was predicted, an answer is the right one.
+        golds = golds or [path for path in texts if leaf(path) == "answer"]
+    for gold, answer in product(golds, texts):
+        named, common = words(answer), {*texts[answer].counts} & {*texts[gold].counts}
+        meant = _are_alike(texts[answer], texts[gold]) or bool(named & vocabulary.ANSWERED)
+        if meant and not named & vocabulary.EXPECTED and leaf(gold) != leaf(answer) and common:
+            yield answer, gold
+
+
+def _are_alike(answer: FieldColumn, gold: FieldColumn) -> bool:
+    """Whether a column is called as one of what was expected, or has its labels beside it."""
+    rest = words(gold.path) - vocabulary.EXPECTED
+    if not rest:
+        return strength("outcome", answer.path) == 3
+    if rest < words(gold.path) and rest <= words(answer.path):
+        return True
+    return _has_labels(answer, gold) and above(answer.path) == above(gold.path)
+
+
+def _has_labels(column: FieldColumn, gold: FieldColumn) -> bool:
+    """Whether values are labels of those that were expected, several of them."""
+    few = len(gold.counts) in range(2, 20) and column.counts.total() > 2 * len(gold.counts)
+    return few and len(column.counts) > 1 and column.counts.keys() <= gold.counts.keys()
+
+
+def _tests_and_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Columns of how many tests passed, each with that of how many there were."""
+    counts = {
+        path: column
+        for path, column in columns.items()
+        if not column.listed and all(map(str.isdigit, column.texts))
+    }
+    for one, other in product(counts, [path for path in counts if words(path) & vocabulary.TOTAL]):
+        rest = words(one) - vocabulary.PASSED, words(other) - vocabulary.TOTAL
+        alike = rest[0] == rest[1] and rest[0] < words(one)
+        passed, made = counts[one].numbers, counts[other].numbers
+        if alike and all(p <= n for p, n in zip(passed, made, strict=True)):
+            yield one, other

@@ -1,0 +1,167 @@
+"""Questions: what a reading leaves open, and whole answers to it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from passk_cli.files.reading.readings import vocabulary
+from passk_cli.files.reading.readings.reading import RankedReading
+from passk_cli.files.reading.structures import ROWS
+from passk_cli.files.request import AVERAGED, Request
+from passk_cli.files.roles import COLUMN, EQUAL, judge, words
+from passk_cli.settle import Blank, Settle
+from passk_cli.text import first_few
+
+# How many answers are printed; how close scores are that may be meant as well; the share that
+# reaches the highest score, from which on it may be what passes.
+OFFERED, _NEAR, _OFTEN = 3, 0.25, 0.1
+# Share of the outcomes that may be missing where a reading is proposed.
+MISSING = 0.2
+# Questions about truth values.
+_FLAGS = ("name", "polarity", "which")
+# What names of models begin with, or have in them.
+_MODELS = re.compile(
+    r"agent|claude|codestral|command|deepseek|falcon|gemini|gemma|glm|gpt|grok|haiku|kimi|llama"
+    r"|minimax|mistral|mixtral|model|nemotron|nova|o[134]\b|opus|phi|qwen|sonnet|starcoder|yi\b",
+    re.I,
+)
+
+
+def rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[RankedReading]:
+    """The readings whose outcomes may be meant as well as that of one, which is the first of them:
+    flags of the same records; scores that are as likely, and a flag that stands alone with them."""
+    flags, scores = dict[str, RankedReading](), {reading.outcome.path: reading}
+    for each in (each for each in ranked if each.structure is reading.structure):
+        if each.question in _FLAGS:
+            flags.setdefault(each.outcome.path, each)
+        elif each.question == "threshold" and each.score >= reading.score - _NEAR:
+            scores.setdefault(each.outcome.path, each)
+    if reading.question in _FLAGS:
+        return [*flags.values()]
+    if reading.question != "threshold":
+        return [reading]
+    alone = [*flags.values()] if len(flags) == 1 else []
+    return [*[*scores.values()][: OFFERED - len(alone)], *alone]
+
+
+def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]:
+    """Whole answers to what rivals leave open.
+
+    Of several flags each is the verdict, or all are those of a model each.
+    """
+    first, *others = readings
+    ways, scores = list[Settle](), sum(each.question == "threshold" for each in readings)
+    for each in readings:
+        own = each.options(request)
+        if each.question == "threshold":
+            ways += _of_scores(each, own, averages=request.averages, alone=scores == 1)
+        elif each.question in _FLAGS and others:
+            either = _of_words(each, own) if each.question == "polarity" else []
+            either = either or [Settle(own, f"{_share(each, True)} pass")]
+            ways += [replace(way, why=f"by {each.outcome.path}, {way.why}") for way in either]
+        else:
+            ways += _of_words(each, own)
+    paths = [each.outcome.path for each in readings]
+    several = first.question in _FLAGS and bool(others) and "model" not in first.roles
+    if several and not any(EQUAL in path for path in paths):
+        own = first.options(request)
+        fields = {**own.get("--field", {}), "outcome": ",".join(paths), "model": COLUMN}
+        models = Settle({**own, "--field": fields}, "if each column is a model")
+        ways = [models] if all(map(_MODELS.match, paths)) else [*ways, models]
+    return ways
+
+
+def _share(reading: RankedReading, verdict: object) -> str:
+    """How many outcomes are the same, of how many."""
+    column, seen = reading.outcome, "the first " * (reading.structure.size == ROWS)
+    values: Sequence[object] = column.numbers if isinstance(verdict, float) else column.judged
+    return f"{values.count(verdict):,} of {seen}{len(column.flat):,}"
+
+
+def _of_scores(
+    reading: RankedReading, own: Mapping[str, Any], *, averages: bool, alone: bool
+) -> Iterator[Settle]:
+    """The highest score passes, where many reach it and no other is meant; or the mean is taken."""
+    numbers, top = reading.outcome.numbers, max(reading.outcome.numbers)
+    often = numbers.count(top) >= max(2, _OFTEN * len(numbers))
+    if alone and often and min(numbers) < top:
+        why = f"if {top:g} passes, {_share(reading, top)}"
+        yield Settle({**own, "--threshold": (top,)}, why)
+    if averages:
+        yield Settle({**own, **AVERAGED}, f"averages {reading.outcome.path}")
+
+
+def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
+    """Of two words, or truth values, either passes; of more words each alone."""
+    column, spoken = reading.outcome, reading.question == "words"
+    if reading.question == "parts" or len(column.judged) < (1 - MISSING) * len(column.flat):
+        return []
+    values = Counter(str(v).lower() for v in column.flat if v not in (None, ""))
+    if spoken and values.keys() <= {*vocabulary.CLASSIFIED}:
+        right = [value for value in vocabulary.CLASSIFIED[:2] if value in values]
+        return [Settle({**own, "--passes": (*right,)}, "counts what was classified rightly")]
+    unknown = [value for value in values if isinstance(judge(value, None), str)]
+    if spoken and 0 < len(unknown) < len(values):
+        return _of_unknown(values, unknown, own)
+    if len(values) < 2 or (len(values) > 2 and not spoken):
+        return []
+    first, *others = sorted(values, key=lambda value: judge(value, None) is not True)
+    usual = {"--passes": (first,)} if spoken else {}
+    more = [{"--passes": (other,), **({} if usual else {"--fails": (first,)})} for other in others]
+    ways = [
+        Settle({**own, **way}, f"if {value} passes, {values[value]:,} of {values.total():,}")
+        for value, way in zip((first, *others), (usual, *more), strict=True)
+    ]
+    return ways if spoken or not words(column.path) & vocabulary.FAILURES else ways[::-1]
+
+
+def _of_unknown(
+    values: Counter[str], unknown: Sequence[str], own: Mapping[str, Any]
+) -> list[Settle]:
+    """Words that no list knows, beside others that it knows: they fail or pass."""
+    passing = [value for value in values if judge(value, None) is True]
+    count = sum(values[value] for value in unknown)
+    subject, share = f"if {first_few(unknown)}", f"{count:,} of {values.total():,}"
+    fails, passes = ("fails", "passes") if len(unknown) == 1 else ("fail", "pass")
+    return [
+        Settle({**own, "--fails": (*unknown,)}, f"{subject} {fails}, {share}"),
+        Settle({**own, "--passes": (*passing, *unknown)}, f"{subject} {passes}, {share}"),
+    ]
+
+
+def question(readings: Sequence[RankedReading], *, answered: bool) -> str:
+    """Question that rivals leave open, with their outcomes' values; "" where the answers say it.
+
+    answered : whether each answer is printed.
+    """
+    first, column = readings[0], readings[0].outcome
+    if first.question == "parts":
+        *way, last = (*first.structure.keys, *column.path.split("."))
+        whole = f"which {last} of {'.'.join(way)} make an attempt pass: all, a share, one?"
+        return f"{whole} write a column"
+    if first.question == "threshold":
+        scores = [each.outcome for each in readings if each.question == "threshold"]
+        ranges = [
+            f"{each.path} pass ({min(each.numbers):g} to {max(each.numbers):g})" for each in scores
+        ]
+        return f"from what value does {', or '.join(ranges)}?"
+    if answered:
+        return "which says that an attempt passed?" * (len(readings) > 1)
+    if first.question == "words":
+        return f"{column.path}: which words pass? {column.tally}"
+    tallies = ", ".join(f"{each.outcome.path} ({each.outcome.tally})" for each in readings)
+    return f"which says that an attempt passed: {tallies}?"
+
+
+def blank(readings: Sequence[RankedReading], options: Mapping[str, Any]) -> list[Settle]:
+    """The options with what is left to the reader, if an option says it."""
+    kind, way = readings[0].question, dict[str, Any]()
+    if kind in _FLAGS or sum(each.question == kind for each in readings) > 1:
+        way["--field"] = {**options.get("--field", {}), "outcome": Blank("COLUMN")}
+    if kind in ("threshold", "words"):
+        way |= {"--threshold": Blank("X")} if kind == "threshold" else {"--passes": Blank("WORD")}
+    return [Settle({**options, **way}, "reads it")] if way else []

@@ -1,0 +1,376 @@
+"""Readings: what records may mean, ranked by names and by how columns behave."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from passk_cli.files.reading.judges import judged
+from passk_cli.files.reading.readings import vocabulary
+from passk_cli.files.reading.readings.outcomes import (
+    Likely,
+    agreements,
+    answers_and_golds,
+    laid_out,
+    likely_outcome,
+)
+from passk_cli.files.reading.readings.tasks import attempt_of, called, likely_tasks
+from passk_cli.files.reading.structures import FieldColumn, Structure
+from passk_cli.files.request import Request
+from passk_cli.files.roles import (
+    COLUMN,
+    EACH,
+    EQUAL,
+    ROLE_WORDS,
+    above,
+    candidates,
+    leaf,
+    parts,
+    spelled,
+    strength,
+    words,
+)
+
+# How many columns are compared as task, and half as many as outcome; the least score of a reading.
+_COMPARED, _LEAST = 6, 2.5
+# Tasks from which on truth values under any name may be their outcomes.
+_NAMED = 3
+# From this score on an outcome judges what lies below it.
+_JUDGES = 2.4
+
+
+@dataclass(frozen=True)
+class RankedReading:
+    """The meaning of a structure's records.
+
+    roles : role → path, of a task also two with a comma between them.  by : columns that make
+    groups.
+    question : what its values do not say of the outcome, as `Likely` has it; "parts" where they
+        judge parts of an attempt; "which" where others are called as it is.
+    """
+
+    score: float
+    structure: Structure
+    roles: Mapping[str, str]
+    by: tuple[str, ...] = ()
+    question: str = ""
+
+    @property
+    def outcome(self) -> FieldColumn:
+        """The column that is the outcome, or of counts that of the passes."""
+        return self.structure.columns[self.roles.get("outcome", self.roles.get("c", ""))]
+
+    def options(self, request: Request) -> dict[str, Any]:
+        """The options that a request lacks for this reading."""
+        options: dict[str, Any] = {}
+        if self.structure.keys:
+            options = {"--records": ".".join(self.structure.keys)}
+            options |= {"--from": None} if request.format else {}
+        fields = {}
+        for role, path in self.roles.items():
+            known = candidates(role, self.structure.usual) == [path]
+            if role == "model" and any(
+                self.structure.columns[part].beside for part in parts(path, self.structure.columns)
+            ):
+                # What stands beside a list comes along under its usual names alone.
+                known = strength(role, path) == 3
+            if request.named.get(role, "" if not known else path) != path:
+                fields[role] = path
+        if request.outcome is not None and "outcome" in fields:
+            options["--outcome"] = None
+        options |= {"--by": self.by} if self.by else {}
+        return options | ({"--field": fields} if fields else {})
+
+
+def ranked_readings(
+    found: Sequence[Structure], request: Request, wrong: Collection[str] = ()
+) -> list[RankedReading]:
+    """The readings of these structures, the best first.
+
+    wrong : roles whose columns, as asked, are not there or no outcomes: others are meant.
+    """
+    every = [reading for each in found for reading in _readings_of(each, request, wrong)]
+    return sorted(every, key=lambda reading: -reading.score)
+
+
+def _readings_of(
+    structure: Structure, request: Request, wrong: Collection[str]
+) -> Iterator[RankedReading]:
+    judges = judged(structure.columns, request)
+    # Labels say of a verdict whether it is right, and are themselves no outcome, unless asked for.
+    labels = {request.labels, *judges.values()} - {*parts(request.named.get("outcome", ""))}
+    own = {path: column for path, column in structure.columns.items() if path not in labels}
+    view = _View(replace(structure, columns=own), request, wrong, {*judges})
+    if "" in view.given.values() or any(words(key) & vocabulary.SUMMED for key in structure.keys):
+        return
+    tasks = sorted(view.tasks, key=lambda path: -view.tasks[path])[:_COMPARED]
+    outcomes = sorted(view.outcomes, key=lambda path: -view.outcomes[path].score)
+    for task, outcome in product(tasks, outcomes[: 2 * _COMPARED]):
+        reading = view.reading(task, outcome)
+        if reading is not None and reading.score >= _LEAST:
+            yield reading
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A structure as a request sees it.
+
+    wrong : roles of which other columns are meant.  judges : columns of verdicts on answers.
+    """
+
+    found: Structure
+    request: Request
+    wrong: Collection[str]
+    judges: Collection[str]
+
+    @cached_property
+    def lists(self) -> dict[str, FieldColumn]:
+        """Outcomes of an attempt each as one list."""
+        asked = self.request.named.get("outcome", "")
+        return {column.path: column for column in laid_out(self.found.columns, asked)}
+
+    @cached_property
+    def agreements(self) -> dict[str, FieldColumn]:
+        """Outcomes that pass where two columns agree."""
+        asked = self.request.named.get("outcome", "")
+        return {column.path: column for column in agreements(self.found.columns, asked)}
+
+    @cached_property
+    def _answers(self) -> set[str]:
+        """The columns that are compared."""
+        return {part for path in self.agreements for part in parts(path)}
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The records, with the columns that are made of others."""
+        return replace(self.found, columns={**self.found.columns, **self.lists, **self.agreements})
+
+    @property
+    def columns(self) -> Mapping[str, FieldColumn]:
+        return self.structure.columns
+
+    @cached_property
+    def given(self) -> dict[str, str]:
+        """Role → the columns that are asked for and not wrong; "" where one is not there."""
+        asked = {role: path for role, path in self.request.named.items() if role in ROLE_WORDS}
+        return {
+            role: located(path, self.columns)
+            for role, path in asked.items()
+            if path != COLUMN and role not in self.wrong
+        }
+
+    @cached_property
+    def free(self) -> dict[str, FieldColumn]:
+        """The columns that may play a role that is not given."""
+        taken = {part for path in self.given.values() for part in parts(path)} | {*self.request.by}
+        return {path: column for path, column in self.found.columns.items() if path not in taken}
+
+    @cached_property
+    def counts(self) -> str:
+        """The column of the passes, where the records are counts; else ""."""
+        n, c = (candidates(role, self.found.usual) for role in ("n", "c"))
+        return c[0] if n and c else ""
+
+    def near(self, role: str, path: str) -> float:
+        """How similar a column's name is to the one that was asked for and is not there."""
+        if role not in self.wrong:
+            return 0.0
+        return 3 * SequenceMatcher(None, self.request.named[role], path).ratio()
+
+    @cached_property
+    def tasks(self) -> dict[str, float]:
+        """Columns that may be the task → how likely each is."""
+        template = self.request.template
+        if "task" in self.given or (template and "task" in template.names):
+            return {self.given.get("task", ""): 3.0}
+        likely = likely_tasks(self.found, self.free)
+        return {path: score + self.near("task", path) for path, score in likely.items()}
+
+    @cached_property
+    def outcomes(self) -> dict[str, Likely]:
+        """Columns that may be the outcome → how likely each is."""
+        every = {
+            path: Likely(each.score + self.near("outcome", path), each.question)
+            for path, each in self._alone.items()
+            if each is not None and each.score > 0
+        }
+        whole = [p for p, each in every.items() if not each.question and self._sums_up(p, every)]
+        every |= {path: Likely(every[path].score + 1) for path in whole}
+        # Where a name speaks for a flag, and none is unclear, those of any name beside it do not
+        # count.
+        named = {above(path) for path, each in every.items() if not each.question}
+        named -= {above(path) for path, each in every.items() if each.question == "polarity"}
+        return {p: o for p, o in every.items() if o.question != "name" or above(p) not in named}
+
+    @cached_property
+    def _alone(self) -> dict[str, Likely | None]:
+        """The same, of each column by itself."""
+        if "outcome" in self.given:
+            path = self.given["outcome"]
+            own = Likely(5.0) if path == self.counts else self._every.get(path)
+            own = own or likely_outcome(self.columns[path]) or Likely(0.0, "words")
+            # Who names it knows what it means.
+            return {
+                path: own._replace(question="") if own.question in ("name", "polarity") else own
+            }
+        return {self.counts: Likely(5.0)} if self.counts else self._every
+
+    @cached_property
+    def _every(self) -> dict[str, Likely | None]:
+        """The same, of the columns of attempts that are no part of what is compared."""
+        pairs = [*answers_and_golds(self.free)]
+        compared = {path for pair in pairs for path in pair if strength("outcome", path) < 3}
+        # What stands with an answer, apart from what was expected, tells the answer again.
+        told = {above(answer) for answer, gold in pairs if above(answer) != above(gold)}
+        compared |= {p for p in self.free if above(p) in told and strength("outcome", p) < 1.7}
+        compared |= {part for path in self.lists for part in path.split(",")}
+        outcomes = {p: likely_outcome(c) for p, c in self.free.items() if p not in compared}
+        for path in self.free.keys() & self.judges:
+            verdict = likely_outcome(replace(self.free[path], path=f"{path}_verdict"))
+            outcomes[path] = max(outcomes.get(path) or Likely(0.0), verdict or Likely(0.0))
+        for path in {*outcomes} & self._answers:
+            if (outcomes[path] or Likely(0)).question == "words":
+                # Words that are no verdicts, beside those that were expected.
+                del outcomes[path]
+        outcomes |= {p: likely_outcome(replace(c, path="outcome")) for p, c in self.lists.items()}
+        # Where nothing gives a verdict, an answer passes that is the expected one.
+        return outcomes | {
+            path: Likely(2.3 if len({*column.judged}) == 2 else 0.5)
+            for path, column in self.agreements.items()
+        }
+
+    def reading(self, task: str, outcome: str) -> RankedReading | None:
+        """The reading with this task and outcome; None where they go ill together."""
+        score, question = self.outcomes[outcome]
+        column, played = self.columns[outcome], {*task.split(","), outcome, *parts(outcome)}
+        others = {p: c for p, c in self.free.items() if p not in played | self._answers}
+        model = self.given.get("model", next(iter(called("model", others)), ""))
+        if self._apart(task, outcome, model):
+            return None
+        score += self.tasks[task] + 0.7 * strength("model", model)
+        attempt, by = self.given.get("attempt", ""), tuple[str, ...]()
+        if column.listed:
+            score += self._of_lists(column)
+        elif task and not self.counts:
+            cell = [
+                p
+                for p in (*task.split(","), *model.split(","), *self.request.by)
+                if p in self.columns
+            ]
+            others.pop(model, None)
+            attempt, by, fit = attempt_of(self.structure, cell, attempt, others)
+            score += fit
+        score -= 0.1 * any(self.columns[part].beside for part in played if part)
+        score -= 2.5 * (self._is_below_a_verdict(outcome) or self._is_one_of(outcome))
+        way = [
+            *self.found.keys,
+            *outcome.replace(EACH, "").split(".")[: -1 * (EQUAL not in outcome)],
+        ]
+        piece = any(vocabulary.PARTS.fullmatch(spelled(key)) for key in way)
+        score -= 2.5 * (piece or any(words(key) & vocabulary.ANSWERS for key in way))
+        if not self.request.named.get("outcome"):
+            if piece and (column.listed or self.found.keys):
+                question = "parts"
+            elif not question and self._has_like(outcome):
+                question = "which"
+        verdict = "c" if self.counts else "outcome"
+        roles = {"task": task, verdict: outcome, "model": model, "attempt": attempt}
+        return RankedReading(
+            score, self.structure, {r: p for r, p in roles.items() if p}, by, question
+        )
+
+    def _apart(self, task: str, outcome: str, model: str) -> bool:
+        """Whether an outcome is none of this task and model."""
+        column, tasks = self.columns[outcome], task.split(",")
+        if {outcome, *parts(outcome)} & {*tasks} or column.beside:
+            # What stands beside a list judges what the list is a part of.
+            return True
+        if EQUAL in outcome and self._is_one_of(outcome):
+            return True
+        if self.found.named and leaf(outcome) in ("acc", "accuracy"):
+            # What keys name may have averages.
+            return True
+        if self.outcomes[outcome].question != "name":
+            return False
+        few = any(len(self.columns[part].counts) < _NAMED for part in tasks if part)
+        return few or _is_of(column, self.columns.get(model))
+
+    def _of_lists(self, column: FieldColumn) -> float:
+        """How well a list in each record fits as that of its attempts."""
+        even = len({len(values) for values in column.values if values}) == 1
+        beside = [p for p, c in self.columns.items() if c.listed and strength("model", p) == 3]
+        # Entries that name their models are no attempts of one.
+        return 0.8 * even - 2.5 * any(above(path) == above(column.path) for path in beside)
+
+    def _is_below_a_verdict(self, outcome: str) -> bool:
+        """Whether something judges what an outcome is a part of."""
+        column = self.columns[outcome]
+        judging = [self.columns[p] for p, each in self.outcomes.items() if each.score >= _JUDGES]
+        if column.listed:
+            return any(not each.listed for each in judging)
+        return not column.beside and any(each.beside for each in judging)
+
+    def _is_one_of(self, outcome: str) -> bool:
+        """Whether paths that differ in one key, or in the side of a comparison, lead to outcomes:
+        each is that of a part alone."""
+        own, others = words(outcome), [path for path in self.outcomes if path != outcome]
+        if own & vocabulary.SIDES and any(own ^ words(path) <= vocabulary.SIDES for path in others):
+            return True
+        before, _, last = outcome.rpartition(".")
+        alike = re.compile(rf"{re.escape(above(before))}\.[^.]+\.{re.escape(last)}")
+        return bool(above(before)) and any(map(alike.fullmatch, others))
+
+    def _has_like(self, outcome: str) -> bool:
+        """Whether other truth values beside an outcome are called as it is, as alert_ok and
+        order_ok, or other answers are compared with what was expected.
+
+        A usual name says which is meant.
+        """
+        if EQUAL in outcome:
+            gold, others = parts(outcome)[-1], {*self.outcomes} - {outcome}
+            return any(EQUAL in path and parts(path)[-1] == gold for path in others)
+        alike = strength("outcome", outcome) < 3 and self._alike(outcome, self.outcomes)
+        return bool(alike) and not self._sums_up(outcome, self.outcomes)
+
+    def _alike(self, outcome: str, outcomes: Collection[str]) -> list[FieldColumn]:
+        """Truth values beside an outcome that are called as it is."""
+        kind = spelled(outcome).rpartition("_")[2]
+        return [
+            self.columns[path]
+            for path in outcomes
+            if path != outcome
+            and EQUAL not in path
+            and spelled(path).rpartition("_")[2] == kind
+            and above(path) == above(outcome)
+            and {text.lower() for text in self.columns[path].counts} <= vocabulary.TRUTH_VALUES
+        ]
+
+    def _sums_up(self, outcome: str, outcomes: Collection[str]) -> bool:
+        """Whether an outcome passes where all others that are called alike do, several that differ:
+        it is the verdict, and they are its parts."""
+        own = self.columns[outcome].judged
+        each = [column.judged for column in self._alike(outcome, outcomes)]
+        varied = {tuple(verdicts) for verdicts in each if len({*verdicts}) == 2} - {tuple(own)}
+        return (
+            len(varied) > 1
+            and all(len(verdicts) == len(own) for verdicts in each)
+            and own == [all(row) for row in zip(*each, strict=True)]
+        )
+
+
+def _is_of(column: FieldColumn, model: FieldColumn | None) -> bool:
+    """Whether a column has one value at each of several models: it says something of these."""
+    pairs = {*zip(model.texts, column.texts, strict=True)} if model else set()
+    return 1 < len(pairs) == len({name for name, _ in pairs})
+
+
+def located(path: str, columns: Mapping[str, FieldColumn]) -> str:
+    """The columns that a role's value is made of, as they are spelled here; "" where one is not."""
+    plain = {each.replace(EACH, ""): each for each in columns}
+    own = [p if p in columns else plain.get(p.replace(EACH, ""), "") for p in parts(path, columns)]
+    return ",".join(own) if all(own) else ""
