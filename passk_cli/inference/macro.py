@@ -37,7 +37,8 @@ def macro_average(
     Groups that share tasks are not independent: their standard errors and distances are added
     without squares, which is what full correlation gives and no correlation exceeds.
 
-    means, ses, lows, highs : one per group, lows ≤ means ≤ highs.  weights : ≥ 0, equal when None.
+    means, ses, lows, highs : one per group, lows ≤ means ≤ highs.  An error that is NaN is what
+        the limits leave for it, (u − l) / 2z.  weights : ≥ 0, equal when None.
     level : that of the limits, 0 < level < 1; z is its normal quantile.
     Errors: ValueError for no groups, or weights that are negative or all 0.
     Source: Zou, Huang and Zhang (2009), Statistics in Medicine 28, 3202–3213, for sums of limits.
@@ -51,6 +52,7 @@ def macro_average(
         raise ValueError("a macro average needs groups, and weights of at least 0, not all of them")
     w = w / w.sum()
     z = NormalDist().inv_cdf((1 + level) / 2)
+    se = np.where(np.isnan(se), (high - low) / (2 * z), se)
 
     def total(distances: Floats) -> float:
         return math.fsum((w * distances).tolist())

@@ -56,6 +56,11 @@ class Estimate:
         return self.unit == "share"
 
     @property
+    def bare(self) -> Estimate:
+        """It without its interval and its error, which stand elsewhere."""
+        return replace(self, se=None, low=None, high=None)
+
+    @property
     def ends(self) -> tuple[float | None, float | None]:
         """The lower and upper end; the value twice where it is no range."""
         return self.value, self.value if self.upper is None else self.upper
@@ -163,6 +168,10 @@ class Column:
     def numeric(self) -> bool:
         """Whether its cells are numbers, which are ranged right."""
         return self.kind not in ("text", "strip")
+
+
+# The kind of a difference of shares in a sentence.
+POINTS = Column("points", "share")
 
 
 @dataclass(frozen=True)
@@ -285,9 +294,7 @@ class Board:
         rows = []
         for model, numbers, places, others in self.entries:
             ties = [numbers[0].letters] * lettered
-            rest = (
-                replace(number, se=None, low=None, high=None, letters="") for number in numbers[1:]
-            )
+            rest = (replace(number.bare, letters="") for number in numbers[1:])
             rows.append((*places[:ranked], model, numbers[0], *ties, *rest, *others))
         heads += [Column("ties")] * lettered
         return Table((*heads, *self.metrics[1:], *self.others), tuple(rows))

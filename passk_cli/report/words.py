@@ -16,6 +16,16 @@ def span(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
+def spanned(numbers: Collection[int], noun: str) -> str:
+    """From the fewest to the most of something.
+
+    >>> spanned([3, 1], "task"), spanned([1], "task")
+    ('1–3 tasks', '1 task')
+    """
+    number = span(min(numbers), max(numbers))
+    return f"{number} {noun}{'s' * (number != '1')}"
+
+
 # Digits that Python reads as a number.
 _LONGEST = 4_000
 
@@ -40,8 +50,7 @@ def sized(tasks: Collection[int], attempts: Collection[int]) -> str:
     >>> sized([800], [10]), sized([1], [1, 3])
     ('800 tasks × 10 attempts', '1 task × 1–3 attempts')
     """
-    number, n = (span(min(values), max(values)) for values in (tasks, attempts))
-    return f"{number} task{'s' * (number != '1')} × {n} attempt{'s' * (n != '1')}"
+    return f"{spanned(tasks, 'task')} × {spanned(attempts, 'attempt')}"
 
 
 class SeriesName(str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -158,5 +157,5 @@ def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int, joint: st
         [[facts[i].estimate.low, facts[i].estimate.high] for i in places], dtype=np.float64
     )
     if not np.allclose(limits, limits[0], atol=_EQUAL, equal_nan=True):
-        first = replace(first, low=None, high=None, se=None)
+        first = first.bare
     return _End(names, words, first, certain)

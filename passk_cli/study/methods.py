@@ -19,7 +19,7 @@ from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
-from passk_cli.report.words import plural, span
+from passk_cli.report.words import plural, span, spanned
 from passk_cli.study.rules import BH, BONFERRONI, HOLM, MAX_T, PRIMARY, TESTS, UNADJUSTED
 from passk_cli.text import listed
 from passk_cli.version import __version__
@@ -111,8 +111,8 @@ def _cited(keys: str) -> str:
 def _sizes(counts: Counts) -> tuple[str, str]:
     """Tasks, and attempts at each: "800 tasks", "10 attempts per task"."""
     tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
-    n = span(int(counts.n.min()), int(counts.n.max()))
-    return f"{span(min(tasks), max(tasks))} tasks", f"{n} attempt{'s' * (n != '1')} per task"
+    attempts = spanned(counts.n.tolist(), "attempt")
+    return f"{span(min(tasks), max(tasks))} tasks", f"{attempts} per task"
 
 
 def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:

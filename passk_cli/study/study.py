@@ -17,18 +17,12 @@ from passk_cli.message import Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import sized, span
+from passk_cli.report.words import sized, spanned
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
 from passk_cli.study.notes import notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
-from passk_cli.study.values import (
-    Series,
-    TaskValues,
-    cluster_codes,
-    on_shared_tasks,
-    values_of,
-)
+from passk_cli.study.values import Series, TaskValues, cluster_codes, on_shared_tasks, values_of
 from passk_cli.text import Category
 
 if TYPE_CHECKING:
@@ -157,8 +151,7 @@ class Study:
         if {*map(id, facts)} == {*map(id, shared)}:
             return shared, ""
         sizes = [fact.size.tasks or 0 for fact in shared if fact.name == facts[0].name] or [0]
-        tasks = f"{span(min(sizes), max(sizes))} task{'s' * (max(sizes) != 1)}"
-        return shared, f" on the {tasks} that all models have"
+        return shared, f" on the {spanned(sizes, 'task')} that all models have"
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Fact]:
         """`facts` of values of which some are ranges, with limits that hold those of both ends."""

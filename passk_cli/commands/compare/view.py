@@ -38,6 +38,7 @@ from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
     FULL,
+    POINTS,
     Cell,
     Column,
     Estimate,
@@ -47,7 +48,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
-from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span
+from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span, spanned
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.baseline import Runs, joined, label_of
@@ -283,7 +284,7 @@ class Ranking(Ranked[Standing]):
             return (f"{series[0]} comes first at {metric}; {_counted(tested)}.",)
         second = others[0].values.series
         nearest = next(pair for pair in own if second in pair.models)
-        size = (nearest.margin, Column("points", "share"))
+        size = (nearest.margin, POINTS)
         rest, ties = len(tested) - 1, sum(pair.winner is None for pair in tested)
         verb = "ties" if ties == 1 else "tie"
         more = f"; {ties:,} of the other {rest:,} pairs {verb}" if ties else (
@@ -378,7 +379,7 @@ class Baseline(Ranked[Line]):
                cell=lambda line, metric: line.of(metric, _verdict) if line.pairs else "baseline",
                across=lambda section: [section.metric], example=_METRIC),
         *(replace(_TO_BASELINE, shown=shown, across=across,
-                  cell=lambda line, metric: replace(line.difference(metric), low=None, high=None))
+                  cell=lambda line, metric: line.difference(metric).bare)
           for shown, across in _FURTHER),
         Column("tasks", meaning="Tasks that both have; of the baseline, its own.",
                cell=lambda line: _tasks(
@@ -618,7 +619,7 @@ class AllPairs(Compared):
         if margin:
             yield f"= within ±{margin:g}"
         sizes = [len(pair.comparison.tasks) for pair in self.records]
-        yield f"{_tasks(sizes)} shared task{'s' * (max(sizes) != 1)}"
+        yield spanned(sizes, "shared task")
         yield self.adjustment.brief
         if confidence.population == THESE_TASKS:
             yield "for these tasks"

@@ -92,10 +92,6 @@ _WITHIN = Number(
 )  # fmt: skip
 
 
-def _alone(estimate: Estimate) -> Estimate:
-    return replace(estimate, low=None, high=None, se=None)
-
-
 def _within(outlay: Outlay, number: Number) -> Estimate:
     return next(fact.estimate for fact in outlay.within if fact.name == number.name)
 
@@ -172,8 +168,8 @@ class Spent(Section[Outlay]):
         whose, per_success = named(best.series, groups), best.per_success.estimate
         whose = self._condition() + whose
         if len(known) == 1:
-            yield (f"{whose} solves a task for ", per_success, ": ", _alone(best.cost.estimate),
-                   " an attempt, pass@1 ", _alone(best.rate.estimate), ".")  # fmt: skip
+            yield (f"{whose} solves a task for ", per_success, ": ", best.cost.estimate.bare,
+                   " an attempt, pass@1 ", best.rate.estimate.bare, ".")  # fmt: skip
             yield from self._others(best, groups)
             return
         start: Sentence = (f"{whose} {_LEAST[self.amount]}: ", per_success)
@@ -389,7 +385,7 @@ class Cascades(Section[CascadeOutlay]):
                cell=lambda cascade: cascade.rate.estimate),
         Column("{} per task", "$", meaning="Mean {} of the attempts made at a task.",
                across=_COST.across, units=_COST.units, example="cost",
-               cell=lambda cascade, _: at_least(_alone(cascade.cost.estimate))),
+               cell=lambda cascade, _: at_least(cascade.cost.estimate.bare)),
         _PER_SUCCESS,
     )  # fmt: skip
 

@@ -40,7 +40,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, listed, span
+from passk_cli.report.words import SeriesName, listed, span, spanned
 from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.extremes import all_of, named, of_named_groups, range_of
@@ -143,7 +143,7 @@ class CurveColumn(NamedTuple):
     def value(self, model: Curves) -> Estimate:
         """The number without its interval, which --full has; of a gain, with it."""
         fact = self.fact(model)
-        return fact.estimate if self.start else _plain(fact)
+        return fact.estimate if self.start else fact.estimate.bare
 
 
 @dataclass(frozen=True)
@@ -250,9 +250,9 @@ class AcrossK(Section[Curves]):
 
     def context(self) -> Iterator[str | Hint]:
         if self.records[0].exact:
-            sizes = sorted(model.never.size.tasks or 0 for model in self.records)
+            sizes = [model.never.size.tasks or 0 for model in self.records]
             families = "1 family" if len(self.records) == 1 else f"{len(self.records)} families"
-            yield f"{families} of {span(sizes[0], sizes[-1])} task{'s' * (sizes[-1] != 1)}"
+            yield f"{families} of {spanned(sizes, 'task')}"
             yield "exact success rates, so no intervals"
             return
         confidence = self.study.confidence
@@ -461,11 +461,11 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
     )
     if max(abs(rises), abs(falls)) <= _EQUAL and last.estimate.upper is None:
         subject = f"pass@k and pass^k of {whom} are" if both else f"{name} of {whom} is"
-        return (f"{subject} ", _plain(first), f" at every k from {first.k} to {last.k}:"
+        return (f"{subject} ", first.estimate.bare, f" at every k from {first.k} to {last.k}:"
                 " no task passes only sometimes.")  # fmt: skip
     begin = f"From {first.k} to {last.k} attempts of {whom}, {name} {_verb(rises)} from "
-    further = (f", and pass^k {_verb(falls)} to ", _plain(lower)) if both else ()
-    return (begin, _plain(first), " to ", _plain(last), *further, ".")
+    further = (f", and pass^k {_verb(falls)} to ", lower.estimate.bare) if both else ()
+    return (begin, first.estimate.bare, " to ", last.estimate.bare, *further, ".")
 
 
 def _counted(facts: Sequence[Fact]) -> str:
@@ -481,12 +481,7 @@ def _verb(change: float) -> str:
 
 def _signed(fact: Fact) -> Estimate:
     """A gain without an interval."""
-    return replace(_plain(fact), signed=True)
-
-
-def _plain(fact: Fact) -> Estimate:
-    """Without an interval."""
-    return replace(fact.estimate, se=None, low=None, high=None)
+    return replace(fact.estimate.bare, signed=True)
 
 
 def _chart_rows(

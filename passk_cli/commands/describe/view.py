@@ -32,7 +32,7 @@ from passk_cli.report.model import (
     Table,
     ranged,
 )
-from passk_cli.report.words import first_few, names_cut, plural, span
+from passk_cli.report.words import first_few, names_cut, plural, spanned
 from passk_cli.settle import Given
 from passk_cli.study.losses import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -60,11 +60,9 @@ class Facts(Section[Fact]):
     def answer(self) -> Iterator[Sentence]:
         counts = self.study.counts
         models = len({model for model, *_ in counts.series})
-        least, most = int(counts.n.min()), int(counts.n.max())
-        attempts = f"{span(least, most)} attempt{'s' * (most > 1)} each"
         yield (
-            f"{plural(models, 'model')}, {plural(len(counts.tasks), 'task')}, {attempts}: enough"
-            f" for k ≤ {least:,}. ",
+            f"{plural(models, 'model')}, {plural(len(counts.tasks), 'task')},"
+            f" {spanned(counts.n.tolist(), 'attempt')} each: enough for k ≤ {counts.n.min():,}. ",
             *_problems(counts),
         )
 

@@ -14,7 +14,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
+from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence
 from passk_cli.report.words import SeriesName, numbers_of_models
 from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named, range_of
@@ -86,8 +86,8 @@ class Estimates(Numbers):
         )
         if at is not None and hat is not None and at.k == hat.k:
             yield (
-                f"At least one of {at.k} attempts passes with probability ", _value(at),
-                f", all {at.k} with ", _value(hat), ".",
+                f"At least one of {at.k} attempts passes with probability ", at.estimate.bare,
+                f", all {at.k} with ", hat.estimate.bare, ".",
             )  # fmt: skip
 
     def _of_several(self, numbers: Sequence[Fact], valued: Sequence[Fact]) -> Iterator[Sentence]:
@@ -173,11 +173,6 @@ def _attempts_first(fact: Fact) -> bool:
 
     pilot = Piloted(values.metric, values.n, values.c)
     return pilot.variance(n + 1) < pilot.variance(n) * n / (n + 1) * (1 - 1e-9)
-
-
-def _value(fact: Fact) -> Estimate:
-    """Without its interval, which the table has."""
-    return Estimate(fact.estimate.value, upper=fact.estimate.upper, unit=fact.estimate.unit)
 
 
 def series_order(study: Study, facts: Sequence[Fact], sort: str) -> list[Series]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from statistics import NormalDist
 
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.parts import GatePart
@@ -132,13 +132,9 @@ def _average(
     book: Rulebook, parts: Sequence[GatePart], facts: Sequence[Fact], *, independent: bool
 ) -> Fact:
     """The average of the suites' numbers."""
-    z = NormalDist().inv_cdf((1 + book.each) / 2)
     ends = [(f.estimate.value, f.estimate.low, f.estimate.high) for f in facts]
-    means, lows, highs = ([v for v in each if v is not None] for each in zip(*ends, strict=True))
-    ses = [
-        (high - low) / (2 * z) if fact.se is None else fact.se
-        for fact, low, high in zip(facts, lows, highs, strict=True)
-    ]
+    means, lows, highs = zip(*ends, strict=True)
+    ses = [math.nan if fact.se is None else fact.se for fact in facts]
     weights = [part.entry.suite.weight for part in parts if part.entry]
     if book.average and book.average.kind == MICRO:
         weights = [float(fact.size.tasks or 0) for fact in facts]

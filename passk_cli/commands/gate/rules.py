@@ -16,7 +16,7 @@ from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import parse_tasks
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
-from passk_cli.report.model import QUANTITIES, Column, Estimate, Sentence
+from passk_cli.report.model import POINTS, QUANTITIES, Column, Estimate, Sentence
 from passk_cli.report.words import SeriesName, first_few, p_relation, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.rules import (
@@ -782,7 +782,7 @@ def _change(fact: Fact, *, amount: bool = False) -> Sentence:
     if falls:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
     plain = Estimate(value, low=low, high=high, unit=fact.estimate.unit)
-    size = (plain, Column("points", "share"))
+    size = (plain, POINTS)
     if amount:
         takes, of = ("costs", "") if fact.name == "cost" else ("takes", f" {fact.name}")
         return (f"{name} {takes} ", size, f" {'less' if falls else 'more'}{of}")

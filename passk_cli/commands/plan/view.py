@@ -27,7 +27,7 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Sentence, Table
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, amount_text, first_few, listed, plural, span
+from passk_cli.report.words import SeriesName, amount_text, first_few, listed, plural, sized, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Section, data_field, view
@@ -426,12 +426,8 @@ def _start(designs: Designs) -> str:
     pilots = [outlook.pilot for outlook in designs.outlooks if outlook.pilot is not None]
     if not pilots:
         return f"Beta success rates: {_rates(designs.aims)}"
-    tasks, n = [len(pilot.n) for pilot in pilots], np.concatenate([pilot.n for pilot in pilots])
-    attempts = span(int(n.min()), int(n.max()))
-    return (
-        f"pilot of {span(min(tasks), max(tasks))} tasks × {attempts}"
-        f" attempt{'s' * (attempts != '1')}"
-    )
+    n = np.concatenate([pilot.n for pilot in pilots]).tolist()
+    return f"pilot of {sized([len(pilot.n) for pilot in pilots], n)}"
 
 
 def _rates(rates: BetaRates | Aims) -> str:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import in_short, letters, rank_limits
 from passk_cli.limits import MOST_PAIRS
-from passk_cli.report.model import Cell, Column, Estimate, Panel, Report, Sentence, Table
+from passk_cli.report.model import POINTS, Cell, Column, Estimate, Panel, Report, Sentence, Table
 from passk_cli.report.words import plural, span
 from passk_cli.study.comparison import Comparison, difference_intervals, match
 from passk_cli.study.fact import SHARED
@@ -82,7 +81,7 @@ class MacroAverages(Section[GroupAverage]):
             if ties:
                 yield (f"Macro average of {metric}: {first} and {ties} more tie for first.",)
             else:
-                lead = standings.lead, Column("points", "share")
+                lead = standings.lead, POINTS
                 yield (f"Macro average of {metric}: {first} leads by ", lead, ".")
 
     def context(self) -> Iterator[str]:
@@ -262,12 +261,10 @@ def _difference(
     if len(known) < len(compared):
         return None
     lows, highs = (list(each) for each in zip(*known, strict=True))
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    ses = [(high - low) / (2 * z) for low, high in known]
     lowest, highest = (
         macro_average(
-            [(c.ends or (c, c))[end].difference or 0.0 for c in compared], ses, lows, highs,
-            level=level, independent=independent,
+            [(c.ends or (c, c))[end].difference or 0.0 for c in compared], [math.nan] * len(known),
+            lows, highs, level=level, independent=independent,
         )
         for end in (0, 1)
     )  # fmt: skip

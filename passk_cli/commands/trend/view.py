@@ -30,7 +30,7 @@ from passk_cli.inference.runs import (
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric, parse
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.report.model import FULL, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.report.model import FULL, POINTS, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
 from passk_cli.settle import Given, Settle
@@ -52,9 +52,8 @@ from passk_cli.study.values import Series
 # Runs that the effect is estimated from, the last ones: more would add time and little else.
 _MOST = 60
 # Runs have points of their own where those of all lines in colour are about this many.
-_MOST_POINTS = 50
+_MOST_DRAWN = 50
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
-_POINTS = Column("points", "share")
 _PASSES = Metric("pass@", 1)
 
 TWO_RUNS = Message(
@@ -302,7 +301,7 @@ class Courses(Section[Course]):
             moved = f"{metric.name} of {course.name} {'fell' if change.fell else 'rose'} by "
             when = f" at {_short(first)} ({first.at[:10]}){seen}"
             if change.size.share:
-                yield moved, (abs(change.size.value or 0.0), _POINTS), f"{when}{others}."
+                yield moved, (abs(change.size.value or 0.0), POINTS), f"{when}{others}."
             else:
                 size = change.size.value or 1.0
                 factor = replace(change.size, value=1 / size if change.fell else size)
@@ -330,7 +329,7 @@ class Courses(Section[Course]):
             course = effects[0]
             more = f" and {len(effects) - 1} more" if len(effects) > 1 else ""
             yield (f"Runs of {course.name}{more} differ by more than chance:"
-                   " standard deviation ", (course.deviation, _POINTS),
+                   " standard deviation ", (course.deviation, POINTS),
                    f", p {p_relation(course.p or 0.0)}.")  # fmt: skip
         elif tested:
             least = min(tested, key=lambda course: course.p or 0.0)
@@ -352,7 +351,7 @@ class Courses(Section[Course]):
             )
         if least >= 1:
             return (", which are too few to show one",)
-        return ", which show one of ", (least, _POINTS), " or more"
+        return ", which show one of ", (least, POINTS), " or more"
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
@@ -468,7 +467,7 @@ class Courses(Section[Course]):
             subtitle=f"{shared} · {self.study.confidence.words()}", x_title="run",
             y_title=metric.name + {"$": " ($)", "s": " (s)"}.get(unit, ""), log_x=False,
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
-            marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MOST_POINTS)),
+            marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MOST_DRAWN)),
         )  # fmt: skip
         return (replace(chart, leading=tuple(leading)),)
 
