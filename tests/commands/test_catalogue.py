@@ -48,6 +48,11 @@ def test_every_name_of_an_error_is_declared() -> None:
         for keyword in node.keywords
         if called in ERRORS and keyword.arg == "name" and isinstance(keyword.value, ast.Constant)
     }
+    names |= {
+        node.args[0].value
+        for called, node in calls()
+        if called == "refuse" and isinstance(node.args[0], ast.Constant)
+    }
     names |= {error.name for error in (DataError, NoResults, ParameterError, PasskError)}
     names |= set(names_of_kinds())
     families = {name for name, message in messages().items() if message.severity == ERROR}
