@@ -119,9 +119,11 @@ def is_day(name: str) -> bool:
     return _DAY.match(name) is not None
 
 
-def layout_template(paths: Sequence[str]) -> str:
+def layout_template(paths: Sequence[str], *names: str) -> str:
     """The template of `--path` for files that are laid out in folders of tasks, models or attempts,
     most of them alike; "" for no such layout.
+
+    names : of levels besides that of attempts, from the outside; the last and the first count.
 
     >>> runs = [f"out/{m}/t{t}/run-{j}/result.json" for m in "ab" for t in range(3) for j in (1, 2)]
     >>> layout_template([*runs, "out/config.json"]), layout_template(runs[::6])
@@ -129,21 +131,23 @@ def layout_template(paths: Sequence[str]) -> str:
     >>> layout_template([f"out/{m}/2026-11-0{day}/result.json" for m in "ab" for day in (1, 2)])
     '{task}/{attempt}/result.json'
     """
-    every = [os.path.abspath(path).split("/") for path in paths]
+    names = names or ("model", "task")
+    every = [re.sub(r"\.(gz|zst)$", "", os.path.abspath(path)).split("/") for path in paths]
     shape = Counter((len(parts), os.path.splitext(parts[-1])[1]) for parts in every)
     (depth, suffix), _ = max(shape.items(), key=lambda item: item[1], default=((0, ""), 0))
     alike = [[*parts[:-1], parts[-1].removesuffix(suffix)] for parts in every
              if (len(parts), os.path.splitext(parts[-1])[1]) == (depth, suffix)]  # fmt: skip
     levels = [[*dict.fromkeys(level)] for level in zip(*alike, strict=True)]
-    varying = [place for place, names in enumerate(levels) if len(names) > 1]
+    varying = [place for place, own in enumerate(levels) if len(own) > 1]
     stems = {p: {_DAY.sub("", _RUN.sub(r"\1", n)) for n in levels[p]} for p in varying}
     runs = [place for place in varying if len(stems[place]) == 1][-1:]
     others = [place for place in varying if place not in runs]
-    if len(others) not in (1, 2):
+    if not 0 < len(others) <= len(names):
         return ""
-    roles = dict(zip(others, ("{model}", "{task}")[-len(others) :], strict=True))
+    called = names[-1:] if len(others) == 1 else (names[0], *names[1 - len(others) :])
+    roles = {place: f"{{{name}}}" for place, name in zip(others, called, strict=True)}
     roles |= {place: f"{next(iter(stems[place]))}{{attempt}}" for place in runs}
-    parts = [roles.get(place, names[0]) for place, names in enumerate(levels)]
+    parts = [roles.get(place, own[0]) for place, own in enumerate(levels)]
     return "/".join(parts[varying[0] :]) + suffix
 
 

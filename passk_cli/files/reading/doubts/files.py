@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from passk_cli.files.reading.doubts.evenness import evenness
+from passk_cli.files.reading.doubts.evenness import VARIES, evenness
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import few
 from passk_cli.files.reading.strays import equal_files
-from passk_cli.files.sources.paths import is_day, layout_template
+from passk_cli.files.reading.survey import Observed, Survey
+from passk_cli.files.sources.paths import Template, is_day, layout_template
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -24,13 +27,17 @@ _SUMMARY = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
+# Share of repeated attempts whose outcomes differ, above which they are no copies.
+_COPIES_DIFFER = 0.05
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
-    "{values} hold attempts of one model at the same tasks, evenly: they would be pooled",
+    "{?pooled|{values} hold attempts of one model at the same tasks: they would be pooled}"
+    "{?models|{values} stand in folder after folder: each file would count as a model}",
     "",
-    "Several files hold attempts of one model at the same tasks, and their names are no numbers of"
-    " runs. They may be arms of an experiment, or files of a benchmark's parts whose tasks have the"
-    " same names.",
+    "Several files hold attempts of one model at the same tasks: evenly, or under names that stand"
+    " in folder after folder. The names are no numbers of runs. Such files are benchmarks whose"
+    " tasks have the same names, or arms of an experiment. Where no column names a model, a file"
+    " would count as one; rather the folders are models, or the files of one name are.",
 )  # fmt: skip
 
 FILES_AS_MODELS = Message(
@@ -62,51 +69,186 @@ SUMMARY_FILE = Message(
 )  # fmt: skip
 
 
-def pooled_files(grounds: Grounds) -> Iterator[Finding]:
-    """Files that hold the same tasks of one model evenly, and are not named as runs."""
-    survey = grounds.survey
-    if len(survey.files) < 2 or grounds.harness or grounds.request.template is not None:
+def files_of_a_model(grounds: Grounds) -> Iterator[Finding]:
+    """Several files of one model that are its runs, its benchmarks or arms, by their names.
+
+    Names that differ in numbers alone, or are days, are runs.  Others are benchmarks where they
+    stand in folder after folder, or where the files hold the same tasks evenly.
+    """
+    request, sources = grounds.request, grounds.sources
+    if len(sources) < 2 or grounds.harness or request.template is not None:
         return
-    batches, sources = grounds.batches, grounds.sources
-    named = all(source.named for source in sources)
-    if named and any(batch.roles.shape == "counts" for batch in batches):
-        # Who names a file of counts beside others adds it.
-        return
-    if "file" in grounds.request.pool or (grounds.request.duplicates == "first"):
+    if "file" in request.pool or request.duplicates == "first":
         # Copies are counted once.
         return
+    template, levels = _levels([source.path for source in sources])
+    places = {(level.get("benchmark"), level.get("model"), level.get("arm")) for level in levels}
+    often = Counter(name for name, *_ in places)
+    recurring = sum(folders > 1 for folders in often.values()) > 1
+    if not _are_models(grounds):
+        yield from _pooled(grounds, template, levels, recurring=recurring)
+    elif recurring or "{attempt}" in template:
+        yield from _as_models(grounds, template, levels)
+
+
+def _levels(paths: Sequence[str]) -> tuple[str, list[dict[str, str]]]:
+    """The template of files that are laid out alike, and what it reads from each of their paths.
+
+    Its levels are some of model, arm and benchmark, or of model, arm and attempt; of files that are
+    not laid out alike the names are benchmarks.
+    """
+    template = layout_template(paths, "model", "arm", "benchmark")
+    if "{attempt}" in template:
+        # Folders are models, and what lies between are settings.
+        template = layout_template(paths, "model", "arm")
+    names = sorted({os.path.basename(path) for path in paths})
+    days = {os.path.basename(os.path.dirname(path)) for path in paths}
+    if not template and len(names) == 1 and all(map(is_day, days)):
+        # Days of one model, whose folder holds them.
+        template = "{model}/{attempt}/" + names[0]
+    if "{model}" not in template and "{attempt}" in template:
+        template = template.replace("{arm}", "{model}")
+    levels = [Template(template).columns(path) for path in paths if template]
+    alike = [level for level in levels if level is not None]
+    if len(alike) < len(paths):
+        ends = {name[name.index(".") :] if "." in name else "" for name in names}
+        end = ends.pop() if len(ends) == 1 else ".*"
+        return f"{{benchmark}}{end}", [{"benchmark": path} for path in paths]
+    return template, alike
+
+
+def _pooled(
+    grounds: Grounds, template: str, levels: Sequence[Mapping[str, str]], *, recurring: bool
+) -> Iterator[Finding]:
+    """Files that hold the same tasks of one model, and are not named as runs.
+
+    recurring : whether their names stand in folder after folder.
+    """
+    survey, sources = grounds.survey, grounds.sources
+    if all(s.named for s in sources) and any(b.roles.shape == "counts" for b in grounds.batches):
+        # Who names a file of counts beside others adds it.
+        return
+    attempt = grounds.column("attempt")
     if not survey.whole:
-        survey = grounds.refined([])
+        survey = grounds.refined([attempt] if attempt else [])
+    # The levels whose names differ, in more than numbers, among the files of one model.
+    of_name = {source.name: level for source, level in zip(sources, levels, strict=True)}
+    names: dict[tuple[int, str], set[str]] = {}
+    for series, file in {*zip(survey.series.tolist(), survey.file.tolist(), strict=True)}:
+        for level, name in of_name.get(survey.files[file], {}).items():
+            stem = re.sub("[0-9]+", "0", name)
+            names.setdefault((series, level), set()).add(stem)
+    apart = {level for (_, level), own in names.items() if len(own) > 1} - {"attempt"}
     own = evenness(survey.cell, survey.file)
-    labels = {source.name: source.label for source in sources}
-    stems = {(labels.get(name), re.sub(r"[0-9]+", "0", name)) for name in survey.files}
-    runs = len(stems) == len({label for label, _ in stems})
-    # Numbers of attempts that go on from file to file are of one series; those that start again
-    # are duplicates, which are asked about as such.
-    numbers = survey.columns.get(grounds.column("attempt"))
-    most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max())
-    if runs or not own.certain or (numbers and numbers.distinct <= few(most)):
+    numbers = survey.columns.get(attempt)
+    if numbers and recurring:
+        shared = own.varies >= VARIES and _start_again(survey, numbers)
+        # Who says what to do with repeats has been asked.
+        shared = shared and grounds.request.duplicates == "error"
+    elif numbers and numbers.distinct <= few(int(np.bincount(survey.cell + 1).max())):
+        # Numbers that go on from file to file are of one series; those that start again are
+        # duplicates, which are asked about as such.
+        shared = False
+    else:
+        shared = own.varies >= VARIES if recurring else own.likely
+    if not (apart and shared) or equal_files(("", source) for source in sources):
         return
-    if equal_files(("", source) for source in sources):
-        return
-    files = [name.rsplit("/", 1)[-1] for name in survey.files]
-    folders = len(set(files)) == 1
-    path = "{arm}/" + files[0] if folders else "{arm}" + _ending(files)
+    by = [level for level in ("model", "arm", "benchmark") if level in apart]
+    new = dict(zip(by, ("folder", "arm", "benchmark")[-len(by) :], strict=True))
+    path = re.sub(r"\{(\w+)\}", lambda n: f"{{{new[n[1]]}}}" if n[1] in new else "*", template)
+    path = re.sub(r"^(\*/)+", "", path)
+    parts = (*new.values(),)
+    parted = sorted({level[by[-1]] for level in levels}) if recurring else sorted(survey.files)
+    resumed = Settle({"--duplicates": "last"}, "counts the last, as of a resumed run")
     yield Finding(
         FILES_SHARE_TASKS,
         True,
-        {"values": survey.files},
+        {"values": parted, "pooled": True, "models": False},
         (
-            Settle({"--path": path, "--by": ("arm",)}, "keeps them apart"),
-            Settle({"--pool": ("file",)}, "pools them as runs"),
+            Settle({"--path": path, "--by": parts}, "keeps them apart"),
+            _of_parts(grounds, {"--path": path}, parts),
+            *[resumed] * bool(numbers),
+            Settle({"--pool": ("file",), **_repeats_kept(grounds)}, "pools them as runs"),
         ),
     )
 
 
-def _ending(names: Sequence[str]) -> str:
-    """The end that all names share, from a dot on."""
-    ends = {name[name.index(".") :] if "." in name else "" for name in names}
-    return ends.pop() if len(ends) == 1 else ".*"
+def _start_again(survey: Survey, numbers: Observed) -> bool:
+    """Whether attempts of one number in several files are others: their outcomes often differ."""
+    there = (survey.cell >= 0) & (numbers.codes >= 0) & np.isfinite(survey.verdict)
+    _, key = np.unique(
+        np.stack([survey.cell[there], numbers.codes[there]]), axis=1, return_inverse=True
+    )
+    rows, passes = np.bincount(key), np.bincount(key, survey.verdict[there])
+    repeated = rows > 1
+    differ = (passes > 0) & (passes < rows)
+    return bool(repeated.any() and np.mean(differ[repeated]) > _COPIES_DIFFER)
+
+
+def _of_parts(grounds: Grounds, options: Mapping[str, Any], parts: Sequence[str]) -> Settle:
+    """The remedy that makes tasks of one name in several parts several tasks."""
+    task = ",".join([*parts, grounds.column("task") or "task"])
+    return Settle({**options, "--field": {"task": task}}, "counts their tasks as different ones")
+
+
+def _repeats_kept(grounds: Grounds) -> dict[str, str]:
+    """The option that pools attempts whose numbers start again in each file."""
+    numbered = grounds.column("attempt") or any(
+        b.roles.shape != "attempts" for b in grounds.batches
+    )
+    return {"--duplicates": "keep"} if numbered else {}
+
+
+def _as_models(
+    grounds: Grounds, template: str, levels: Sequence[Mapping[str, str]]
+) -> Iterator[Finding]:
+    """Runs or benchmarks in folders of models, where each file would be a model."""
+    sources, survey = grounds.sources, grounds.survey
+    shared = len(grounds.cells["task"].codes) > len(grounds.tasks)
+    folders = {os.path.dirname(source.path) for source in sources}
+    if not shared or len(sources) != len(grounds.models) or len(folders) == 1:
+        return
+    if len({re.sub("[0-9]+", "0", level.get("benchmark", "")) for level in levels}) == 1:
+        template = template.replace("{benchmark}", "{attempt}")
+    arms = {(level["model"], level.get("arm")) for level in levels}
+    if len({arm for _, arm in arms}) == len(arms):
+        # The folder above each says whose it is.
+        template = template.replace("{model}/{arm}/", "{model}/")
+    by = tuple(level for level in ("arm", "benchmark") if f"{{{level}}}" in template)
+    # Attempts of several files at a task, of which each may have several.
+    kept = _repeats_kept(grounds)
+    several = int(np.bincount(survey.cell + 1)[1:].max(initial=0)) > 1
+    names = sorted({os.path.basename(source.path) for source in sources})
+    if "{attempt}" in template:
+        pooled = {"--path": template}
+        if several:
+            pooled = {"--path": template.replace("{attempt}", "*"), **kept}
+        apart = {"--path": template.replace("{attempt}", "{run}"), "--by": ("run", *by)}
+        days = sorted({os.path.basename(folder) for folder in folders})
+        yield Finding(
+            FILES_AS_RUNS, True, {"values": names if len(names) > 1 else days},
+            (
+                Settle(pooled | ({"--by": by} if by else {}), "takes them as runs of a model"),
+                Settle(apart, "keeps them apart"),
+            ),
+        )  # fmt: skip
+        return
+    other = {"{model}": "{benchmark}", "{benchmark}": "{model}"}
+    swapped = re.sub("{model}|{benchmark}", lambda level: other[level[0]], template)
+    many = [len({level[name] for level in levels}) for name in ("benchmark", "model")]
+    ways = [(template, "takes folders as models"), (swapped, "takes files as models")]
+    ways = ways[:: -1 if many[0] > many[1] else 1] if "{arm}" not in template else ways[:1]
+    path = ways[0][0]
+    yield Finding(
+        FILES_SHARE_TASKS,
+        True,
+        {"values": names, "pooled": False, "models": True},
+        (
+            *(Settle({"--path": path, "--by": by}, why) for path, why in ways),
+            _of_parts(grounds, {"--path": path}, by),
+            Settle({"--path": path.replace("{benchmark}", "*"), **kept}, "pools them as runs"),
+        ),
+    )
 
 
 def _are_models(grounds: Grounds) -> bool:
@@ -124,38 +266,6 @@ def files(grounds: Grounds) -> Iterator[Finding]:
     models = np.unique(np.stack([survey.series[there], survey.task[there]]), axis=1)
     if len(grounds.models) > 1 and len(np.unique(models[1])) == models.shape[1]:
         yield Finding(FILES_AS_MODELS, False, {"values": survey.files})
-
-
-def runs_in_folders(grounds: Grounds) -> Iterator[Finding]:
-    """Files of runs, numbered alike in several folders, where no column names a model."""
-    sources = grounds.sources
-    if not _are_models(grounds):
-        return
-    template = layout_template([source.path for source in sources])
-    folders = {os.path.dirname(source.path) for source in sources}
-    names = sorted({os.path.basename(source.path) for source in sources})
-    days = sorted({os.path.basename(folder) for folder in folders})
-    if not template and len(names) == 1 and all(map(is_day, days)):
-        # Days of one model, whose folder holds them.
-        template = "{task}/{attempt}/" + names[0]
-    grid = len(sources) == len(folders) * len(names) == len(grounds.models)
-    shared = len(grounds.cells["task"].codes) > len(grounds.tasks)
-    if not grid or not shared or len(folders) == 1 or "{attempt}" not in template:
-        return
-    # Rows name their tasks, so that folders are models, and what lies between are settings.
-    path = template.replace("{task}", "{arm}" if "{model}" in template else "{model}")
-    if "{model}/{arm}/" in path:
-        arms = {tuple(s.path.split("/")[-path.count("/") - 1 :][:2]) for s in sources}
-        if len({arm for _, arm in arms}) == len(arms):
-            # The folder above each says whose it is.
-            path = path.replace("{model}/{arm}/", "{model}/")
-    by = ("arm",) if "{arm}" in path else ()
-    apart = {"--path": path.replace("{attempt}", "{run}"), "--by": ("run", *by)}
-    runs = {"--path": path} | ({"--by": by} if by else {})
-    yield Finding(
-        FILES_AS_RUNS, True, {"values": names if len(names) > 1 else days},
-        (Settle(runs, "takes them as runs of a model"), Settle(apart, "keeps them apart")),
-    )  # fmt: skip
 
 
 def summaries(grounds: Grounds) -> Iterator[Finding]:
@@ -198,9 +308,14 @@ def summaries(grounds: Grounds) -> Iterator[Finding]:
 DOUBTS = (
     Doubt(
         FILES_SHARE_TASKS,
-        "Files whose names differ in more than numbers hold the same tasks of one model, evenly.",
-        ("--path '{arm}.jsonl' --by arm", "--pool file"),
-        pooled_files,
+        "Files whose names differ in more than numbers hold the same tasks of one model, evenly, or"
+        " their names stand in folder after folder.",
+        (
+            "--path '{model}/{benchmark}.jsonl' --by benchmark",
+            "--path '{benchmark}.jsonl' --field task=benchmark,task",
+            "--pool file",
+        ),
+        files_of_a_model,
     ),
     Doubt(
         FILES_AS_MODELS,
@@ -213,7 +328,7 @@ DOUBTS = (
         "No column names a model, and files or folders that are numbered alike, or named by days,"
         " lie in several folders.",
         ("--path '{model}/run{attempt}.jsonl'",),
-        runs_in_folders,
+        files_of_a_model,
     ),
     Doubt(
         SUMMARY_FILE,
