@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -78,6 +79,18 @@ class Losses:
         """(attempts without an outcome, attempts) of a model."""
         rows = self.cells(model)
         return int(self.missing[rows].sum()), int(self.made[rows].sum())
+
+    def emptied(self) -> dict[tuple[str, ...], int]:
+        """Model and group values → tasks without any other attempt, where there are some.
+
+        >>> losses = Losses.of_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [4, 3, 4])
+        >>> losses.emptied()
+        {('a',): 1, ('b',): 1}
+        """
+        places = np.flatnonzero(self.missing == self.made)
+        models, units = self.model_codes[places].tolist(), self.unit_codes[places].tolist()
+        series = ((self.models[m], *self.units[u][1:]) for m, u in zip(models, units, strict=True))
+        return dict(Counter(series))
 
     def cells(self, model: str) -> Ints:
         """The rows of a model."""

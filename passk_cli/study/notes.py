@@ -30,6 +30,7 @@ from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
 from passk_cli.study.values import NO_PASS, UNPRICED
+from passk_cli.text import plural
 
 SIMILAR_NAMES = Message(
     "similar-names", WARNING, "{names:and} count as {count:model}", "",
@@ -76,7 +77,7 @@ SKIPPED_LINES = Message(
     "--skip-bad leaves out lines that are no records: blank, cut off, or of another kind.",
 )  # fmt: skip
 LOST_TASKS = Message(
-    "lost-tasks", WARNING, "{tasks:task} left without any attempt of a model", "",
+    "lost-tasks", WARNING, "no attempt is left at {lost}", "",
     "All attempts of a model at a task have no outcome and are left out by --missing drop. The task"
     " is missing from that model's numbers. Such tasks are often the difficult ones.")  # fmt: skip
 MODELS_LACK_TASKS = Message(
@@ -280,8 +281,10 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
         yield SKIPPED_LINES(lines=facts.skipped)
     if facts.missing:
         yield from loss_notes(facts)
-    if facts.emptied:
-        yield LOST_TASKS(tasks=facts.emptied)
+    if facts.emptied and facts.losses:
+        emptied = sorted(facts.losses.emptied().items(), key=lambda each: -each[1])
+        lost = [f"{plural(tasks, 'task')} of {SeriesName(series)}" for series, tasks in emptied]
+        yield LOST_TASKS(lost=lost)
     if facts.duplicates and facts.duplicates_policy in ("first", "last"):
         yield DROPPED_DUPLICATES(rows=facts.duplicates, kept=facts.duplicates_policy)
     if facts.unnumbered:

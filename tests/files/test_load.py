@@ -28,6 +28,7 @@ from passk_cli.files.reading.look import sniff
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.source import MOST_LEVELS
+from passk_cli.study.notes import reading_notes
 from tests.conftest import ROOT, SAMPLES, Passk, Write, long
 from tests.files.formats.cells import cells, cells_of
 
@@ -262,8 +263,19 @@ def test_missing(write: Write) -> None:
     path = write("m.jsonl", jsonl(rows))
     assert cells(path, missing="fail") == {("m", "a"): (3, 1), ("m", "b"): (1, 0)}
     assert cells(path, missing="drop") == {("m", "a"): (1, 1)}
-    facts = read(path, missing="drop").facts
-    assert (facts.missing, facts.emptied) == (3, 1)
+    counts = read(path, missing="drop")
+    assert (counts.facts.missing, counts.facts.emptied) == (3, 1)
+
+
+def test_tasks_without_an_attempt_are_those_of_a_model(write: Write) -> None:
+    lost = {"alpha": "ab", "beta": "abc"}
+    rows = [
+        {"model": model, "task": task, "passed": None if task in lost[model] else True}
+        for model in lost for task in "abcd"
+    ]  # fmt: skip
+    notes = reading_notes(read(write("m.jsonl", jsonl(rows)), missing="drop"))
+    (said,) = (note for note in notes if note.name == "lost-tasks")
+    assert said.text == "no attempt is left at 3 tasks of beta, 2 tasks of alpha"
 
 
 def test_duplicates(write: Write) -> None:
