@@ -192,12 +192,21 @@ def tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in printable(text))
 
 
+def _by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
+    """Rows; where the first column names models, those of a model stand together."""
+    if table.columns[0].header != "model":
+        return table.rows
+    place: dict[Cell, int] = {}
+    return sorted(table.rows, key=lambda row: place.setdefault(row[0], len(place)))
+
+
 def _tex_rows(table: Table, style: Style) -> list[str]:
     """The rows of a tabular: those of a model as a group, intervals beside or below estimates."""
-    firsts = [row[0] for row in table.rows] if table.columns[0].header == "model" else []
+    rows = _by_model(table)
+    firsts = [row[0] for row in rows] if table.columns[0].header == "model" else []
     grouped = any(one == other for one, other in pairwise(firsts))
     lines: list[str] = []
-    for place, row in enumerate(table.rows):
+    for place, row in enumerate(rows):
         pairs = [_tex_cell(*each, style) for each in zip(row, table.columns, strict=True)]
         texts, below = ([*each] for each in zip(*pairs, strict=True))
         if grouped and place:
@@ -230,7 +239,7 @@ def markdown_table(table: Table, style: Style) -> str:
     lines = [
         map(escaped, headings(table, style)),
         ("--:" if column.numeric else "---" for column in table.columns),
-        *_texts(table, style, escaped),
+        *_texts(replace(table, rows=_by_model(table)), style, escaped),
     ]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 

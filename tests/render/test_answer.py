@@ -65,8 +65,8 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
                 Estimate(0.5, low=0.4, high=0.6, marked=True),
                 Estimate(0.1, letters="b–d"),
             ),
-            ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict="~")),
             ("b", "0.2", Estimate(None), None),
+            ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict="~")),
         ),
     )
     text = loaded(FORMATS["latex"])(Report((table,), lambda: table), Style(stacked=True))
@@ -80,3 +80,6 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
     ]
     beside = loaded(FORMATS["latex"])(Report((table,), lambda: table), Style())
     assert r" & 0.8 & 0.500 $\pm$0.100 & $\sim$ $-$0.100 [$-$0.200, 0.100] \\" in beside
+    marked = loaded(FORMATS["markdown"])(Report((table,), lambda: table), Style())
+    firsts = [line.split(" | ")[:2] for line in marked.splitlines()[2:5]]
+    assert firsts == [["| a", "0.2"], ["| a", "0.8"], ["| b", "0.2"]]
