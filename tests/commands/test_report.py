@@ -119,6 +119,16 @@ def test_files_with_costs_have_them_on_the_leaderboard(tmp_path: Path) -> None:
     assert {entry.model: entry.places[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
 
 
+def test_a_range_of_missing_outcomes_has_a_page_without_the_costs() -> None:
+    rows = [{"model": m, "task": str(t), "passed": None if t == 4 else t % 2, "cost": 0.5}
+            for m in "ab" for t in range(9)]  # fmt: skip
+    with pytest.raises(passk_cli.DataError) as error:
+        quiet(rows)
+    assert 'missing="bounds"' in str(error.value)
+    page = html(quiet(rows, missing="bounds").report, Style())
+    assert "cost needs the cost of each attempt" in page
+
+
 def test_the_grid_has_the_attempts_of_every_model_at_every_task(
     tau: passk_cli.Findings, agents: passk_cli.Findings
 ) -> None:

@@ -42,6 +42,7 @@ from passk_cli.study.copies import require_no_copies
 from passk_cli.study.extremes import groups_named
 from passk_cli.study.section import VERSION
 from passk_cli.study.study import Study
+from passk_cli.study.values import require_monotone
 
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
@@ -81,6 +82,8 @@ class OnePage(Question, ReportOptions):
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
             metrics = replace(options.metrics, metrics=(*ends, parse(_COST)))
             try:
+                if study.bounded:
+                    require_monotone(metrics.metrics)
                 study = super().study(replace(options, metrics=metrics), read)
                 options = replace(options, metrics=metrics)
             except (DataError, ParameterError) as error:
