@@ -29,6 +29,8 @@ from passk_cli.files.roles import (
 
 # Words that pass or fail wherever they stand: ja and no are languages as well.
 _JUDGING = {*PASS_WORDS, *FAIL_WORDS} - {"true", "false", "t", "f", "yes", "no", "ja", "ok"}
+# A name that ends in a number.
+_NUMBERED = re.compile(r"(.*[a-z])[_\- ]?\d{1,3}", re.I)
 
 
 class Likely(NamedTuple):
@@ -43,7 +45,7 @@ class Likely(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidate:
+class _OutcomeColumn:
     """A column that may be the outcome."""
 
     column: FieldColumn
@@ -94,20 +96,17 @@ class _Candidate:
     @cached_property
     def excluded(self) -> bool:
         """Whether a column is something else."""
+        several = vocabulary.OF_SEVERAL.fullmatch(leaf(self.last))
+        if not self.column.judged or several or self.words & vocabulary.AMOUNTS:
+            return True
         # Of what is true or expected an answer makes an outcome.
         truths = (vocabulary.TRUTHS | vocabulary.EXPECTED) - {"label"}
-        return (
-            not self.column.judged
-            or bool(
-                self.words & vocabulary.AMOUNTS or vocabulary.OF_SEVERAL.fullmatch(leaf(self.last))
-            )
-            or (self.named < 1.7 and bool(self.words & truths))
-        )
+        return self.named < 1.7 and bool(self.words & truths)
 
 
 def likely_outcome(column: FieldColumn) -> Likely | None:
     """How likely a column is the outcome; None for no outcome."""
-    own = _Candidate(column)
+    own = _OutcomeColumn(column)
     if own.excluded:
         return None
     score = own.named - 1.5 * len(own.words & vocabulary.NO_OUTCOME)
@@ -122,7 +121,7 @@ def likely_outcome(column: FieldColumn) -> Likely | None:
     return _of_scores(own, score) if column.numbers else _of_words(column, score)
 
 
-def _of_flags(own: _Candidate, score: float) -> Likely | None:
+def _of_flags(own: _OutcomeColumn, score: float) -> Likely | None:
     """Values that each pass or fail."""
     whole = own.both and len(own.column.judged) == len(own.column.flat)
     foreign = is_setting(own.column.path) or strength("attempt", own.column.path) > 1.2
@@ -144,7 +143,7 @@ def _of_flags(own: _Candidate, score: float) -> Likely | None:
     return Likely(score, "polarity" if own.unclear else "" if own.named else "name")
 
 
-def _of_scores(own: _Candidate, score: float) -> Likely | None:
+def _of_scores(own: _OutcomeColumn, score: float) -> Likely | None:
     """Numbers of which nobody knows from what value they pass."""
     low, high = min(own.column.numbers), max(own.column.numbers)
     if own.unclear or math.isinf(high - low):
@@ -166,7 +165,7 @@ def _of_words(column: FieldColumn, score: float) -> Likely | None:
     return Likely(score, "words")
 
 
-def _is_score(own: _Candidate) -> bool:
+def _is_score(own: _OutcomeColumn) -> bool:
     """Whether values say how good an attempt is: under a name for that, or as grades from 1 to 5 or
     shares of 1 under a name that is nothing else's."""
     numbers = {*own.column.numbers}
@@ -176,10 +175,6 @@ def _is_score(own: _Candidate) -> bool:
     grades = {1, 5} < numbers <= {1, 2, 3, 4, 5}
     shares = len(numbers) > 2 and max(numbers) <= 1 and not own.words & vocabulary.SHARES
     return bool(own.words & vocabulary.QUALITIES) or grades or shares
-
-
-# A name that ends in a number.
-_NUMBERED = re.compile(r"(.*[a-z])[_\- ]?\d{1,3}", re.I)
 
 
 def laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldColumn]:
@@ -201,8 +196,7 @@ def laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldCo
 
 def agreements(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldColumn]:
     """Whether columns agree, as outcomes: an answer with what was expected, of which most answers
-    are values; what passed with how many there are; and those that are asked for.
-    """
+    are values; what passed with how many there are; and those that are asked for."""
     pairs = [
         (answer, gold)
         for answer, gold in answers_and_golds(columns)
@@ -257,7 +251,7 @@ def _tests_and_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str,
     counts = {
         path: column
         for path, column in columns.items()
-        if not column.listed and all(map(str.isdigit, column.texts))
+        if not column.listed and all(map(str.isdecimal, column.texts))
     }
     for one, other in product(counts, [path for path in counts if words(path) & vocabulary.TOTAL]):
         rest = words(one) - vocabulary.PASSED, words(other) - vocabulary.TOTAL

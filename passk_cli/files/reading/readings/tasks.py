@@ -15,8 +15,8 @@ from passk_cli.files.reading.structures import FieldColumn, Structure
 from passk_cli.files.roles import ROLE_WORDS, candidates, leaf, strength, words
 from passk_cli.files.sources.source import text_kind
 
-# The longest value that names something, and the longest statement.
-_LONG, _LONGEST = 200, 2000
+# The longest value that names something.
+_LONG = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class _Records:
             for path, column in self.columns.items()
             if words(path) & vocabulary.STATEMENTS
             and (leaf(path) in vocabulary.STATEMENTS or not is_setting(path))
-            and not (words(path) & vocabulary.AMOUNTS or words(path) & vocabulary.NUMBERS)
+            and not words(path) & (vocabulary.AMOUNTS | vocabulary.NUMBERS)
         ]
 
     @cached_property
@@ -57,7 +57,7 @@ class _Records:
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidate:
+class _TaskColumn:
     """A column that may be the task, among those of its records."""
 
     column: FieldColumn
@@ -86,22 +86,13 @@ class _Candidate:
         """Whether the values may be names of tasks: under a name of its own a task comes about
         equally often, is the id of a row, or what an attempt's number counts within."""
         path, values = self.column.path, self.values
-        if (
-            not self.kinds <= {str, int}
-            or words(path) & vocabulary.AMOUNTS
-            or "" in self.column.texts
-        ):
-            return False
-        if self.named < 3 and len(values) == 1 < self.records.size:
+        constant = len(values) == 1 < self.records.size and self.named < 3
+        unlike = not self.kinds <= {str, int} or "" in self.column.texts
+        if constant or unlike or words(path) & vocabulary.AMOUNTS:
             return False
         own = max(values.values()) <= 2 * min(values.values()) > 2
-        own = own or (self.unique and self.kinds == {str})
-        if not (self.named or own):
-            own = (
-                self.kinds == {str}
-                and not is_setting(path)
-                and self.records.told_apart(self.column)
-            )
+        if not (self.named or own) and self.kinds == {str}:
+            own = self.unique or (not is_setting(path) and self.records.told_apart(self.column))
         prose = self.column.is_prose and self.column not in self.records.statements
         if not (self.named or own) or (self.named < 1.7 and prose):
             return False
@@ -109,10 +100,15 @@ class _Candidate:
         return self.named == 3 or not answered
 
     @cached_property
+    def run(self) -> bool:
+        """Whether its values number runs, as texts do that say what they number: run1, 2.0."""
+        return int not in self.kinds and all(map(NUMBERED.fullmatch, self.values))
+
+    @cached_property
     def foreign(self) -> bool:
         """Whether its name means something else."""
         others = vocabulary.NO_TASK | vocabulary.NUMBERS | vocabulary.TOTAL | {"cases"}
-        return bool(words(self.column.path) & (others | ROLE_WORDS["model"]))
+        return self.named < 1.7 and bool(words(self.column.path) & (others | ROLE_WORDS["model"]))
 
     @cached_property
     def stated(self) -> bool | None:
@@ -126,7 +122,7 @@ class _Candidate:
 
 
 # What speaks for or against a column as the task, and how much.
-_EVIDENCE: tuple[tuple[float, Callable[[_Candidate], object]], ...] = (
+_EVIDENCE: tuple[tuple[float, Callable[[_TaskColumn], object]], ...] = (
     # Five values are tasks, two are models, say.
     (1.0, lambda own: len(own.values) >= 5),
     (-1.2, lambda own: len(own.values) < 3),
@@ -138,12 +134,7 @@ _EVIDENCE: tuple[tuple[float, Callable[[_Candidate], object]], ...] = (
     (-2.0, lambda own: own.foreign),
     (-2.0, lambda own: own.foreign and own.unique and own.records.size > 1),
     # Names of runs; of files; mere numbers; texts that are too long to name anything.
-    (
-        -2.0,
-        lambda own: (
-            own.named < 3 and all(map(NUMBERED.fullmatch, own.values)) and int not in own.kinds
-        ),
-    ),
+    (-2.0, lambda own: own.named < 3 and own.run),
     (-2.0, lambda own: all(value[0] == "/" for value in own.values)),
     (-1.0, lambda own: not own.named and {*map(text_kind, own.values)} == {"number"}),
     (-0.5, lambda own: max(map(len, own.values)) > _LONG),
@@ -159,7 +150,7 @@ def likely_tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> di
     records = _Records(plain, structure.usual, structure.size)
     scores: dict[str, float] = {}
     for path, column in plain.items():
-        own = _Candidate(column, records)
+        own = _TaskColumn(column, records)
         if not own.admitted:
             continue
         score = own.named + sum(points for points, seen in _EVIDENCE if seen(own))
@@ -200,10 +191,6 @@ def _restarts(suite: FieldColumn, column: FieldColumn) -> bool:
         under[part].add(float(text or -1))
     first = {min(numbers) for numbers in under.values()}
     return len(first) == 1 and len({len(numbers) for numbers in under.values()}) > 1
-
-
-# The longest value that names something.
-_LONG = 200
 
 
 def attempt_of(
