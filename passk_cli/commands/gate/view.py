@@ -315,7 +315,7 @@ class RuleTable(Section[Judgement]):
     def _omitted(self) -> list[str]:
         """Rules that are not judged, and what the numbers of each part lack."""
         if self.book is None:
-            return _omitted(*self.read[0])
+            return _omitted(self.read[0][1])
         held = sum(len(part.there) for part in self.parts)
         later = sum(len(part.waiting) for part in self.parts)
         others = len(self.book.others)
@@ -326,7 +326,7 @@ class RuleTable(Section[Judgement]):
         }
         lacking: dict[str, list[str]] = {}
         for part, trial in self.read:
-            for text in _omitted(part, trial):
+            for text in _omitted(trial):
                 lacking.setdefault(text, []).append(part.name)
         return [
             *(text for text, there in words.items() if there),
@@ -425,7 +425,7 @@ class RuleTable(Section[Judgement]):
         for part in self.parts:
             yield from _of_suite(part)
         for part, trial in self.read:
-            lacks = _omitted(part, trial) if self.book else []
+            lacks = _omitted(trial) if self.book else []
             notes = [SUITE_OF(words="; ".join(lacks))] if lacks else []
             for said in (*notes, *_messages(part, trial)):
                 said_by.setdefault(said, []).append(part.name)
@@ -513,7 +513,7 @@ class RuleTable(Section[Judgement]):
         )
 
 
-def _omitted(part: GatePart, trial: Trial) -> list[str]:
+def _omitted(trial: Trial) -> list[str]:
     """Tasks and attempts lacking or too many, with the series where it is not all of them.
 
     Of declared attempts without a baseline also at how many tasks: no rule asks for more.
