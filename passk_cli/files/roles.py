@@ -212,6 +212,11 @@ ENDED_WORDS = (
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
+# Words of names of columns that say how an attempt ended.
+ENDINGS = frozenset(
+    "error errors err exception exit status state reason stop finish termination terminated failure"
+    " fault crash ended".split()
+)
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 # What SQL's trim takes away, and the ends of lines.
 _BLANKS = "\t\n\r \xa0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))

@@ -90,10 +90,17 @@ def numbers_of_models(pairs: Sequence[tuple[str, str]]) -> str:
     'pass@1, pass@2 of a, b, c and 2 more'
     >>> numbers_of_models([("pass@1", "a"), ("pass@2", "b")])
     'pass@1 of a, pass@2 of b'
+    >>> numbers_of_models([(k, m) for m in "ab" for k in ("pass@1", "pass@2")] + [("pass@2", "c")])
+    'pass@1, pass@2 of a and 3 more of 2 models'
     """
+    pairs = list(dict.fromkeys(pairs))
     numbers, models = (tuple(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
-    if len(set(pairs)) < len(numbers) * len(models):
-        return first_few([f"{number} of {model}" for number, model in dict.fromkeys(pairs)])
+    if len(pairs) < len(numbers) * len(models):
+        if len(pairs) <= 3:
+            return first_few([f"{number} of {model}" for number, model in pairs])
+        own = [number for number, model in pairs if model == models[0]]
+        others = f"{len(pairs) - len(own)} more of {plural(len(models) - 1, 'model')}"
+        return f"{first_few(own)} of {models[0]} and {others}"
     return f"{first_few(numbers)} of {first_few(models)}"
 
 

@@ -6,6 +6,7 @@ so that it takes as long for any file.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
 from passk_cli.files.database import AS_IT_IS, absent, quote_name, quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Observed, Survey, floats, joined_codes
-from passk_cli.files.roles import find, is_listed
+from passk_cli.files.roles import ENDINGS, find, is_listed, words
 from passk_cli.files.sources.source import PACKINGS, first_bytes
 
 # Blocks of a sample and their size; files of one layout that are smaller than all are read whole.
@@ -29,6 +30,8 @@ BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
 # Rows of a sample of what has no lines; columns that are looked at; keys of a nested one.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
+# Records below each other that are looked into for how an attempt ended.
+_DEEP = 3
 _SCALAR = {"null", "bool", "number", "text"}
 
 
@@ -68,16 +71,31 @@ def surveyed(con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path)
     sql = _texts(batches, columns)
     for record in (name for name in columns if name in records):
         value = f"TRY_CAST(carried{columns.index(record)} AS JSON)"
-        keys = con.execute(
-            f"SELECT DISTINCT unnest(json_keys({value})) AS key FROM survey_"
-            f" WHERE json_type({value}) = 'OBJECT' ORDER BY key LIMIT {_KEYS + 1}"
-        ).fetchall()
-        # Keys without end are the names of something.
-        for (key,) in keys if len(keys) <= _KEYS else ():
-            path = quote_text("$." + quote_name(key))
-            sql.setdefault(f"{record}.{key}", _scalar(f"({value} ->> {path})"))
+        objects = f"CASE WHEN json_type({value}) = 'OBJECT' THEN {value} END"
+        query = f"SELECT json_group_structure({objects}) FROM survey_"
+        ((structure,),) = con.execute(query).fetchall()
+        for keys in _keys(json.loads(structure or "{}")):
+            path = quote_text(".".join(["$", *map(quote_name, keys)]))
+            sql.setdefault(".".join([record, *keys]), _scalar(f"({value} ->> {path})"))
     only = {name: text for name, text in sql.items() if name not in records or name in plain}
     return _survey(con, own, "survey_", only, batches, whole=whole)
+
+
+def _keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The keys of records of a structure; further down those that say how attempts ended.
+
+    >>> [*_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
+    [('a',), ('b',), ('b', 'error', 'type')]
+    """
+    # Keys without end are the names of something.
+    known = isinstance(structure, dict) and len(structure) <= _KEYS
+    for key, below in sorted(structure.items()) if known else ():
+        path = (*above, key)
+        ending = not isinstance(below, dict) and any(words(part) & ENDINGS for part in path)
+        if not above or ending:
+            yield path
+        if len(path) < _DEEP:
+            yield from _keys(below, path)
 
 
 def _fill(

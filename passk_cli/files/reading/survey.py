@@ -55,7 +55,8 @@ class ValueKind(NamedTuple):
 class Survey:
     """Rows of a sample.
 
-    columns : name → every scalar column, also those one key below.
+    columns : name → every scalar column, also those one key below, and further down those that say
+        how attempts ended.
     series, task : codes of the model and its groups, and of the task; −1 where there is none.
     file : code of the file of each row, a place in `files`.
     verdict : 1 passes, 0 fails, NaN neither; of counts the share that passes.

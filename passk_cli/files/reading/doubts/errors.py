@@ -13,15 +13,10 @@ from passk_cli.arrays import Bools
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.survey import Observed, Survey
-from passk_cli.files.roles import ENDED_WORDS, words
+from passk_cli.files.roles import ENDED_WORDS, ENDINGS, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
-# Words of names of columns that say how an attempt ended.
-_ENDINGS = {
-    *"error errors err exception exit status state reason stop finish termination".split(),
-    *"terminated failure fault crash ended".split(),
-}
 # What a service says that refuses, and what else ends an attempt before it is judged.
 _SERVICE = (
     r"rate.?limit|too.?many.?requests|quota|overloaded|\b(?:429|50[234]|529)\b|infra(?!red)"
@@ -101,7 +96,7 @@ def _errors(survey: Survey, column: Observed) -> dict[str, list[int]]:
     judged = (survey.task >= 0) & np.isfinite(survey.verdict)
     failed = judged & (survey.verdict == 0)
     texts = survey.texts(column.name, column.distinct) if column.distinct <= survey.rows else []
-    named = bool(words(column.name) & _ENDINGS)
+    named = bool(words(column.name) & ENDINGS)
     for pattern in (_ERRORS, _SERVICES):
         kinds = [_kind(text, pattern) for text in texts]
         is_error = np.array([*map(bool, kinds), False])[column.codes]

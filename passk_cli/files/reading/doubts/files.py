@@ -27,6 +27,7 @@ _SUMMARY = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
+_RECURRING = "the same names stand in folder after folder"
 # Share of repeated attempts whose outcomes differ, above which they are no copies.
 _COPIES_DIFFER = 0.05
 FILES_SHARE_TASKS = Message(
@@ -49,11 +50,11 @@ FILES_AS_MODELS = Message(
 )  # fmt: skip
 FILES_AS_RUNS = Message(
     "files-as-runs", WARNING,
-    "each file would count as a model, and the same names stand in folder after folder: {values}",
+    "each file would count as a model, and {why}: {values}",
     "",
     "No column names a model. Files or folders whose names differ in a number alone, or are days,"
-    " the same in every folder, are rather runs of the model that their folder is named after:"
-    " counted as models of one attempt each, they would be ranked among themselves.",
+    " the same in every folder, are rather runs of the model that their folder is named after, and"
+    " so are files whose names are days: counted as models, they would be ranked among themselves.",
 )  # fmt: skip
 SUMMARY_FILE = Message(
     "summary-file", WARNING,
@@ -87,8 +88,40 @@ def files_of_a_model(grounds: Grounds) -> Iterator[Finding]:
     recurring = sum(folders > 1 for folders in often.values()) > 1
     if not _are_models(grounds):
         yield from _pooled(grounds, template, levels, recurring=recurring)
+    elif dated := _of_days(sources):
+        yield from _as_days(grounds, dated)
     elif recurring or "{attempt}" in template:
         yield from _as_models(grounds, template, levels)
+
+
+def _of_days(sources: Sequence[Source]) -> str:
+    """The template of files of a folder that are named by days, "{model}/{run}.csv"; "" of others."""
+    if len({os.path.dirname(source.path) for source in sources}) > 1:
+        return ""
+    names = (os.path.basename(source.path) for source in sources)
+    parts = [re.fullmatch(r"(\D*)([^.]+)(.*)", name) for name in names]
+    made = {
+        f"{{model}}/{part[1]}{{run}}{part[3]}" if part and is_day(part[2]) else "" for part in parts
+    }
+    return made.pop() if len(made) == 1 else ""
+
+
+def _as_days(grounds: Grounds, template: str) -> Iterator[Finding]:
+    """Files of days, each of which would be a model."""
+    if len(grounds.cells["task"].codes) == len(grounds.tasks):
+        return
+    attempt, runs = grounds.column("attempt"), {"--path": template}
+    numbered: dict[str, Any] = {**runs, "--field": {"attempt": f"run,{attempt}"}}
+    one = {"--path": template.replace("{run}", "{attempt}")}
+    yield Finding(
+        FILES_AS_RUNS,
+        True,
+        {"why": "their names are days", "values": [source.stem for source in grounds.sources]},
+        (
+            Settle(numbered if attempt else one, "takes them as runs of a model"),
+            Settle({**runs, "--by": ("run",)}, "keeps them apart"),
+        ),
+    )
 
 
 def _levels(paths: Sequence[str]) -> tuple[str, list[dict[str, str]]]:
@@ -226,7 +259,8 @@ def _as_models(
         apart = {"--path": template.replace("{attempt}", "{run}"), "--by": ("run", *by)}
         days = sorted({os.path.basename(folder) for folder in folders})
         yield Finding(
-            FILES_AS_RUNS, True, {"values": names if len(names) > 1 else days},
+            FILES_AS_RUNS, True,
+            {"why": _RECURRING, "values": names if len(names) > 1 else days},
             (
                 Settle(pooled | ({"--by": by} if by else {}), "takes them as runs of a model"),
                 Settle(apart, "keeps them apart"),
@@ -326,7 +360,7 @@ DOUBTS = (
     Doubt(
         FILES_AS_RUNS,
         "No column names a model, and files or folders that are numbered alike, or named by days,"
-        " lie in several folders.",
+        " lie in several folders; or files of one folder are named by days.",
         ("--path '{model}/run{attempt}.jsonl'",),
         files_of_a_model,
     ),

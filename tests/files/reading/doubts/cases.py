@@ -235,6 +235,22 @@ MISLEADING: dict[str, Case] = {
         ),
         certain=False,
     ),
+    "rate limits two records down": Case(
+        "errors-as-failures",
+        broken(
+            attempts(30, 3, run=lambda t, a, p: {"result": {"error": None, "text": f"{t}{a}"}}),
+            run={"result": {"error": "RateLimitError: 429", "text": ""}},
+        ),
+        certain=False,
+    ),
+    "rate limits in the record of an error": Case(
+        "errors-as-failures",
+        broken(
+            attempts(30, 3, run=lambda t, a, p: {"result": {"error": None, "text": f"{t}{a}"}}),
+            run={"result": {"error": {"type": "RateLimitError"}, "text": ""}},
+        ),
+        certain=False,
+    ),
     "timeouts under an unlisted name": Case(
         "errors-as-failures",
         broken(attempts(30, 3, zork=lambda t, a, p: "done"), zork="Timeout after 600 s"),

@@ -287,6 +287,25 @@ def test_files_of_the_same_names_that_share_no_task_of_a_model(tmp_path: Path) -
     assert found(tmp_path)[0] == ""
 
 
+@pytest.mark.parametrize(("start", "numbered"), [("", False), ("night-", True)])
+def test_files_of_days_are_no_models(tmp_path: Path, start: str, numbered: bool) -> None:
+    more = {"attempt": lambda t, a, p: a} if numbered else {}
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    for day in range(1, 5):
+        rows = attempts(10, 1 + numbered, draws=day, **more)
+        lines(folder / f"{start}2026-01-{day:02}.jsonl", rows)
+    message, certain, settles = found(folder)
+    assert (message, certain) == ("files-as-runs", True)
+    runs, apart = (read(folder, **settle.options) for settle in settles)
+    assert (runs.series, {*runs.n.tolist()}) == ((("agent",),), {4 * (1 + numbered)})
+    assert [day for _, day in apart.series] == [f"2026-01-{day:02}" for day in range(1, 5)]
+    # Who names the model, or what else a file is named after, means that.
+    assert read(f"m={folder}", duplicates="keep").series == (("m",),)
+    (folder / f"{start}2026-01-01.jsonl").rename(folder / "2026.jsonl")
+    assert found(folder)[0] == ""
+
+
 @pytest.mark.parametrize("days", [("2026-11-01", "2026-11-02"), ("20261101_0930", "20261102_1015")])
 def test_folders_of_days_are_runs_of_the_folder_above(
     tmp_path: Path, days: tuple[str, str]
