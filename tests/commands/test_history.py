@@ -263,7 +263,7 @@ def test_an_answer_without_a_change_says_what_it_could_not_show(
         append(to, columns(f"r{run}", c, n=4, day=run))
     answer = passk("trend", to, "-q").out.partition(". ")[0]
     assert answer == (
-        "No change of pass@1 of m is shown in 12 runs, which show one of 0.211 or more"
+        "No change of pass@1 of m is shown in 12 runs, which would show one of 0.211 or more"
     )
     few = passk("trend", to, "-q", "--where", "run IN ('r0', 'r1', 'r2', 'r3')").out
     assert few.startswith("No change of pass@1 of m is shown in 4 runs. ")

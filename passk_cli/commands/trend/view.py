@@ -345,13 +345,13 @@ class Courses(Section[Course]):
             return ()
         if metric.kind.quantity:
             return (
-                ", which show one by a factor of ",
+                ", which would show one by a factor of ",
                 Estimate(math.exp(least), unit="ratio"),
                 " or more",
             )
         if least >= 1:
             return (", which are too few to show one",)
-        return ", which show one of ", (least, POINTS), " or more"
+        return ", which would show one of ", (least, POINTS), " or more"
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]

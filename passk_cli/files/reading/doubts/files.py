@@ -95,7 +95,7 @@ def files_of_a_model(grounds: Grounds) -> Iterator[Finding]:
 
 
 def _of_days(sources: Sequence[Source]) -> str:
-    """The template of files of a folder that are named by days, "{model}/{run}.csv"; "" of others."""
+    """The template of a folder's files of days, "{model}/{run}.csv"; "" of others."""
     if len({os.path.dirname(source.path) for source in sources}) > 1:
         return ""
     names = (os.path.basename(source.path) for source in sources)
