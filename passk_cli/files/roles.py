@@ -355,21 +355,12 @@ def _choices(
     """Role → the columns that may play it, the likeliest first; whether the table holds counts."""
     choices: dict[str, list[str]] = {}
     for role in ROLES:
-        if role in OF_ATTEMPTS and role not in attempt_roles:
-            continue
-        if role in overrides:
-            choices[role] = [overrides[role]]
-        else:
-            naming = {*_NAMING, TRUTH}
-            taken = {column for other, column in overrides.items() if naming & {role, other}}
-            if role == "attempt" and len(choices["task"]) == 1:
-                # sample_id, say, is the task's where nothing else is.
-                taken |= {*choices["task"]}
-            usual = candidates(role, [column for column in columns if column not in taken])
-            choices[role] = [column for column in usual if column not in by] or usual
-            if role in UNITS:
-                choices[role] = [c for c in choices[role] if "record" not in columns[c]]
-    if "score" in attempt_roles:
+        if role in attempt_roles or role not in OF_ATTEMPTS:
+            # sample_id, say, is the task's where nothing else is.
+            task = choices["task"] if role == "attempt" else []
+            taken = {*task} if len(task) == 1 else set[str]()
+            choices[role] = _of_role(role, columns, overrides, taken, by)
+    if "score" in choices:
         # It stands for the outcome as well where nothing else does.
         choices["score"] = choices["score"] or [*choices["outcome"]]
         if "outcome" not in overrides:
@@ -377,48 +368,75 @@ def _choices(
             choices["outcome"] = [*choices["score"]] if scores_only or not others else others
     if "tokens" in choices and not choices["tokens"]:
         halves = (
-            [overrides[role]] if role in overrides
-            else [c for c in candidates(role, columns) if "record" not in columns[c]]
-            for role in ("tokens_in", "tokens_out")
-        )  # fmt: skip
+            _of_role(role, columns, overrides, (), ()) for role in ("tokens_in", "tokens_out")
+        )
         choices["tokens"] = [f"{into}+{out}" for into, out in product(*halves)]
     if "model" not in overrides:
-        named = [c for c in choices["model"] if "record" not in columns[c]]
-        objects = [c for c in choices["model"] if spelled(c).startswith("model")]
-        if objects and not named:
-            # What else is called a model may be a machine or a configuration.
-            problem = f"{objects[0]!r} is an object, which names no model"
-            key = Settle({"--field": {"model": Blank(f"{objects[0]}.KEY")}}, "names its key")
-            raise DataError(place, problem, name="no-model-column", settles=[key])
-        choices["model"] = named
+        choices["model"] = _named_models(place, choices["model"], columns)
     if "c" not in overrides:
         choices["c"] = [c for c in choices["c"] if columns[c] <= {"number", "text", "null"}]
-    counts = bool(choices["n"] and choices["c"] and "outcome" not in overrides)
-    if counts:
-        sizes = choices["n"] + choices["c"]
-        outcomes = [column for column in choices["outcome"] if column not in sizes]
-        if outcomes and not {"n", "c"} <= overrides.keys():
-            pair = {"n": choices["n"][0], "c": choices["c"][0]}
-            shown = ", ".join(pair.values())
-            problem = f"counts ({shown}) and outcomes ({outcomes[0]}) in one table"
-            settles = [Settle({"--field": fields}) for fields in ({"outcome": outcomes[0]}, pair)]
-            raise DataError(place, problem, name="ambiguous-column", settles=settles)
-        return choices | {"outcome": [], "attempt": []}, counts
-    choices |= {"n": [], "c": []}
-    if columns.keys() >= _HUMAN_EVAL and set(choices["outcome"]) == {"passed", "result"}:
-        choices["outcome"] = ["passed"]
+    if choices["n"] and choices["c"] and "outcome" not in overrides:
+        if not {"n", "c"} <= overrides.keys():
+            _require_no_outcome(place, choices)
+        return choices | {"outcome": [], "attempt": []}, True
     if "score" in overrides and not choices["outcome"]:
         # What it lacks is a threshold.
         choices["outcome"] = [overrides["score"]]
-    # A record is no outcome where something else may be.
-    kinds = {c: columns.get(c, set()) - {"null"} for c in choices["outcome"]}
-    plain = [column for column, of in kinds.items() if of != {"record"}]
-    choices["outcome"] = plain or choices["outcome"]
-    # Of several candidates for the outcome a truth value is the likeliest, so it is offered first.
-    choices["outcome"].sort(key=lambda name: "bool" not in columns.get(name, set()))
+    outcomes = _likely_outcomes(choices["outcome"], columns)
     # Texts may be the names of models, say; numbers rather number attempts.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
-    return choices, counts
+    return choices | {"n": [], "c": [], "outcome": outcomes}, False
+
+
+def _of_role(
+    role: str,
+    columns: Mapping[str, set[str]],
+    overrides: Mapping[str, str],
+    taken: Container[str],
+    by: Sequence[str],
+) -> list[str]:
+    """The column that is named for a role, or those of a usual name that name nothing else.
+
+    taken : columns that play another role.
+    """
+    if role in overrides:
+        return [overrides[role]]
+    naming = {*_NAMING, TRUTH}
+    named = {column for other, column in overrides.items() if naming & {role, other}}
+    usual = candidates(role, [c for c in columns if not (c in named or c in taken)])
+    if role in UNITS:
+        usual = [column for column in usual if "record" not in columns[column]]
+    return [column for column in usual if column not in by] or usual
+
+
+def _named_models(place: str, choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
+    """The columns that name models; DataError where only an object is called so."""
+    named = [column for column in choices if "record" not in columns[column]]
+    # What else is called a model may be a machine or a configuration.
+    objects = [column for column in choices if spelled(column).startswith("model")]
+    if objects and not named:
+        problem = f"{objects[0]!r} is an object, which names no model"
+        key = Settle({"--field": {"model": Blank(f"{objects[0]}.KEY")}}, "names its key")
+        raise DataError(place, problem, name="no-model-column", settles=[key])
+    return named
+
+
+def _require_no_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
+    """DataError for outcomes beside counts."""
+    pair = {"n": choices["n"][0], "c": choices["c"][0]}
+    sizes = choices["n"] + choices["c"]
+    for outcome in (column for column in choices["outcome"] if column not in sizes):
+        problem = f"counts ({', '.join(pair.values())}) and outcomes ({outcome}) in one table"
+        settles = [Settle({"--field": fields}) for fields in ({"outcome": outcome}, pair)]
+        raise DataError(place, problem, name="ambiguous-column", settles=settles)
+
+
+def _likely_outcomes(choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
+    """The outcomes among columns, truth values first; a record only where nothing else may be."""
+    if columns.keys() >= _HUMAN_EVAL and set(choices) == {"passed", "result"}:
+        return ["passed"]
+    plain = [c for c in choices if columns.get(c, set()) - {"null"} != {"record"}]
+    return sorted(plain or choices, key=lambda name: "bool" not in columns.get(name, set()))
 
 
 def _require(
