@@ -166,7 +166,8 @@ class _Failure:
 
     def answered(self) -> DataError:
         """The error with the best readings, or with a question; else with other remedies."""
-        error, settles, question = self.error, *self._found()
+        error = self.error
+        settles, question = self._found()
         likely = (nearest(name, self.columns) for name in self.absent if name not in self.columns)
         if near := next(filter(None, likely), []):
             # A word that is nearly right says what is to be read.
