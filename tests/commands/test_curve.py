@@ -225,6 +225,7 @@ def test_models_with_different_attempts_are_compared_at_the_k_they_share() -> No
     headers = [column.header for column in report.tables[0].columns]
     assert headers[1:6] == ["pass@1", "pass@2", "pass@4", "gain 1 → 4", "pass^4"]
     assert {r["k"] for r in of(report, "b", "pass@")} == set(range(1, 9))
+    assert all(row[4].low < row[4].value < row[4].high for row in report.tables[0].rows)
 
 
 def test_exact_rates_and_data_are_told_alike() -> None:

@@ -173,16 +173,17 @@ def telling(last: int) -> list[int]:
     return [*(k for k in round_ones if k < last), last]
 
 
-def steps(ks: Sequence[int]) -> list[tuple[int, int]]:
+def steps(ks: Sequence[int], shared: Sequence[int] = ()) -> list[tuple[int, int]]:
     """The k's between which gains are measured: 1 → 10 → 100 as far as a curve goes, or to its
-    end; and from its first to its last.
+    end; and from its first to its last, and to the last that curves share.
 
-    >>> steps([1, 2, 250]), steps([1, 7]), steps([1])
-    ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [])
+    >>> steps([1, 2, 250]), steps([1, 7]), steps([1]), steps([1, 2, 3], [1, 2])
+    ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
     """
     within = [k for k in USUAL_K if k <= ks[-1]]
     usual = within if len(within) > 1 else sorted({1, ks[-1]})
-    return list(dict.fromkeys([*pairwise(usual), *pairwise(sorted({ks[0], ks[-1]}))]))
+    ends = ({own[0], own[-1]} for own in (ks, shared) if own)
+    return list(dict.fromkeys(step for own in (usual, *ends) for step in pairwise(sorted(own))))
 
 
 @dataclass(frozen=True)
@@ -276,7 +277,9 @@ class Measurement:
         stretches = [self._stretches(s) for s in order]
         if self.together:
             stretches = [[band] for band in self._banded([alone for [alone] in stretches])]
-        every = [self._curves(each) for each in stretches]
+        own = [{k for each in several for k in each.ks.tolist()} for several in stretches]
+        shared = sorted(set.intersection(*own))
+        every = [self._curves(each, shared) for each in stretches]
         return every, every, [each[0].level for each in stretches] if self.together else []
 
     def _stretches(self, s: int) -> list[Stretch]:
@@ -335,8 +338,8 @@ class Measurement:
                 levels |= zip(batch, own, strict=True)
         return [replace(each, level=levels[i]) for i, each in enumerate(alone)]
 
-    def _curves(self, stretches: Sequence[Stretch]) -> Curves:
-        """The curves of one series."""
+    def _curves(self, stretches: Sequence[Stretch], shared: Sequence[int] = ()) -> Curves:
+        """The curves of one series.  shared : the k's that all series have."""
         first, study = stretches[0], self.study
         points: dict[str, list[Fact]] = {name: [] for name in self.names}
         for stretch in stretches:
@@ -353,7 +356,7 @@ class Measurement:
                 points.setdefault(name, []).append(point)
         # What labels correct are means, not single tasks.
         corrected = first.rates.degrees is not None
-        pairs = steps(ks) if AT in self.names and not corrected else ()
+        pairs = steps(ks, shared) if AT in self.names and not corrected else ()
         last = {k: next(each for each in stretches if each.ks[-1] >= k) for _, k in pairs}
         return Curves(
             first.rates.series, points, [self._climb(last[k], start, k) for start, k in pairs],
