@@ -47,3 +47,9 @@ def test_scores_without_a_range_have_no_guard() -> None:
     assert [column.header for column in report.tables[0].columns][4:] == [
         "bca", "percentile", "t", "from tasks", "from attempts",
     ]  # fmt: skip
+
+
+def test_of_costs_the_cheapest_is_first() -> None:
+    frame = passk_cli.bootstrap(SAMPLES / "costs.csv", "cost").frame
+    leads = frame.groupby("model")["leads"].first()
+    assert leads.idxmax() == frame.loc[frame["estimate"].idxmin(), "model"]

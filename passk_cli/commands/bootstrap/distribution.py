@@ -116,7 +116,7 @@ def distributions(
         leads: list[float | None] = [None] * len(models)
         if len(models) > 1 and attempts_agree(models) and (fixed or tasks):
             means = own if fixed or tasks == every else resampled_means(shared, confidence, kind)
-            leads = list(lead_shares(means).tolist())
+            leads = list(lead_shares(models[0].metric.sign * means).tolist())
         for rates, share in zip(models, leads, strict=True):
             suitable = applicable(rates.metric, methods, confidence)
             limited = (study.fact(rates, replace(confidence, interval=name)) for name in suitable)
