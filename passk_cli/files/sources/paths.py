@@ -130,6 +130,8 @@ def layout_template(paths: Sequence[str], *names: str) -> str:
     ('{model}/{task}/run-{attempt}/result.json', '{task}/t0/run-1/result.json')
     >>> layout_template([f"out/{m}/2026-11-0{day}/result.json" for m in "ab" for day in (1, 2)])
     '{task}/{attempt}/result.json'
+    >>> layout_template([f"out/{m}/{{x/result.json" for m in "ab"])
+    ''
     """
     names = names or ("model", "task")
     every = [re.sub(r"\.(gz|zst)$", "", os.path.abspath(path)).split("/") for path in paths]
@@ -147,8 +149,12 @@ def layout_template(paths: Sequence[str], *names: str) -> str:
     called = names[-1:] if len(others) == 1 else (names[0], *names[1 - len(others) :])
     roles = {place: f"{{{name}}}" for place, name in zip(others, called, strict=True)}
     roles |= {place: f"{next(iter(stems[place]))}{{attempt}}" for place in runs}
-    parts = [roles.get(place, own[0]) for place, own in enumerate(levels)]
-    return "/".join(parts[varying[0] :]) + suffix
+    parts = [roles.get(place, own[0]) for place, own in enumerate(levels)][varying[0] :]
+    fixed = (part.removesuffix("{attempt}") for part in parts)
+    if any({*"{}*"} & {*part} for part in fixed if part not in roles.values()):
+        # A template has its own meaning for these.
+        return ""
+    return "/".join(parts) + suffix
 
 
 def from_folders(path: str, names: Sequence[str]) -> Mapping[str, str]:
