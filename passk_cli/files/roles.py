@@ -62,8 +62,8 @@ ROLES: dict[str, Role] = {
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
         f" | {LOOSE} | prompt_id | sample_id | question idx",
         words="task case test item question problem prompt scenario instance example fixture query"
-        " puzzle challenge exercise input instruction qid goal ticket issue doc id uid idx aufgabe"
-        " frage tâche tarea pregunta",
+        " puzzle challenge exercise attack input instruction qid goal ticket issue doc id uid idx"
+        " index aufgabe frage tâche tarea pregunta",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"

@@ -23,7 +23,17 @@ from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import records
 from passk_cli.files.request import TABLES, Request
-from passk_cli.files.roles import EACH, ROLES, Roles, candidates, judge, spelled, strength
+from passk_cli.files.roles import (
+    EACH,
+    ROLE_WORDS,
+    ROLES,
+    Roles,
+    candidates,
+    judge,
+    spelled,
+    strength,
+    words,
+)
 from passk_cli.files.sources.memory import register
 from passk_cli.files.sources.source import Source, parsed
 from passk_cli.settle import Settle
@@ -227,8 +237,9 @@ def below(
         single = [(context, value) for context, value in members if isinstance(value, dict)]
         if records:
             yield way, records[:ROWS], False
-            # Of lists in a list those whose entries name models are read, and those of one record.
-            alone = len(records) == len(members)
+            # Of lists in a list those whose entries name models are read, those in entries that
+            # name models each, and those of one record.
+            alone = len(records) == len(members) or len(_models(records)) == len(records)
             for deeper in below(records[:ROWS], way):
                 if alone or (not deeper[2] and candidates("model", deeper[1][0][1])):
                     yield deeper
@@ -239,6 +250,12 @@ def below(
         elif single and len(found) == 1 and len(single) == 1:
             yield way, single, False
         yield from below(members, way)
+
+
+def _models(pairs: _Pairs) -> set[str]:
+    """The models that records name."""
+    named = ([str(entry[name]) for name in entry if strength("model", name)] for _, entry in pairs)
+    return {names[0] for names in named if names}
 
 
 def _with_levels(keys: tuple[str, ...], pairs: _Pairs, *, plain: bool) -> Structure:
@@ -254,11 +271,15 @@ def _with_levels(keys: tuple[str, ...], pairs: _Pairs, *, plain: bool) -> Struct
         others = max((size for j, size in enumerate(sizes) if j != i), default=0)
         if count > 1 and all(map(NUMBERED.fullmatch, level)) and sizes[i] <= max(others, _FEW):
             names[i] = "attempt"
+    for i, place in enumerate(i for i, key in enumerate(keys) if key == "{}"):
+        kinds = {word.removesuffix("s") for word in words(keys[place - 1])} if place else set()
+        names[i] = names[i] or "model" * bool(kinds & ROLE_WORDS["model"] and "model" not in names)
     open_levels = [i for i, name in enumerate(names) if not name]
     above = candidates("task", [name for context in contexts for name in context])
     if open_levels and not (above or (count and _names_tasks(own, levels[open_levels[0]]))):
         names[max(open_levels, key=lambda i: (sizes[i], i))] = "task"
-    rest = iter(("model", "setting", "part")[len(candidates("model", own.usual)) > 0 :])
+    taken = "model" in names or len(candidates("model", own.usual)) > 0
+    rest = iter(("model", "setting", "part")[taken:])
     names = [name or next(rest) for name in names]
     for context in contexts:
         for i, name in enumerate(names):

@@ -263,6 +263,31 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         "--passes tp --passes tn",
         Fraction(1, 2),
     ),
+    "runs of models, each with its tasks": (
+        {"runs": [{"provider_id": f"at/{m}", "model": m, "samples": [
+            {"id": f"test-{i}", "said": "x", "passed": i == 1} for i in range(4)]} for m in "ab"]},
+        "--records runs.samples",
+        Fraction(1, 4),
+    ),
+    "runs of models under names that nobody lists": (
+        {"heats": [{"lane": m, "llm_used": m, "laps": [
+            {"parcel": f"p{i}", "thumbs": i == 1} for i in range(8)]} for m in "ab"]},
+        "--records heats.laps --field task=parcel --field outcome=thumbs --field model=llm_used",
+        Fraction(1, 8),
+    ),
+    "attempts of agents beside their sums": (
+        {"episodes": 2, "agents": {a: {"agent": a, "overall": {"n": 8, "rate": 0.25},
+                                       "_raw": [{"task_id": f"t{i % 4}", "solved": i % 4 == 1}
+                                                for i in range(8)]} for a in "xyz"}},
+        "--records agents.{model}._raw",
+        Fraction(1, 4),
+    ),
+    "an expected result and the actual one": (
+        lines([{"test_case": f"c{i}", "expected": "xyz"[i % 3], "actual": "xyz"[i % 2]}
+               for i in range(12)]),
+        "--field task=test_case --field outcome=actual==expected",
+        Fraction(1, 3),
+    ),
     "counts without a task's name": (
         lines([{"test_case": f"c{i}", "n": 4, "c": i % 3} for i in range(6)]),
         "--field task=test_case",
@@ -431,6 +456,40 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
         "verdict: which words pass? 3 a, 3 b, 3 c, 3 d; --field task=test_case"
         " --field outcome=verdict --passes WORD reads it",
         [],
+    ),
+    "a flag that never changes": (
+        [{"model": m, "attack": f"a{i}", "obeyed": False, "error": False}
+         for m in "xy" for i in range(7)],
+        "no column has a task's usual name\n",
+        [
+            "--field task=attack --field outcome=obeyed",
+            "--field task=attack --field outcome=obeyed --passes false --fails true",
+        ],
+    ),
+    "what a task is like beside what happened": (
+        [{"model": m, "scenario": f"s{i}", "is_attack": i > 2, "compromised": (i + ord(m)) % 5 > 2}
+         for m in "uvxyz" for i in range(6)],
+        "no column has a task's usual name\n",
+        [
+            "--field task=scenario --field outcome=compromised",
+            "--field task=scenario --field outcome=compromised --passes false --fails true",
+        ],
+    ),
+    "attacks under prompts": (
+        [{"model": m, "attack": a, "prompt": p, "breach": (i + j) % 3 > 1}
+         for m in "xyz" for i, a in enumerate(("note", "mail", "page"))
+         for j, p in enumerate(("plain", "hard", "soft"))],
+        "no column has a task's usual name\n",
+        [
+            "--field task=attack --field outcome=breach --by prompt",
+            "--field task=attack --field outcome=breach --passes false --fails true --by prompt",
+        ],
+    ),
+    "scores of rows that have a number": (
+        [{"index": i, "issue_title": f"the {i}. thing that does not work as it should",
+          "f1": i / 80} for i in range(80)],
+        "from what value does f1 pass (0 to 0.9875)? --field task=index --field outcome=f1",
+        ["--field task=index --field outcome=f1 -m mean"],
     ),
     "parts of an attempt": (
         [
@@ -611,6 +670,25 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
                                                         "sees_c": i > 4}} for i in range(9)],
         "--field task=prompt --field outcome=judgment.sees_c",
     ),
+    "a hash of what a system wrote is no model": (
+        [{"item_id": f"q{i}", "system_output_hash": f"{i:08x}", "judgment_ok": i % 3 > 0}
+         for i in range(12)],
+        "--field outcome=judgment_ok",
+    ),
+    "an improvement is no score": (
+        [{"entry_id": i, "overall_improvement": i % 5, "quality": i % 7} for i in range(24)],
+        "--field task=entry_id --field outcome=quality --threshold 6.0",
+    ),
+    "a task has a statement in each language": (
+        [{"item_id": f"q{i}", "language": w, "question": f"{w}: what is {i} + {i}?",
+          "went_well": i % 3 > 0} for i in range(9) for w in ("en", "ru")],
+        "--field outcome=went_well --field task=language,item_id",
+    ),
+    "sums by evaluator are no tasks": (
+        [{"overall": 0.5, "by_evaluator": {m: {"correct": 8 + i, "total": 20}
+                                           for i, m in enumerate("wxyz")}}],
+        "",
+    ),
     "a property of the model is no outcome": (
         [{"model": "mn"[m], "prompt_id": f"p{i}", "thinks": m > 0}
          for m in range(2) for i in range(9)],
@@ -743,7 +821,7 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "where one flag is unclear all are asked about": (
         [{"request_id": f"r{i}", "wrong_part": i % 5 > 3, "replied_ok": True,
           "late_order": i % 7 > 5} for i in range(20)],
-        "",
+        "--field task=request_id --field outcome=wrong_part --passes false --fails true",
     ),
     "texts that differ may be tasks of which no name is known": (
         [{"said": f"the {i}. of several sentences that nobody has named", "pass": i % 3 > 0}

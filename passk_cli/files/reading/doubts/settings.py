@@ -23,7 +23,7 @@ from passk_cli.settle import Settle
 # Names that mean a setting, besides those that every reading looks for.
 NAMES = {
     *SETTINGS,
-    *"arm condition strategy harness effort variant adapter pipeline route routing".split(),
+    *"arm cond condition strategy harness effort variant adapter pipeline route routing".split(),
     *"config configuration edit_format checkpoint provider scaffold scaffolding mode".split(),
     *"prompt_version prompt_name prompt_variant prompt_template system_prompt template".split(),
     *"max_tokens tools toolset method approach policy treatment setting settings".split(),
@@ -58,6 +58,7 @@ SUITES = {
 }
 _SCORERS = {
     *"scorer grader judge evaluator metric rubric criterion annotator rater reviewer".split(),
+    *"dimension aspect".split(),
     *"judge_model grader_model scorer_name metric_name check check_name".split(),
 }
 # Names of flags that say which of several records of an attempt counts.

@@ -31,6 +31,8 @@ _IDS = {
 }
 # Words of names of what each row has of its own.
 _OF_ROWS = {*"run trial attempt rollout session completion generation response trajectory".split()}
+# Names of the language that a task is stated in, once in each.
+LANGUAGES = {*"language lang locale".split()}
 # Share of the tasks with several rows in which a statement differs.
 _DIFFERS = 0.2
 # Share of the questions that come in several rows, where a row is an attempt.
@@ -75,13 +77,15 @@ def coarse(grounds: Grounds) -> Iterator[Finding]:
     if grounds.harness or not task:
         return
     judges = "judge" in words(grounds.column("outcome") or "")
+    languages = (column for name, column in survey.columns.items() if leaf(name) in LANGUAGES)
+    stated = joined_codes(survey.task, *(each.codes for each in languages if each.share == 1))
     for name in grounds.unread:
         if leaf(name) not in _STATEMENTS | _PROMPTS:
             continue
         if judges and not any(isinstance(judge(t, None), str) for t in survey.texts(name)):
             # Verdicts beside those of a judge say whether these are right.
             continue
-        differs, example = _differs(survey.task, survey.columns[name].codes)
+        differs, example = _differs(stated, survey.columns[name].codes)
         nested = _nested(survey.task, survey.columns[name].codes)
         if differs < _DIFFERS or (leaf(name) in _PROMPTS and not nested):
             continue

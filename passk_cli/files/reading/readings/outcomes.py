@@ -169,7 +169,7 @@ def _is_score(own: _OutcomeColumn) -> bool:
     """Whether values say how good an attempt is: under a name for that, or as grades from 1 to 5 or
     shares of 1 under a name that is nothing else's."""
     numbers = {*own.column.numbers}
-    known = vocabulary.NO_TASK | ROLE_WORDS["task"]
+    known = vocabulary.NO_TASK | vocabulary.NO_OUTCOME | ROLE_WORDS["task"]
     if len(numbers) < 2 or min(numbers) < 0 or own.words & known or is_setting(own.column.path):
         return False
     grades = {1, 5} < numbers <= {1, 2, 3, 4, 5}
@@ -226,6 +226,7 @@ def answers_and_golds(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str,
     for gold, answer in product(golds, texts):
         named, common = words(answer), {*texts[answer].counts} & {*texts[gold].counts}
         meant = _are_alike(texts[answer], texts[gold]) or bool(named & vocabulary.ANSWERED)
+        meant = meant or (words(gold) <= vocabulary.EXPECTED and "actual" in named)
         if meant and not named & vocabulary.EXPECTED and leaf(gold) != leaf(answer) and common:
             yield answer, gold
 

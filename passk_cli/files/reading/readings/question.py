@@ -41,7 +41,9 @@ def rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[Rank
         elif each.question == "threshold" and each.score >= reading.score - _NEAR:
             scores.setdefault(each.outcome.path, each)
     if reading.question in _FLAGS:
-        return [*flags.values()]
+        # Beside another flag that of an error says how the attempt ended.
+        kept = [each for each in flags.values() if "error" not in words(each.outcome.path)]
+        return kept or [*flags.values()]
     if reading.question != "threshold":
         return [reading]
     alone = [*flags.values()] if len(flags) == 1 else []
@@ -107,6 +109,9 @@ def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
     unknown = [value for value in values if isinstance(judge(value, None), str)]
     if spoken and 0 < len(unknown) < len(values):
         return _of_unknown(values, unknown, own)
+    if not spoken and values.keys() <= {"true", "false"}:
+        # Of a flag that never changes either value may pass as well.
+        values = Counter({"true": values["true"], "false": values["false"]})
     if len(values) < 2 or (len(values) > 2 and not spoken):
         return []
     first, *others = sorted(values, key=lambda value: judge(value, None) is not True)

@@ -106,7 +106,7 @@ def _readings_of(
     labels = {request.labels, *judges.values()} - {*parts(request.named.get("outcome", ""))}
     own = {path: column for path, column in structure.columns.items() if path not in labels}
     view = _View(replace(structure, columns=own), request, wrong, {*judges})
-    if "" in view.given.values() or any(words(key) & vocabulary.SUMMED for key in structure.keys):
+    if "" in view.given.values() or any(map(_sums, structure.keys)):
         return
     tasks = sorted(view.tasks, key=lambda path: -view.tasks[path])[:_COMPARED]
     outcomes = sorted(view.outcomes, key=lambda path: -view.outcomes[path].score)
@@ -295,16 +295,25 @@ class _View:
         if self.found.named and leaf(outcome) in ("acc", "accuracy"):
             # What keys name may have averages.
             return True
+        models, own = self.columns.get(model), self.columns.get(task)
+        if models and own and _is_of(own, models) and _is_of(models, own):
+            # It is the model by another name.
+            return True
+        flags = {p: _is_of_tasks(self.columns[p], own) for p, each in self.outcomes.items()
+                 if each.question in ("name", "polarity")}  # fmt: skip
+        if flags.get(outcome) and not all(flags.values()):
+            # Beside a verdict it says what kind of task it is.
+            return True
         if self.outcomes[outcome].question != "name":
             return False
         few = any(len(self.columns[part].counts) < _NAMED for part in tasks if part)
-        return few or _is_of(column, self.columns.get(model))
+        return few or _is_of(column, models)
 
     def _of_lists(self, column: FieldColumn) -> float:
         """How well a list in each record fits as that of its attempts."""
         even = len({len(values) for values in column.values if values}) == 1
-        beside = [p for p, c in self.columns.items() if c.listed and strength("model", p) == 3]
-        # Entries that name their models are no attempts of one.
+        beside = [p for p, c in self.columns.items() if c.listed and _names_others(c)]
+        # Entries that name their models, or tasks that differ, are no attempts of one.
         return 0.8 * even - 2.5 * any(above(path) == above(column.path) for path in beside)
 
     def _is_below_a_verdict(self, outcome: str) -> bool:
@@ -367,6 +376,25 @@ def _is_of(column: FieldColumn, model: FieldColumn | None) -> bool:
     """Whether a column has one value at each of several models: it says something of these."""
     pairs = {*zip(model.texts, column.texts, strict=True)} if model else set()
     return 1 < len(pairs) == len({name for name, _ in pairs})
+
+
+def _is_of_tasks(column: FieldColumn, task: FieldColumn | None) -> bool:
+    """Whether a flag differs between tasks of several attempts each, and never within one."""
+    if task is None or len(column.texts) < _NAMED * len(task.counts):
+        return False
+    return len({*column.judged}) == 2 and _is_of(column, task)
+
+
+def _names_others(column: FieldColumn) -> bool:
+    """Whether entries of lists name their models, or each a task of its own."""
+    apart = any(len({*map(str, value)}) > 1 for value in column.values if isinstance(value, list))
+    return strength("model", column.path) == 3 or (apart and strength("task", column.path) == 3)
+
+
+def _sums(key: str) -> bool:
+    """Whether a key says that sums of several tasks lie below: by_difficulty, but not by_task."""
+    known = ROLE_WORDS["task"] | ROLE_WORDS["model"] | {"by"}
+    return bool(words(key) & vocabulary.SUMMED) or ("by" in words(key) and not words(key) <= known)
 
 
 def located(path: str, columns: Mapping[str, FieldColumn]) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from passk_cli.files.reading.doubts.settings import NUMBERED, SUITES, is_setting
+from passk_cli.files.reading.doubts.tasks import LANGUAGES
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.outcomes import likely_outcome
 from passk_cli.files.reading.structures import FieldColumn, Structure
@@ -39,6 +40,9 @@ class _Records:
             if words(path) & vocabulary.STATEMENTS
             and (leaf(path) in vocabulary.STATEMENTS or not is_setting(path))
             and not words(path) & (vocabulary.AMOUNTS | vocabulary.NUMBERS)
+            and (
+                words(path) & vocabulary.GOLDS or any(" " in text.strip() for text in column.counts)
+            )
         ]
 
     @cached_property
@@ -108,7 +112,9 @@ class _TaskColumn:
     def foreign(self) -> bool:
         """Whether its name means something else."""
         others = vocabulary.NO_TASK | vocabulary.NUMBERS | vocabulary.TOTAL | {"cases"}
-        return self.named < 1.7 and bool(words(self.column.path) & (others | ROLE_WORDS["model"]))
+        others |= ROLE_WORDS["model"]
+        outcome = not self.named and strength("outcome", self.column.path) > 0
+        return outcome or (self.named < 1.7 and bool(words(self.column.path) & others))
 
     @cached_property
     def stated(self) -> bool | None:
@@ -117,8 +123,11 @@ class _TaskColumn:
         statement = next(others, None)
         if statement is None or self.unique:
             return None
-        pairs = {pair for pair in zip(self.column.texts, statement.texts, strict=True) if pair[1]}
-        return len(pairs) == len({name for name, _ in pairs})
+        # It may be stated once in each language.
+        languages = [c.texts for p, c in self.records.columns.items() if leaf(p) in LANGUAGES]
+        rows = zip(self.column.texts, *languages, statement.texts, strict=True)
+        stated = {row for row in rows if row[-1]}
+        return len(stated) == len({row[:-1] for row in stated})
 
 
 # What speaks for or against a column as the task, and how much.

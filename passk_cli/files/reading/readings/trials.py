@@ -183,14 +183,16 @@ def _asked(
     """The question that a reading leaves open, with the whole answers that read; None for none."""
     own, others = reading.options(trials.request), rivals(reading, ranked)
     ways = answers(others, trials.request)
-    whole = trials.readable(ways[:OFFERED])
+    # Of several columns one way more: each may be a model's.
+    most = OFFERED + (len(others) > 1)
+    whole = trials.readable(ways[:most])
     if reading.question == "name" and not whole:
         return None
     answered = len(whole) == len(ways) > 0
     given = whole[0].options if whole else own
     left = {name: value for name, value in given.items() if name not in _ANSWERS_OF}
     rest = [] if answered and reading.question != "threshold" else blank(others, left)
-    whole = whole if len(ways) <= OFFERED else []
+    whole = whole if len(ways) <= most else []
     return [*whole, *rest], question(others, answered=answered)
 
 

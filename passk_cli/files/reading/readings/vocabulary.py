@@ -20,7 +20,8 @@ TRUTH_VALUES = frozenset("true false yes no 0 1".split())
 UNCLEAR = frozenset(
     "label refusal refused refuse jailbreak jailbroken attack toxic toxicity harmful harm unsafe"
     " hallucination hallucinated violation leaked leak flagged fail failed failure wrong biased"
-    " bias misled cheated hacked error breach breached obeyed complied exploited".split()
+    " bias misled cheated hacked error breach breached obeyed complied exploited compromised"
+    " exfiltrated bypassed evaded deceived manipulated".split()
 )
 # Those of which true fails, as a rule.
 FAILURES = frozenset("fail failed failure wrong error".split())
@@ -28,14 +29,14 @@ FAILURES = frozenset("fail failed failure wrong error".split())
 NO_OUTCOME = frozenset(
     "first total valid num count max min time timeout cached enabled skipped retry n index number"
     " exists has is_valid completed finished format prediction predicted dirty to type class kind"
-    " mode".split()
+    " mode improvement gain delta difference change".split()
 )
 NO_TASK = frozenset(
     "run session time timestamp date response output trajectory uuid hash attempt trial seed log"
     " version created at ts started finished answer worker host category type difficulty level"
     " count duration reason path file url message error rep repeat iter iteration round epoch"
-    " rollout sha256 sha digest trace span note notes comment reasoning explanation rationale final"
-    " story len length size chars lines".split()
+    " rollout reply sha256 sha digest trace span note notes comment reasoning explanation rationale"
+    " final story len length size chars lines judge grader scorer evaluator annotator rater".split()
 )
 # Words of names of what an attempt took, of numbers of something, and of records of an answer.
 AMOUNTS = frozenset("tokens token cost usd latency seconds ms weight".split())
