@@ -158,8 +158,9 @@ def _pooled(
     recurring : whether their names stand in folder after folder.
     """
     survey, sources = grounds.survey, grounds.sources
-    if all(s.named for s in sources) and any(b.roles.shape == "counts" for b in grounds.batches):
-        # Who names a file of counts beside others adds it.
+    counts = {batch.roles.shape == "counts" for batch in grounds.batches}
+    if len(counts) == 2 or (True in counts and all(source.named for source in sources)):
+        # Counts beside attempts sum these up, or were named to be added.
         return
     attempt = grounds.column("attempt")
     if not survey.whole:
