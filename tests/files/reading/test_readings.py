@@ -1416,3 +1416,27 @@ def test_the_option_of_outcomes_joins_columns_as_the_field_does(write: Any) -> N
         passk_cli.cost(path, fields={"outcome": "run1,run2"})
     assert "run1,run2" not in str(refused.value)
     assert [settle.options for settle in refused.value.settles] == [{"fields": {"cost": "COLUMN"}}]
+
+
+def test_percentages_are_no_words_of_which_each_may_pass(passk: Passk, write: Any) -> None:
+    rows = "".join(f"t{t},{a},{(t + a) % 5 * 25}%\n" for t in range(10) for a in range(2))
+    done = passk("estimate", write("p.csv", "task,attempt,outcome\n" + rows))
+    (command,) = done.err.splitlines()[1:]
+    assert "--passes 100%  # if 100% passes, 4 of 20: reads 10 tasks × 2 attempts" in command
+    assert "which words" not in done.err
+
+
+def test_each_column_that_may_be_the_outcome_is_an_answer(passk: Passk, write: Any) -> None:
+    rows = "".join(f"t{t},{a},true,{t * a / 20}\n" for t in range(10) for a in range(2))
+    done = passk("estimate", write("s.csv", "task,attempt,success,score\n" + rows))
+    assert done.error == "ambiguous-column"
+    assert "--field outcome=success  # reads 10 tasks × 2 attempts\n" in done.err
+    assert "--field outcome=score -m mean  # reads 10 tasks × 2 attempts\n" in done.err
+
+
+def test_a_remedy_that_does_not_help_is_not_printed(passk: Passk, write: Any) -> None:
+    cut = '[{"task": "a", "passed": true}, {"task": "b", "pas'
+    done = passk("estimate", write("cut.json", cut))
+    assert (done.error, "--skip-bad" in done.err) == ("bad-record", False)
+    line = '{"task": "a", "passed": true}\n{"task": "b", "pas\n'
+    assert "--skip-bad" in passk("estimate", write("cut.jsonl", line)).err

@@ -78,8 +78,11 @@ def proposed(
         error = error.but(type(error), settles=trials.readable(named) or error.settles)
     if error.name not in _ASKED:
         small = sum(os.path.getsize(s.path) for s in sources if s.frame is None) <= _TRIED_BYTES
-        whole = tuple(trials.completed(error.settles)) if small else ()
-        return error.but(type(error), settles=whole) if whole else error
+        if not small:
+            return error
+        whole = [*trials.completed(error.settles)]
+        left = [settle for settle in error.settles if trials.leads_on(settle, error)]
+        return error.but(type(error), settles=tuple(whole or left))
     failure = _Failure(error, con, sources, trials)
     try:
         _ = failure.structures
@@ -201,6 +204,11 @@ class _Failure:
         error, trials = self.error, self.trials
         settles, question = chosen(self.ranked, trials, 0.6 * len(self.sources))
         settles += [*self._with_labels(settles)]
+        if error.name == "ambiguous-column" and settles and not question:
+            # Each of the columns that it names is an answer.
+            told = [settle.options.get("--field") for settle in settles]
+            others = [s for s in error.settles if s.options.get("--field") not in (None, *told)]
+            settles += trials.readable(others)
         if error.name == "ambiguous-records" or not (settles or question):
             known = [settle.options.get("--records") for settle in settles]
             unknown = [s for s in error.settles if s.options.get("--records", "") not in known]

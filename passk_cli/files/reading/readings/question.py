@@ -21,6 +21,7 @@ from passk_cli.text import first_few
 OFFERED, _NEAR, _OFTEN = 3, 0.25, 0.1
 # Share of the outcomes that may be missing where a reading is proposed.
 MISSING = 0.2
+_PERCENT = re.compile(r"\d+(\.\d+)? ?%")
 # Questions about truth values.
 _FLAGS = ("name", "polarity", "which")
 # What names of models begin with, or have in them.
@@ -107,6 +108,9 @@ def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
         right = [value for value in vocabulary.CLASSIFIED[:2] if value in values]
         return [Settle({**own, "--passes": (*right,)}, "counts what was classified rightly")]
     unknown = [value for value in values if isinstance(judge(value, None), str)]
+    if spoken and all(map(_PERCENT.fullmatch, values)):
+        top = max(values, key=lambda value: float(value.rstrip("% ")))
+        return [Settle({**own, "--passes": (top,)}, f"if {top} passes, {_share(reading, top)}")]
     if spoken and 0 < len(unknown) < len(values):
         return _of_unknown(values, unknown, own)
     if not spoken and values.keys() <= {"true", "false"}:

@@ -70,6 +70,14 @@ class Trials:
             if counts is not None:
                 yield replace(own, why=settle.why + "; scores are averaged" * averaged)
 
+    def leads_on(self, settle: Settle, error: PasskError) -> bool:
+        """Whether a remedy without a number comes past the error that it settles."""
+        try:
+            _ = is_open(settle) or self.read(self.request.settled(settle))
+        except PasskError as other:
+            return other.name != error.name
+        return True
+
 
 def is_open(settle: Settle) -> bool:
     """Whether a remedy is another command's, or leaves something to the reader."""
