@@ -25,7 +25,7 @@ NEEDED = {
     "convert": ["-o", "table.csv"],
     "extrapolate": ["--fit", "beta", "--resamples", "100"],
     "gate": ["--min", "pass@1=0.1"],
-    "judge": ["--field", "truth=passed", "--outcome", "passed"],
+    "judge": ["--field", "truth=difficulty"],
     "record": ["--to", "history.parquet", "--at", "r1"],
     "report": ["-o", "page.html"],
     "temperature": ["--temperature", "difficulty"],

@@ -43,7 +43,7 @@ def test_a_copy_is_named_by_gate_and_record_in_any_order_also_with_one_outcome_c
     ):
         beside = passk_cli.gate(copy, baseline=base, **rule)
         assert f"have the same outcomes at {words}" in said(beside)
-        assert "the outcomes of" in str(beside.report.answer)
+        assert "same outcomes as" in str(beside.report.answer)
         assert f"r1 and agent have the same outcomes at {words}" in said(
             passk_cli.gate(copy, baseline=f"{history}:last2", **rule)
         )
