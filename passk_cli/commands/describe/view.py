@@ -202,7 +202,7 @@ def _end(size: Extent, at: int) -> Cell:
 
 
 def _problems(counts: Counts) -> Sentence:
-    """What attempts are pooled over, which explains repeats; outcomes that are missing, not
+    """Settings that attempts are pooled over, which explain repeats; outcomes that are missing, not
     understood or repeated; each with the option that decides."""
     facts = counts.facts
     settings = [each.name for each in facts.columns if each.why == "pooled-settings"]

@@ -183,7 +183,7 @@ def _of_failing(
     groups: Sequence[Alike], lines: Sequence[Judgement], undecided: Sequence[Judgement],
     omitted: Sequence[str],
 ) -> Sentence:  # fmt: skip
-    """What shuts the gate, the worst of it first."""
+    """The sentence of a gate that is shut, its worst rules first."""
     worst, total = groups[0].worst, len(lines)
     first, alone = worst[0], len(worst) == 1
     head = first.finding if alone else (

@@ -1,1 +1,1 @@
-"""What records may mean where nothing says it: on failure alone."""
+"""Readings of records whose meaning nothing states; made on failure alone."""

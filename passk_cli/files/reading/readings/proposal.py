@@ -122,7 +122,7 @@ class _Failure:
 
     @cached_property
     def structures(self) -> list[Structure]:
-        """What the data may hold."""
+        """Structures that the data may hold."""
         offered = {role for each in self.error.settles for role in each.options.get("--field", {})}
         sought = self.absent or self.group or self.error.name != "no-such-column"
         if not sought or offered - {*ROLE_WORDS, "n", "c"}:

@@ -209,7 +209,7 @@ class _View:
 
     @cached_property
     def _alone(self) -> dict[str, Likely | None]:
-        """The same, of each column by itself."""
+        """Column → how likely it is the outcome by itself, or as it was asked for."""
         if "outcome" in self.given:
             path = self.given["outcome"]
             own = Likely(5.0) if path == self.counts else self._every.get(path)
@@ -222,7 +222,7 @@ class _View:
 
     @cached_property
     def _every(self) -> dict[str, Likely | None]:
-        """The same, of the columns of attempts that are no part of what is compared."""
+        """Column → how likely it is the outcome; without the columns that are compared."""
         pairs = [*answers_and_golds(self.free)]
         compared = {path for pair in pairs for path in pair if strength("outcome", path) < 3}
         # What stands with an answer, apart from what was expected, tells the answer again.

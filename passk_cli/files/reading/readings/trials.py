@@ -85,7 +85,7 @@ def is_open(settle: Settle) -> bool:
 
 
 def _next(settle: Settle, error: PasskError, *, averages: bool) -> list[Settle]:
-    """What an error after a remedy asks to settle as well, without what takes the remedy back."""
+    """Remedies of the error that a remedy leads to, without those that take it back."""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), "")
     if error.name == "missing-outcome" and "--missing" not in settle.options:
         ways = [Settle({"--missing": "fail"})]
