@@ -62,8 +62,8 @@ ROLES: dict[str, Role] = {
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
         f" | {LOOSE} | prompt_id | sample_id | question idx",
         words="task case test item question problem prompt scenario instance example fixture query"
-        " puzzle challenge exercise attack input instruction qid goal ticket issue doc id uid idx"
-        " index aufgabe frage tâche tarea pregunta",
+        " puzzle challenge exercise attack input instruction sentence qid goal ticket issue doc id"
+        " uid idx index aufgabe frage tâche tarea pregunta",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
@@ -150,8 +150,8 @@ ROLES: dict[str, Role] = {
         " trials num_runs n_runs runs total"
     ),
     "c": Role(
-        "c num_correct n_correct num_passed n_passed n_passing passes num_successes n_successes"
-        " successes correct"
+        "c num_correct n_correct num_passed n_passed n_passing n_pass passes num_success n_success"
+        " num_successes n_successes successes n_solved num_solved correct"
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}

@@ -23,7 +23,7 @@ from passk_cli.files.sources.source import PACKED
 from passk_cli.message import WARNING, Message
 from passk_cli.near import meant
 from passk_cli.settle import Settle
-from passk_cli.text import shortened
+from passk_cli.text import first_few, shortened
 
 UNJUDGED_IDS = Message(
     "unjudged-ids", WARNING,
@@ -41,6 +41,13 @@ _UNPACKED = 10
 _LOOKED_AT = 50
 # Averages under these names are no outcome of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
+PASSED_OVER = Message(
+    "keys-without-records", WARNING, "{keys:key} {keys:is|are} passed over: no {key} in {names}",
+    "",
+    "--records names keys by a part in braces, and some have nothing where the others hold their"
+    " records: what a document says of itself, or a run whose results lie elsewhere.",
+)  # fmt: skip
+
 _LISTS = tuple(
     "results records samples tasks attempts trials simulations evaluations examples instances rows"
     " data outputs items problems questions runs".split()
@@ -462,14 +469,7 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
             return Contents(lambda wanted: _of_each(file, keys, columns, wanted))
         if fixed < len(keys):
             # At the first name the document is walked member by member.
-            name, rest = keys[fixed][1:-1], keys[fixed + 1 :]
-            return Contents(lambda wanted: (
-                row
-                for member, value in file.members(*keys[:fixed])
-                for row in _below(
-                    value, rest, {name: member}, f"{file.source.name}: {member}", columns
-                )
-            ))  # fmt: skip
+            return Contents(lambda wanted: _of_members(file, keys, fixed, columns, wanted))
         # A list on the way is walked record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
@@ -515,6 +515,31 @@ def _of_each(
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
         beside = _facts(_record(place, record), asked)
         yield from _below(record, keys[cut:], {}, place, asked, beside)
+
+
+def _of_members(
+    file: File, keys: Sequence[str], fixed: int, asked: Collection[str], wanted: Wanted
+) -> Iterator[Record]:
+    """The records below the members of a document, each with its key as a column.
+
+    fixed : how many keys lead to the members.  Those that lack the next key are passed over, unless
+    all do.
+    """
+    name, rest = keys[fixed][1:-1], keys[fixed + 1 :]
+    key = rest[0] if rest and not _NAMED.fullmatch(rest[0]) else ""
+    without, found = list[str](), False
+    for member, value in file.members(*keys[:fixed]):
+        if key and not (isinstance(value, list) or (isinstance(value, dict) and key in value)):
+            without.append(member)
+            continue
+        found = True
+        yield from _below(value, rest, {name: member}, f"{file.source.name}: {member}", asked)
+    if without and not found:
+        place, remedy = f"{file.source.name}: {without[0]}", "expected as in the others"
+        raise BadRecord(place, f"no {shortened(key)!r} in it", remedy)
+    if without:
+        shown = {"keys": len(without), "key": key, "names": first_few(without)}
+        wanted.messages.append(PASSED_OVER(**shown))
 
 
 def _below(

@@ -61,7 +61,7 @@ from passk_cli.files.sources.source import (
 from passk_cli.limits import MOST_COLUMNS
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Given, Settle
-from passk_cli.text import first_few
+from passk_cli.text import first_few, plural
 
 if TYPE_CHECKING:
     from passk_cli.files.sources.ledger import Ledger
@@ -222,7 +222,7 @@ def look(
     if not batches:
         errors: list[NoResults] = [*unread, *attempts.refused, *attempts.foreign]
         first, *others = errors
-        more = f" (and {len(others)} more files that hold no results)" if others else ""
+        more = f" ({plural(len(others), 'more file')} not read either)" if others else ""
         raise first.but(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
     # Documents of an attempt each are no model each.

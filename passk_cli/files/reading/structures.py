@@ -230,6 +230,8 @@ def below(
         ways = {
             n: [(c, v[n]) for c, (_, v) in zip(known, found, strict=True) if n in v] for n in names
         }
+        if len(found) == 1 and (runs := _runs(found[0][1])):
+            ways["{}"] = [({**known[0], level: name}, found[0][1][name]) for name in runs]
     for name, members in ways.items():
         way = (*keys, name)
         rows = [(c, entry) for c, value in members if isinstance(value, list) for entry in value]
@@ -237,11 +239,11 @@ def below(
         single = [(context, value) for context, value in members if isinstance(value, dict)]
         if records:
             yield way, records[:ROWS], False
-            # Of lists in a list those whose entries name models are read, those in entries that
-            # name models each, and those of one record.
+            # Of lists in a list those whose entries name models or tasks are read, those in entries
+            # that name models each, and those of one record.
             alone = len(records) == len(members) or len(_models(records)) == len(records)
             for deeper in below(records[:ROWS], way):
-                if alone or (not deeper[2] and candidates("model", deeper[1][0][1])):
+                if alone or (not deeper[2] and _names(deeper[1][0][1])):
                     yield deeper
         elif name == "{}" and single:
             yield way, single[:ROWS], False
@@ -250,6 +252,23 @@ def below(
         elif single and len(found) == 1 and len(single) == 1:
             yield way, single, False
         yield from below(members, way)
+
+
+def _runs(value: Mapping[str, Any]) -> list[str]:
+    """The keys of a document, two or more, under which the same key has a list of records."""
+    under: dict[str, list[str]] = defaultdict(list)
+    for name, inner in value.items():
+        for key, entries in inner.items() if isinstance(inner, dict) else ():
+            if isinstance(entries, list) and _dicts(entries):
+                under[key].append(name)
+    return max((names for names in under.values() if len(names) > 1), key=len, default=[])
+
+
+def _names(entry: Mapping[str, Any]) -> bool:
+    """Whether a record names its model, or its task by a usual name."""
+    return bool(candidates("model", entry)) or any(
+        ROLES["task"].ranks.get(spelled(name)) == 0 for name in entry
+    )
 
 
 def _models(pairs: _Pairs) -> set[str]:

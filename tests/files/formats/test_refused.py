@@ -76,7 +76,7 @@ def test_passed_over_in_a_folder_beside_results(tmp_path: Path, passk: Passk) ->
     assert len(counts.facts.foreign) == 3
     done = passk("estimate", FOLDER)
     assert done.code == 3
-    assert "(and 2 more files that hold no results)" in done.err
+    assert "(2 more files not read either)" in done.err
 
 
 @pytest.mark.parametrize("name", only(FORMATS, *[*FORMATS][::6]))

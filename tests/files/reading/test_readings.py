@@ -73,6 +73,52 @@ def test_a_shape_is_read_at_once_or_by_the_first_proposal(
 # Name → document, what is proposed first, and the pass rate of the first model in all.
 CASES: dict[str, tuple[Document, str, Fraction]] = {
     # As verifiers writes them: a published 0.040 read as 0.000 with --missing fail.
+    "runs by name, beside other keys": (
+        {"at": "May", "tests": {"p": 1}} | {
+            m: {"rate": k, "rows": [{"pid": f"p{i}", "ok": i > k} for i in range(6)]}
+            for k, m in enumerate("ab")
+        },
+        "--records {model}.rows --field task=pid --field outcome=ok",
+        Fraction(5, 6),
+    ),
+    "two ids in all combinations": (
+        lines([{"prompt_id": f"p{p}", "attack_id": f"a{a}", "repeat": r, "exact": (p + a) % 3 > r}
+               for p in range(6) for a in range(4) for r in range(2)]),
+        "--field task=prompt_id,attack_id --field outcome=exact",
+        Fraction(1, 2),
+    ),
+    "each model once at each": (
+        lines([{"llm": m, "stack": s, "directory": m + s, "success": (ord(m) + ord(s)) % 2 == 0}
+               for m in "pqr" for s in ("ab" if m == "r" else "abcd")]),
+        "--field task=stack",
+        Fraction(1, 2),
+    ),
+    "counts of tasks of any name": (
+        lines([{"concept": c, "model_id": m, "n_success": len(c) % 5, "n_trials": 8}
+               for m in "ab" for c in ("Dust", "Avalanche", "Trees", "Origami", "Sea", "Bread")]),
+        "--field task=concept",
+        Fraction(13, 48),
+    ),
+    "grades that pass or fail more or less": (
+        lines([{"test_id": i, "grade": ("PASS", "SOFT_FAIL", "HARD_FAIL")[i % 3]}
+               for i in range(12)]),
+        "--field outcome=grade --fails soft_fail --fails hard_fail",
+        Fraction(1, 3),
+    ),
+    "a score of the highest": (
+        lines([{"task": {"id": f"t{i}"}, "score": {"score": float(i % 4), "max_score": 3.0,
+               "results": [{"check": "x", "passed": i % 4 > 1}, {"check": "y", "passed": True}]}}
+               for i in range(12)]),
+        "--field task=task.id --field outcome=score.score==score.max_score",
+        Fraction(1, 4),
+    ),
+    "attempts under conditions alone": (
+        "condition,seed,success\n" + "".join(
+            f"{c},{i},{i % 3 == k}\n" for k, c in enumerate(("mild", "hard")) for i in range(12)
+        ),
+        "--path {task}.jsonl --field model=condition",
+        Fraction(1, 3),
+    ),
     "a record in a list": (
         lines([{"example_id": i, "infos": [{"r": int(i < 2), "steps": 5}]} for i in range(50)]),
         "--field outcome=infos.r",
@@ -511,10 +557,34 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
         ],
     ),
     "many flags that are called alike": (
-        [{"task": f"s{i}", **{f"{name}_ok": i % n > 0 for n, name in enumerate("abcd", 2)}}
+        [{"task": f"s{i}", **{f"{name}_ok": i % n > 0 for n, name in enumerate("abcdefg", 2)}}
          for i in range(12)],
         "which says that an attempt passed: ",
-        [],
+        ["--field outcome=c_ok,d_ok,e_ok,f_ok,g_ok,a_ok,b_ok --field model=@column"],
+    ),
+    "words under any name": (
+        [{"widget": f"w{i}", "engine": m, "round": a, "verdictum": ("bad", "good")[(i * a) % 3 > 0]}
+         for i in range(12) for m in ("zeta", "eta") for a in range(3)],
+        "no column has a task's usual name",
+        [
+            f"--field task=widget --field outcome=verdictum --field attempt=round --passes {word}"
+            for word in ("bad", "good")
+        ],
+    ),
+    "words of which some pass and many are missing": (
+        [{"question_id": i, "correctness": ("yes", "no", "partial", "error")[i % 4]}
+         for i in range(24)],
+        "no column has an outcome's usual name",
+        [
+            "--field outcome=correctness --fails partial --missing fail",
+            "--field outcome=correctness --passes yes --passes partial --missing fail",
+        ],
+    ),
+    "one flag of several scores": (
+        [{"case": f"c{i}", "recall_score": 1 + i % 5, "tone_score": 1 + i % 4,
+          "citation_score": i % 2} for i in range(20)],
+        "recall_score pass (1 to 5), or tone_score pass (1 to 4), or citation_score pass (0 to 1)?",
+        [f"--field outcome={name}_score -m mean" for name in ("recall", "tone", "citation")],
     ),
     "answers of several systems": (
         [
@@ -738,11 +808,6 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
          for i in range(9)],
         "--field outcome=oracle_pass",
     ),
-    "of several flags none is taken for the outcome": (
-        [{"id": i, "attack": i % 3 > 0, "caught_late": i % 2 > 0, "caught": i > 4}
-         for i in range(12)],
-        "",
-    ),
     "a verdict that one expects is compared": (
         [{"scenario_id": i, "final_verdict": ("HOLD", "PASS")[i % 4 > 2],
           "expected_verdict": ("HOLD", "PASS")[i % 4 > 1]} for i in range(12)],
@@ -865,6 +930,10 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
         [{"prompt": f"p{i % 4}", "pass": i % 3 > 0} | ({"task_id": f"t{i % 4}"} if i < 8 else {})
          for i in range(16)],
         "--field task=prompt",
+    ),
+    "switches are no verdicts": (
+        [{"query_id": i, "cot": on} for i in range(9) for on in (True, False)],
+        "",
     ),
     "languages are no verdicts": (
         [{"query_id": i, "lang": ("en", "ja", "zh")[i % 3]} for i in range(18)],
@@ -1034,7 +1103,7 @@ def test_keys_in_braces_are_columns(write: Any) -> None:
 
 @pytest.mark.parametrize(("document", "records", "problem"), [
     ({"a": {"x": {"t": {"ok": 1}}, "date": "May"}}, "a.{model}.{task}", r'm.json: date: not a rec'),
-    ({"a": {"x": {"b": [{"task": 1, "passed": 1}]}, "y": {}}}, "a.{model}.b", r"y: no 'b' in it"),
+    ({"a": {"x": {"c": 1}, "y": {}}}, "a.{model}.b", r"x: no 'b' in it"),
     ([{"a": [{"task": 1, "passed": 1}]}, {}], "a", r"m.json: record 2: no 'a' in it"),
 ])  # fmt: skip
 def test_what_is_no_record_on_the_way_is_refused(
@@ -1042,6 +1111,17 @@ def test_what_is_no_record_on_the_way_is_refused(
 ) -> None:
     with pytest.raises(DataError, match=problem):
         read(write("m.json", json.dumps(document)), records=records)
+
+
+def test_keys_that_hold_no_records_are_passed_over_and_named(passk: Passk, write: Any) -> None:
+    runs = {m: {"rate": k, "rows": [{"pid": f"p{i}", "ok": i > k} for i in range(6)]}
+            for k, m in enumerate("ab")}  # fmt: skip
+    document = {"date": "May", **runs, "tests": {"p": 0.5}}
+    done = passk("estimate", write("m.json", json.dumps(document)))
+    assert commands(done.err)[0][2:4] == ["--records", "{model}.rows"]
+    first, *_ = run_printed(passk, done.err)
+    assert "[keys-without-records]" in first.err
+    assert "2 keys are passed over: no rows in date, tests" in first.err
 
 
 def test_a_file_of_a_harness_is_not_surveyed() -> None:

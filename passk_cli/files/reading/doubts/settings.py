@@ -51,6 +51,8 @@ DATES = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 # Words of numbers that are of a task as often, and those that say so.
 _PLACES = {"index", "idx"}
 _OF_TASKS = ROLE_WORDS["task"] - {"id", "uid", *_PLACES}
+# Settings that may make another task of one.
+_OF_STATEMENTS = {*"variant version language lang template format paraphrase perturbation".split()}
 # Names of what holds tasks of its own.
 SUITES = {
     *"subject category domain split dataset benchmark suite subset topic track".split(),
@@ -369,7 +371,7 @@ def _finding(
         options: dict[str, Any] = {"--field": {"task": f"{task},{finer}"}}
         options |= {} if attempt else {"--duplicates": "keep"}
         order.insert(0, Settle(options, "as parts of the tasks"))
-    elif not _named(grounds, name):
+    elif not _named(grounds, name) or leaf(name) in _OF_STATEMENTS:
         suite = leaf(name) in SUITES or _correlation(survey, column) <= _CORRELATED
         order.insert(0 if suite else 2, tasks)
     return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))

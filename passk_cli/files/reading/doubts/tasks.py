@@ -15,7 +15,7 @@ from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import judge, leaf, strength, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
-from passk_cli.text import shortened
+from passk_cli.text import first_few, shortened
 
 # Names of what a task says, which differs from task to task alone; and of what may be said anew.
 _QUESTIONS = {*"question problem problem_statement statement instruction query goal".split()}
@@ -43,6 +43,36 @@ _MANY_ROWS, _FEW_TASKS = 5, 20
 _ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 _POWER = re.compile(r"[0-9](\.[0-9]+)?[eE]\+?[0-9]{1,3}")
 
+# How names of models begin: a family of them, and what is said of its members.
+_MEMBERS = (
+    r"base|chat|code|coder|flash|haiku|instruct|large|lite|max|medium|mini|nano|next|opus|plus"
+    r"|preview|pro|small|sonnet|turbo|ultra"
+)
+FAMILIES = (
+    r"(baichuan|claude|code(gen|llama|stral)|command(?=-r)|deepseek|devstral|exaone|falcon|gemini"
+    r"|gemma|glm|(chat)?gpt|granite|grok|haiku|hermes|hunyuan|internlm|jamba|kimi|llama|magistral"
+    r"|minicpm|minimax|ministral|mistral|mixtral|nemotron|o(?=[134])|olmo|opus|phi|pixtral|pythia"
+    r"|qwen|qwq|smollm|solar|sonnet|starcoder|starling|tinyllama|vicuna|wizard(coder|lm)|yi|zephyr)"
+    rf"([-_ .:]?[rv]?\d|[-_ .:]({_MEMBERS})\b|$)"
+)
+# The share of the tasks from which on such names are no accident.
+_SHARE = 0.75
+# Kinds of names that tasks do not have.
+_KINDS = {
+    # So many billions of parameters say it too.
+    "models": re.compile(rf"(.*/)?{FAMILIES}.*|.+[-_]\d+(\.\d+)?b\b.*", re.I | re.S),
+    "levels of difficulty": re.compile(
+        r"(easy|medium|moderate|normal|hard|difficult|introductory|interview"
+        r"|competition|beginner|intermediate|advanced|expert|simple|complex)", re.I,
+    ),
+}  # fmt: skip
+
+UNLIKELY_TASKS = Message(
+    "unlikely-tasks", WARNING, "the tasks are called as {kind} are: {names}",
+    "passk needs what each task came to",
+    "A row for each model, or for each level, says how many tasks passed and not which. Read as"
+    " tasks, models would be pooled as one, and 45 of 60 tasks would be 45 of 60 attempts at one.",
+)  # fmt: skip
 COARSE_TASKS = Message(
     "coarse-tasks", WARNING,
     "{tasks:row} of one {task} have different {column} ({values}): it names no single task",
@@ -146,7 +176,7 @@ def _coarse(grounds: Grounds, name: str, rows: Sequence[int], *, certain: bool) 
     settles = settles if fine else settles[-1:]
     pairs = joined_codes(survey.task, survey.columns[name].codes)
     values, tasks = survey.columns[name].distinct, survey.columns[task].distinct
-    if distinct(pairs) >= 0.9 * values * tasks:
+    if tasks > 1 and distinct(pairs) >= 0.9 * values * tasks:
         # What several tasks have in common tells the tasks, and these are something else.
         of = {"--by": (task,)} if grounds.column("model") else {"--field": {"model": task}}
         settles.insert(0, Settle(of).merged(Settle({"--field": {"task": name}})))
@@ -228,6 +258,21 @@ def _comes_again(codes: Ints) -> bool:
     return bool(many and codes.min() >= 0 and np.mean(rows > 1) >= _AGAIN)
 
 
+def unlikely(grounds: Grounds) -> Iterator[Finding]:
+    """Tasks of which each is called as a model is, or as a level of difficulty."""
+    tasks, task = grounds.tasks, grounds.column("task")
+    if len(tasks) < 2 or grounds.harness or "task" in grounds.request.named:
+        return
+    alone = len(grounds.models) == 1
+    of_kind = {kind: sum(map(bool, map(name.fullmatch, tasks))) for kind, name in _KINDS.items()}
+    for kind in (kind for kind, count in of_kind.items() if count >= _SHARE * len(tasks)):
+        role = {"model": task} if kind == "models" and alone else {}
+        others = (name for name in grounds.unread if strength("task", name))
+        settles = (Settle({"--field": {"task": name, **role}}) for name in others)
+        shown = {"kind": kind, "names": first_few(tasks)}
+        yield Finding(UNLIKELY_TASKS, True, shown, (*settles,)[:2])
+
+
 def rounded(grounds: Grounds) -> Iterator[Finding]:
     """Ids that a spreadsheet rounded."""
     table = any(batch.layout.kind == "csv" for batch in grounds.batches)
@@ -258,6 +303,13 @@ DOUBTS = (
         " responses; or a question or a prompt beside it comes in several rows.",
         ("--field task=COLUMN",),
         single,
+    ),
+    Doubt(
+        UNLIKELY_TASKS,
+        "Three of four tasks or more are called as models are (gpt-4o, claude-3), or as levels of"
+        " difficulty (easy, hard), and the task was not named.",
+        ("--field task=COLUMN --field model=COLUMN",),
+        unlikely,
     ),
     Doubt(ROUNDED_IDS, "A task of a table is called as 1.23E+11.", (), rounded),
 )

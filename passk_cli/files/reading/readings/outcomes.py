@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
-from passk_cli.files.reading.doubts.settings import is_setting
+from passk_cli.files.reading.doubts.settings import SUITES, is_setting
+from passk_cli.files.reading.doubts.tasks import LANGUAGES
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.structures import FieldColumn
 from passk_cli.files.roles import (
@@ -21,6 +22,7 @@ from passk_cli.files.roles import (
     ROLE_WORDS,
     above,
     agree,
+    judge,
     leaf,
     parts,
     strength,
@@ -121,6 +123,19 @@ def likely_outcome(column: FieldColumn) -> Likely | None:
     return _of_scores(own, score) if column.numbers else _of_words(column, score)
 
 
+def spoken(column: FieldColumn) -> Likely | None:
+    """How likely a few words under any name are the outcome; None where the name means another
+    thing."""
+    own = _OutcomeColumn(column)
+    others = vocabulary.NO_OUTCOME | (vocabulary.NO_TASK - vocabulary.JUDGING) | vocabulary.SUMMED
+    others |= vocabulary.ANSWERED | vocabulary.STATEMENTS
+    others |= ROLE_WORDS["model"] | ROLE_WORDS["task"] | ROLE_WORDS["attempt"] | SUITES | LANGUAGES
+    few = len(column.judged) < 0.8 * len(column.flat)
+    if few or own.excluded or column.numbers or own.words & others or is_setting(column.path):
+        return None
+    return _of_words(column, 0.9)
+
+
 def _of_flags(own: _OutcomeColumn, score: float) -> Likely | None:
     """Values that each pass or fail."""
     whole = own.both and len(own.column.judged) == len(own.column.flat)
@@ -151,7 +166,10 @@ def _of_scores(own: _OutcomeColumn, score: float) -> Likely | None:
         return None
     counts = high > 1 and all(number % 1 == 0 for number in own.column.numbers)
     passing = own.words & {*PASS_WORDS, "verified"}
-    score += 0.5 * (low >= 0 and high <= 1) - 3.0 * bool(counts and passing)
+    share = low >= 0 and high <= 1
+    # How sure a model was says nothing of whether it was right.
+    score -= 2.0 * bool(own.words & vocabulary.SHARES)
+    score += 0.5 * share + 0.5 * bool(share and passing) - 3.0 * bool(counts and passing)
     score -= 0.5 + 1.0 * (low == high) + 1.0 * bool(own.words & vocabulary.NUMBERS)
     return Likely(score - 1.0 * (counts and own.named < 1.6), "threshold")
 
@@ -162,7 +180,9 @@ def _of_words(column: FieldColumn, score: float) -> Likely | None:
     few = len({*map(str, column.judged)})
     if not 2 <= few <= 5 or max(map(len, texts)) > 40 or len(column.judged) == len({*texts}):
         return None
-    return Likely(score, "words")
+    # Words of passing among them say that they judge.
+    said = any(judge(text, None) is True for text in map(str, column.flat))
+    return Likely(score + 1.5 * said, "words")
 
 
 def _is_score(own: _OutcomeColumn) -> bool:
@@ -186,7 +206,8 @@ def laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldCo
     alike: dict[str, list[str]] = {asked: asked.split(",")} if "," in asked else {}
     for path in columns:
         name = _NUMBERED.fullmatch(path)
-        if name and (strength("attempt", name[1]) or strength("outcome", name[1])):
+        if name and (strength("attempt", name[1]) or strength("outcome", name[1])
+                     or words(name[1]) & (vocabulary.ANSWERED | vocabulary.JUDGING)):  # fmt: skip
             alike.setdefault(name[1], []).append(path)
     for paths in alike.values():
         if len(paths) > 1 and all(path in columns for path in paths):
@@ -204,7 +225,7 @@ def agreements(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[Field
         and 2 * sum(n for v, n in columns[answer].counts.items() if v in columns[gold].counts)
         >= columns[answer].counts.total()
     ]
-    pairs += _tests_and_totals(columns)
+    pairs += tests_and_totals(columns)
     if EQUAL in asked and {*parts(asked)} <= columns.keys():
         pairs.append((parts(asked)[0], parts(asked)[1]))
     for one, other in pairs:
@@ -220,15 +241,25 @@ def answers_and_golds(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str,
         if not column.listed and not leaf(path).endswith("model")
     }
     golds = [path for path in texts if words(path) & (vocabulary.GOLDS | vocabulary.TRUTHS)]
+    # Where one is called true, or expected, a label is what was answered.
+    golds = [path for path in golds if words(path) & vocabulary.SURE] or golds
     if any(words(path) & vocabulary.PREDICTED for path in texts):
         # Beside what was predicted, an answer is the right one.
         golds = golds or [path for path in texts if leaf(path) == "answer"]
-    for gold, answer in product(golds, texts):
-        named, common = words(answer), {*texts[answer].counts} & {*texts[gold].counts}
-        meant = _are_alike(texts[answer], texts[gold]) or bool(named & vocabulary.ANSWERED)
-        meant = meant or (words(gold) <= vocabulary.EXPECTED and "actual" in named)
-        if meant and not named & vocabulary.EXPECTED and leaf(gold) != leaf(answer) and common:
-            yield answer, gold
+    for gold in golds:
+        pairs = [answer for answer in texts if _is_answer(texts[answer], texts[gold])]
+        # What was taken from a response goes before the response.
+        taken = [answer for answer in pairs if words(answer) & vocabulary.PREDICTED]
+        yield from ((answer, gold) for answer in taken or pairs)
+
+
+def _is_answer(answer: FieldColumn, gold: FieldColumn) -> bool:
+    """Whether a column holds answers to what was expected: by its name, with values in common."""
+    named, common = words(answer.path), {*answer.counts} & {*gold.counts}
+    meant = _are_alike(answer, gold) or bool(named & vocabulary.ANSWERED)
+    meant = meant or (words(gold.path) <= vocabulary.EXPECTED and "actual" in named)
+    other = not named & vocabulary.EXPECTED and leaf(gold.path) != leaf(answer.path)
+    return meant and other and bool(common)
 
 
 def _are_alike(answer: FieldColumn, gold: FieldColumn) -> bool:
@@ -247,16 +278,19 @@ def _has_labels(column: FieldColumn, gold: FieldColumn) -> bool:
     return few and len(column.counts) > 1 and column.counts.keys() <= gold.counts.keys()
 
 
-def _tests_and_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
-    """Columns of how many tests passed, each with that of how many there were."""
-    counts = {
-        path: column
+def tests_and_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Columns of how many tests passed, or of a score, each with that of how many there were, or of
+    the highest score."""
+    numbers = {
+        path: column.numbers
         for path, column in columns.items()
-        if not column.listed and all(map(str.isdecimal, column.texts))
+        if not column.listed and len(column.numbers) == len(column.flat)
     }
-    for one, other in product(counts, [path for path in counts if words(path) & vocabulary.TOTAL]):
+    for one, other in product(
+        numbers, [path for path in numbers if words(path) & vocabulary.TOTAL]
+    ):
         rest = words(one) - vocabulary.PASSED, words(other) - vocabulary.TOTAL
-        alike = rest[0] == rest[1] and rest[0] < words(one)
-        passed, made = counts[one].numbers, counts[other].numbers
-        if alike and all(p <= n for p, n in zip(passed, made, strict=True)):
+        scored = rest[0] & vocabulary.SCORES
+        alike = rest[0] == rest[1] and (rest[0] < words(one) or scored) and one != other
+        if alike and all(0 <= p <= n for p, n in zip(numbers[one], numbers[other], strict=True)):
             yield one, other

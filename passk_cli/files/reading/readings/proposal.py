@@ -14,11 +14,19 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError
-from passk_cli.files.reading.doubts.settings import DATES
+from passk_cli.files.reading.doubts.settings import DATES, is_setting
 from passk_cli.files.reading.judges import judged
+from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.outcomes import answers_and_golds, likely_outcome
 from passk_cli.files.reading.readings.reading import RankedReading, located, ranked_readings
-from passk_cli.files.reading.readings.trials import TRIED, Answer, Trials, chosen, is_open
+from passk_cli.files.reading.readings.trials import (
+    ANSWERS_OF,
+    TRIED,
+    Answer,
+    Trials,
+    chosen,
+    is_open,
+)
 from passk_cli.files.reading.structures import ROWS, FieldColumn, Structure, beginning
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
@@ -261,7 +269,7 @@ class _Failure:
             way = {"--path": "{task}" + os.path.splitext(paths[0])[1]}
             alone = self.trials.readable([Settle(way, "attempts at one task")])
             # Of one task nothing else is settled on the way, as what passes.
-            return [settle for settle in alone if settle.options == way]
+            return [settle for settle in alone if settle.options.keys().isdisjoint(ANSWERS_OF)]
         template = layout_template(paths)
         return self.trials.readable([Settle({"--path": template})]) if template else []
 
@@ -277,7 +285,13 @@ def _tells_tasks(structure: Structure) -> bool:
     """Whether a column may tell tasks apart: texts that differ and are no times, and numbers that
     count."""
     plain = [c for c in structure.columns.values() if not c.listed and len(c.counts) > 1]
-    texts = (c for c in plain if not c.numbers and {*map(type, c.judged)} != {bool})
+    texts = (
+        c
+        for c in plain
+        if not c.numbers
+        and {*map(type, c.judged)} != {bool}
+        and not (is_setting(c.path) or words(c.path) & vocabulary.NO_TASK)
+    )
     counts = any(
         c.is_count
         and max(c.counts.values()) <= 2 * min(c.counts.values())
@@ -308,7 +322,11 @@ def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
     own = [asked] if asked else candidates("outcome", reading.structure.usual)
     path = reading.outcome.path
     if EQUAL in path:
-        return any(name in parts(path) for name in own)
+        return any(part == name or part.startswith(f"{name}.") for part in parts(path)
+                   for name in own)  # fmt: skip
+    if error.name == "missing-outcome" and asked in columns and columns[asked].judged:
+        # Who names an outcome is asked what becomes of those that are missing.
+        return False
     if path in own:
         return error.name == "bad-outcome" and reading.question in ("words", "threshold")
     below = any(path.startswith(f"{name}.") for name in own)

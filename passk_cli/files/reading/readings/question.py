@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from passk_cli.files.reading.doubts.tasks import FAMILIES
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.reading import RankedReading
 from passk_cli.files.reading.structures import ROWS
@@ -24,12 +25,8 @@ MISSING = 0.2
 _PERCENT = re.compile(r"\d+(\.\d+)? ?%")
 # Questions about truth values.
 _FLAGS = ("name", "polarity", "which")
-# What names of models begin with, or have in them.
-_MODELS = re.compile(
-    r"agent|claude|codestral|command|deepseek|falcon|gemini|gemma|glm|gpt|grok|haiku|kimi|llama"
-    r"|minimax|mistral|mixtral|model|nemotron|nova|o[134]\b|opus|phi|qwen|sonnet|starcoder|yi\b",
-    re.I,
-)
+# What columns of a model each are called.
+_MODELS = re.compile(rf"agent|baseline|command|model|nova|yi\b|{FAMILIES}", re.I)
 
 
 def rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[RankedReading]:
@@ -39,14 +36,14 @@ def rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[Rank
     for each in (each for each in ranked if each.structure is reading.structure):
         if each.question in _FLAGS:
             flags.setdefault(each.outcome.path, each)
-        elif each.question == "threshold" and each.score >= reading.score - _NEAR:
+        elif each.question == reading.question and each.score >= reading.score - _NEAR:
             scores.setdefault(each.outcome.path, each)
     if reading.question in _FLAGS:
         # Beside another flag that of an error says how the attempt ended.
         kept = [each for each in flags.values() if "error" not in words(each.outcome.path)]
         return kept or [*flags.values()]
     if reading.question != "threshold":
-        return [reading]
+        return [*scores.values()] if reading.question == "words" else [reading]
     alone = [*flags.values()] if len(flags) == 1 else []
     return [*[*scores.values()][: OFFERED - len(alone)], *alone]
 
@@ -63,9 +60,12 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
         if each.question == "threshold":
             ways += _of_scores(each, own, averages=request.averages, alone=scores == 1)
         elif each.question in _FLAGS and others:
+            own |= {"--missing": "drop"} if _few(each) else {}
             either = _of_words(each, own) if each.question == "polarity" else []
             either = either or [Settle(own, f"{_share(each, True)} pass")]
-            ways += [replace(way, why=f"by {each.outcome.path}, {way.why}") for way in either]
+            without = len(each.outcome.flat) - len(each.outcome.judged)
+            lost = f", {without:,} without one left out" * _few(each)
+            ways += [replace(way, why=f"by {each.outcome.path}, {way.why}{lost}") for way in either]
         else:
             ways += _of_words(each, own)
     paths = [each.outcome.path for each in readings]
@@ -78,9 +78,20 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
     return ways
 
 
+def _few(reading: RankedReading) -> bool:
+    """Whether more outcomes are missing than a proposal passes over."""
+    column = reading.outcome
+    return len(column.judged) < (1 - MISSING) * len(column.flat)
+
+
+def _seen(reading: RankedReading) -> str:
+    """What is said before the number of records, where there may be more."""
+    return "the first " * (reading.structure.size == ROWS)
+
+
 def _share(reading: RankedReading, verdict: object) -> str:
     """How many outcomes are the same, of how many."""
-    column, seen = reading.outcome, "the first " * (reading.structure.size == ROWS)
+    column, seen = reading.outcome, _seen(reading)
     values: Sequence[object] = column.numbers if isinstance(verdict, float) else column.judged
     return f"{values.count(verdict):,} of {seen}{len(column.flat):,}"
 
@@ -101,7 +112,9 @@ def _of_scores(
 def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
     """Of two words, or truth values, either passes; of more words each alone."""
     column, spoken = reading.outcome, reading.question == "words"
-    if reading.question == "parts" or len(column.judged) < (1 - MISSING) * len(column.flat):
+    seen = _seen(reading)
+    settled = "--missing" in own or (spoken and True in column.judged)
+    if reading.question == "parts" or (_few(reading) and not settled):
         return []
     values = Counter(str(v).lower() for v in column.flat if v not in (None, ""))
     if spoken and values.keys() <= {*vocabulary.CLASSIFIED}:
@@ -112,7 +125,7 @@ def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
         top = max(values, key=lambda value: float(value.rstrip("% ")))
         return [Settle({**own, "--passes": (top,)}, f"if {top} passes, {_share(reading, top)}")]
     if spoken and 0 < len(unknown) < len(values):
-        return _of_unknown(values, unknown, own)
+        return _of_unknown(values, unknown, own, seen)
     if not spoken and values.keys() <= {"true", "false"}:
         # Of a flag that never changes either value may pass as well.
         values = Counter({"true": values["true"], "false": values["false"]})
@@ -122,19 +135,22 @@ def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
     usual = {"--passes": (first,)} if spoken else {}
     more = [{"--passes": (other,), **({} if usual else {"--fails": (first,)})} for other in others]
     ways = [
-        Settle({**own, **way}, f"if {value} passes, {values[value]:,} of {values.total():,}")
+        Settle({**own, **way}, f"if {value} passes, {values[value]:,} of {seen}{values.total():,}")
         for value, way in zip((first, *others), (usual, *more), strict=True)
     ]
-    return ways if spoken or not words(column.path) & vocabulary.FAILURES else ways[::-1]
+    if spoken:
+        # Of many words none is likelier than the others.
+        return ways if len(ways) <= OFFERED else []
+    return ways[::-1] if words(column.path) & vocabulary.FAILURES else ways
 
 
 def _of_unknown(
-    values: Counter[str], unknown: Sequence[str], own: Mapping[str, Any]
+    values: Counter[str], unknown: Sequence[str], own: Mapping[str, Any], seen: str
 ) -> list[Settle]:
     """Words that no list knows, beside others that it knows: they fail or pass."""
     passing = [value for value in values if judge(value, None) is True]
     count = sum(values[value] for value in unknown)
-    subject, share = f"if {first_few(unknown)}", f"{count:,} of {values.total():,}"
+    subject, share = f"if {first_few(unknown)}", f"{count:,} of {seen}{values.total():,}"
     fails, passes = ("fails", "passes") if len(unknown) == 1 else ("fail", "pass")
     return [
         Settle({**own, "--fails": (*unknown,)}, f"{subject} {fails}, {share}"),

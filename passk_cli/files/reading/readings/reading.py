@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -10,6 +11,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from passk_cli.files.reading.doubts.settings import NUMBERED
 from passk_cli.files.reading.judges import judged
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.outcomes import (
@@ -18,6 +20,8 @@ from passk_cli.files.reading.readings.outcomes import (
     answers_and_golds,
     laid_out,
     likely_outcome,
+    spoken,
+    tests_and_totals,
 )
 from passk_cli.files.reading.readings.tasks import attempt_of, called, likely_tasks
 from passk_cli.files.reading.structures import FieldColumn, Structure
@@ -229,6 +233,8 @@ class _View:
         told = {above(answer) for answer, gold in pairs if above(answer) != above(gold)}
         compared |= {p for p in self.free if above(p) in told and strength("outcome", p) < 1.7}
         compared |= {part for path in self.lists for part in path.split(",")}
+        totals = (score for score, _ in tests_and_totals(self.free))
+        compared |= {score for score in totals if words(score) & vocabulary.SCORES}
         outcomes = {p: likely_outcome(c) for p, c in self.free.items() if p not in compared}
         for path in self.free.keys() & self.judges:
             verdict = likely_outcome(replace(self.free[path], path=f"{path}_verdict"))
@@ -239,10 +245,14 @@ class _View:
                 del outcomes[path]
         outcomes |= {p: likely_outcome(replace(c, path="outcome")) for p, c in self.lists.items()}
         # Where nothing gives a verdict, an answer passes that is the expected one.
-        return outcomes | {
+        outcomes |= {
             path: Likely(2.3 if len({*column.judged}) == 2 else 0.5)
             for path, column in self.agreements.items()
         }
+        if any(outcomes.values()):
+            return outcomes
+        # Where no name says anything, a few words may.
+        return {p: spoken(c) for p, c in self.free.items() if not (c.listed or "." in p)}
 
     def reading(self, task: str, outcome: str) -> RankedReading | None:
         """The reading with this task and outcome; None where they go ill together."""
@@ -272,12 +282,16 @@ class _View:
             *outcome.replace(EACH, "").split(".")[: -1 * (EQUAL not in outcome)],
         ]
         piece = any(vocabulary.PARTS.fullmatch(spelled(key)) for key in way)
+        beside = {leaf(p) for p in self.columns if above(p) == above(outcome) != ""}
+        piece = piece or (column.listed and not beside.isdisjoint(vocabulary.OF_PARTS))
         score -= 2.5 * (piece or any(words(key) & vocabulary.ANSWERS for key in way))
         if not self.request.named.get("outcome"):
             if piece and (column.listed or self.found.keys):
                 question = "parts"
             elif not question and self._has_like(outcome):
                 question = "which"
+            elif not question and self._is_graded(outcome):
+                score, question = score - 2.6, "threshold"
         verdict = "c" if self.counts else "outcome"
         roles = {"task": task, verdict: outcome, "model": model, "attempt": attempt}
         return RankedReading(
@@ -304,7 +318,14 @@ class _View:
         if flags.get(outcome) and not all(flags.values()):
             # Beside a verdict it says what kind of task it is.
             return True
-        if self.outcomes[outcome].question != "name":
+        if _beside(task, outcome, self.columns):
+            return True
+        if self.outcomes[outcome].question not in ("name", "words"):
+            return False
+        if own and _is_crossed(column, own):
+            # Each value comes as often at each task: it was chosen, and did not happen.
+            return True
+        if self.outcomes[outcome].question == "words":
             return False
         few = any(len(self.columns[part].counts) < _NAMED for part in tasks if part)
         return few or _is_of(column, models)
@@ -346,6 +367,17 @@ class _View:
         alike = strength("outcome", outcome) < 3 and self._alike(outcome, self.outcomes)
         return bool(alike) and not self._sums_up(outcome, self.outcomes)
 
+    def _is_graded(self, outcome: str) -> bool:
+        """Whether a number is one of several scores that are called alike, most of them graded."""
+        kind = spelled(outcome).rpartition("_")[2]
+        others = (
+            self.outcomes[path].question == "threshold"
+            for path in self.outcomes
+            if path != outcome and above(path) == above(outcome)
+            and spelled(path).rpartition("_")[2] == kind
+        )  # fmt: skip
+        return strength("outcome", outcome) < 3 and sum(others) > 1
+
     def _alike(self, outcome: str, outcomes: Collection[str]) -> list[FieldColumn]:
         """Truth values beside an outcome that are called as it is."""
         kind = spelled(outcome).rpartition("_")[2]
@@ -378,6 +410,19 @@ def _is_of(column: FieldColumn, model: FieldColumn | None) -> bool:
     return 1 < len(pairs) == len({name for name, _ in pairs})
 
 
+def _beside(task: str, outcome: str, columns: Collection[str]) -> bool:
+    """Whether a task and an outcome belong to two records side by side, whose keys are alike."""
+    one, other = task.partition(".")[0], outcome.partition(".")[0]
+    return one != other and "." in task and f"{one}.{outcome.partition('.')[2]}" in columns
+
+
+def _is_crossed(column: FieldColumn, task: FieldColumn) -> bool:
+    """Whether each value comes with each of several tasks, and equally often."""
+    pairs = Counter(zip(task.texts, column.texts, strict=True))
+    crossed = len(pairs) == len(task.counts) * len(column.counts)
+    return crossed and len(task.counts) >= _NAMED and len({*pairs.values()}) == 1
+
+
 def _is_of_tasks(column: FieldColumn, task: FieldColumn | None) -> bool:
     """Whether a flag differs between tasks of several attempts each, and never within one."""
     if task is None or len(column.texts) < _NAMED * len(task.counts):
@@ -386,9 +431,18 @@ def _is_of_tasks(column: FieldColumn, task: FieldColumn | None) -> bool:
 
 
 def _names_others(column: FieldColumn) -> bool:
-    """Whether entries of lists name their models, or each a task of its own."""
-    apart = any(len({*map(str, value)}) > 1 for value in column.values if isinstance(value, list))
-    return strength("model", column.path) == 3 or (apart and strength("task", column.path) == 3)
+    """Whether entries of lists name their models, or each a task of its own: under a usual name, or
+    the same ones in every list."""
+    lists = [[*map(str, value)] for value in column.values if isinstance(value, list)]
+    apart = any(len({*names}) > 1 for names in lists)
+    once = all(len({*names}) == len(names) >= _NAMED for names in lists)
+    alike = once and len(lists) > 1 and len({*map(frozenset, lists)}) == 1
+    numbers = strength("attempt", column.path) or all(
+        NUMBERED.fullmatch(name) for names in lists for name in names
+    )
+    return strength("model", column.path) == 3 or (
+        apart and (strength("task", column.path) == 3 or (alike and not numbers))
+    )
 
 
 def _sums(key: str) -> bool:

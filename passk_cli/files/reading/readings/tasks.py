@@ -52,12 +52,13 @@ class _Records:
         return [self.columns[name] for name in names if name in self.columns]
 
     def told_apart(self, column: FieldColumn) -> bool:
-        """Whether the models and the attempts' numbers repeat, and not with a column."""
+        """Whether the models, and the attempts' numbers, repeat, and not with a column."""
         models = [self.columns[m] for m in candidates("model", self.usual) if m in self.columns]
         named = [each.texts for each in (*models, *self.numbers)]
-        if not self.numbers or len(named) < 2 or len({*zip(*named, strict=True)}) == self.size:
+        if not named or len({*zip(*named, strict=True)}) == self.size:
             return False
-        return len({*zip(*named, column.texts, strict=True)}) == self.size
+        apart = len({*zip(*named, column.texts, strict=True)}) == self.size
+        return apart and (len(named) > 1 or len(column.counts) < self.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +98,8 @@ class _TaskColumn:
         own = max(values.values()) <= 2 * min(values.values()) > 2
         if not (self.named or own) and self.kinds == {str}:
             own = self.unique or (not is_setting(path) and self.records.told_apart(self.column))
+        # The number of a row is a task's where nothing else is.
+        own = own or (self.unique and self.column.is_count)
         prose = self.column.is_prose and self.column not in self.records.statements
         if not (self.named or own) or (self.named < 1.7 and prose):
             return False
@@ -138,6 +141,8 @@ _EVIDENCE: tuple[tuple[float, Callable[[_TaskColumn], object]], ...] = (
     # As many attempts at each, or one.
     (0.6, lambda own: len({*own.values.values()}) == 1),
     (0.2, lambda own: own.unique),
+    # At each of several models once.
+    (0.8, lambda own: own.records.told_apart(own.column)),
     (-1.0, lambda own: is_setting(own.column.path)),
     # An id of each row, such as a trial's, is a task's only where it is called so.
     (-2.0, lambda own: own.foreign),
@@ -166,10 +171,30 @@ def likely_tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> di
         if suite := next((p for p, c in plain.items() if _restarts(c, column)), ""):
             scores[f"{suite},{path}"], score = score - 0.5, score - 3
         scores[path] = score
+    for one, other in _ids(plain) if max(scores.values(), default=0) < 4.5 else ():
+        scores[f"{one},{other}"] = max(scores.get(one, 0), scores.get(other, 0), 1.7) + 0.3
     likely = {path: score for path, score in scores.items() if score > 0.5}
     if max(likely.values(), default=0) < 1:
         likely |= {f"{one},{other}": 1.0 for one, other in _grids(plain)}
     return likely
+
+
+def _ids(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Two ids, which number no attempts and name no models, that occur in all combinations, each
+    equally often."""
+    ids = {
+        path: column
+        for path, column in columns.items()
+        if words(path) & {"id", "idx"}
+        and 0 < strength("task", path) < 3
+        and not strength("attempt", path)
+        and 2 < len(column.counts) < len(column.texts)
+    }
+    for one, other in combinations(ids, 2):
+        pairs = Counter(zip(ids[one].texts, ids[other].texts, strict=True))
+        whole = len(pairs) == len(ids[one].counts) * len(ids[other].counts)
+        if whole and len({*pairs.values()}) == 1:
+            yield one, other
 
 
 def _grids(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
@@ -249,8 +274,8 @@ def called(role: str, columns: Mapping[str, FieldColumn]) -> list[str]:
     scores = {
         path: strength(role, path)
         for path, column in columns.items()
-        if not column.listed
-        and not column.is_prose
+        if column.counts
+        and not (column.listed or column.is_prose)
         and not (role == "model" and (column.numbers or {*map(type, column.judged)} == {bool}))
     }
     named = (path for path, score in scores.items() if score)

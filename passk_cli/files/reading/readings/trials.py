@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import PasskError
 from passk_cli.files.reading.readings.question import (
     MISSING,
-    OFFERED,
     answers,
     blank,
     question,
@@ -18,6 +17,7 @@ from passk_cli.files.reading.readings.question import (
 from passk_cli.files.reading.readings.reading import RankedReading
 from passk_cli.files.reading.structures import Structure
 from passk_cli.files.request import AVERAGED, BOUNDS, Request
+from passk_cli.files.roles import COLUMN
 from passk_cli.settle import Settle
 from passk_cli.text import plural
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # How many remedies are tried, and how often options are added to one.
 TRIED, _ROUNDS = 8, 6
+# How many answers to one question are printed.
+_ANSWERS = 6
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Trials:
         own = [each for each in settles if not is_open(each)]
         tried = [(each, *self.of(each)) for each in own[:TRIED]]
         return [
-            replace(settle, why=f"{each.why + ': ' if each.why else ''}reads {size(counts)}")
+            replace(settle, why=": ".join(filter(None, [each.why, _reads(settle, counts, each)])))
             for each, settle, counts in tried
             if counts is not None
         ]
@@ -131,12 +133,25 @@ def size(counts: Counts) -> str:
     return f"{plural(len(counts.tasks), 'task')} × {each}{by}{under}"
 
 
+def _reads(settle: Settle, counts: Counts, first: Settle) -> str:
+    """How much a remedy reads, and what it leaves out or makes failures.
+
+    first : the remedy before others were added to it, which says itself what it does.
+    """
+    missing = counts.facts.missing
+    fails = missing and "--missing" in settle.options.keys() - first.options.keys()
+    lost = f"; {plural(missing, 'missing outcome')} fail{'s' * (missing == 1)}" if fails else ""
+    bad = counts.facts.skipped if "--skip-bad" in settle.options else 0
+    lost += f"; {plural(bad, 'bad record')} left out" if bad else ""
+    return f"reads {size(counts)}{lost}"
+
+
 # Remedies, and a question with them; both empty where nothing is found.
 Answer = tuple[list[Settle], str]
 # How close the second best reading has to be.
 _CLOSE = 0.8
 # Options that answer a question.
-_ANSWERS_OF = ("--passes", "--fails", "--threshold", *AVERAGED)
+ANSWERS_OF = ("--passes", "--fails", "--threshold", *AVERAGED)
 
 
 def chosen(ranked: Sequence[RankedReading], trials: Trials, most: float) -> Answer:
@@ -157,14 +172,17 @@ def chosen(ranked: Sequence[RankedReading], trials: Trials, most: float) -> Answ
             break
         asked.append(own)
         if _is_open(reading, trials.request):
-            first = not (settles or reading.structure in clear)
+            # Parts are asked about where nothing judges the whole.
+            whole = reading.question == "parts" and _judged(reading.structure, ranked)
+            first = not (settles or whole or reading.structure in clear)
             if first and (answer := _asked(reading, ranked, trials)):
                 return answer
             continue
         settle, counts = trials.of(Settle(own)) if own else (Settle(own), None)
         clear.append(reading.structure)
-        # What most files lack is no outcome of theirs.
-        if counts is None or len(counts.facts.foreign) > most:
+        # What most files lack is no outcome of theirs; keys over one attempt name no tasks.
+        alone = counts is not None and reading.structure.named and counts.n.sum() == 1
+        if counts is None or alone or len(counts.facts.foreign) > most:
             continue
         passes = sorted(zip(counts.n.tolist(), counts.c.tolist(), strict=True))
         if passes in known:
@@ -179,6 +197,11 @@ def chosen(ranked: Sequence[RankedReading], trials: Trials, most: float) -> Answ
     return settles, ""
 
 
+def _judged(structure: Structure, ranked: Sequence[RankedReading]) -> bool:
+    """Whether a reading of these records leaves nothing open."""
+    return any(each.structure is structure and not each.question for each in ranked)
+
+
 def _is_open(reading: RankedReading, request: Request) -> bool:
     """Whether a reading leaves open what a request does not say."""
     scored = request.threshold or request.scores_only
@@ -191,16 +214,15 @@ def _asked(
     """The question that a reading leaves open, with the whole answers that read; None for none."""
     own, others = reading.options(trials.request), rivals(reading, ranked)
     ways = answers(others, trials.request)
-    # Of several columns one way more: each may be a model's.
-    most = OFFERED + (len(others) > 1)
-    whole = trials.readable(ways[:most])
+    if cut := len(ways) > _ANSWERS:
+        ways = [way for way in ways if way.options.get("--field", {}).get("model") == COLUMN]
+    whole = trials.readable(ways)
     if reading.question == "name" and not whole:
         return None
-    answered = len(whole) == len(ways) > 0
+    answered = len(whole) == len(ways) > 0 and not cut
     given = whole[0].options if whole else own
-    left = {name: value for name, value in given.items() if name not in _ANSWERS_OF}
+    left = {name: value for name, value in given.items() if name not in ANSWERS_OF}
     rest = [] if answered and reading.question != "threshold" else blank(others, left)
-    whole = whole if len(ways) <= most else []
     return [*whole, *rest], question(others, answered=answered)
 
 
@@ -214,9 +236,10 @@ def _counted(reading: RankedReading, settle: Settle, counts: Counts, request: Re
         ways = [Settle({**settle.options, "--missing": way}, why) for way, why in whys.items()]
         return ways, f"{plural(missing, 'value')} of {outcome} are missing: what does that mean?"
     named = outcome == "outcome" or "outcome" in settle.options.get("--field", {})
-    why = f"reads {size(counts)}" + f", outcome {outcome}" * (not named)
+    why = _reads(settle, counts, Settle(reading.options(request))) + f", outcome {outcome}" * (
+        not named
+    )
     if "--missing" not in settle.options:
         return [replace(settle, why=why)], ""
-    fails = f"{why}; {plural(missing, 'missing outcome')} fail"
     dropped = Settle({**settle.options, "--missing": "drop"}, "leaves these out")
-    return [replace(settle, why=fails), dropped], ""
+    return [replace(settle, why=why), dropped], ""

@@ -11,6 +11,7 @@ PARTS = re.compile(
     r"(turn|step|message|criteri(on|a)|rubric|check|claim|gate|evidence|assertion|expectation"
     r"|event|tool_call)(s|_results)?"
 )
+OF_PARTS = frozenset("check criterion assertion claim expectation rubric requirement".split())
 # Words of the sides of a comparison in one record.
 SIDES = frozenset("a b left right".split())
 # Words of verdicts on a classification, of which the first two are right.
@@ -29,14 +30,15 @@ FAILURES = frozenset("fail failed failure wrong error".split())
 NO_OUTCOME = frozenset(
     "first total valid num count max min time timeout cached enabled skipped retry n index number"
     " exists has is_valid completed finished format prediction predicted dirty to type class kind"
-    " mode improvement gain delta difference change".split()
+    " mode improvement gain delta difference change enable enables use uses using".split()
 )
-NO_TASK = frozenset(
+JUDGING = frozenset("judge grader scorer evaluator annotator rater".split())
+NO_TASK = JUDGING | frozenset(
     "run session time timestamp date response output trajectory uuid hash attempt trial seed log"
     " version created at ts started finished answer worker host category type difficulty level"
-    " count duration reason path file url message error rep repeat iter iteration round epoch"
-    " rollout reply sha256 sha digest trace span note notes comment reasoning explanation rationale"
-    " final story len length size chars lines judge grader scorer evaluator annotator rater".split()
+    " count duration reason path file directory dir folder url message error rep repeat iter"
+    " iteration round epoch rollout reply sha256 sha digest trace span note notes comment"
+    " reasoning explanation rationale final story len length size chars lines".split()
 )
 # Words of names of what an attempt took, of numbers of something, and of records of an answer.
 AMOUNTS = frozenset("tokens token cost usd latency seconds ms weight".split())
@@ -47,12 +49,16 @@ ANSWERS = frozenset("response usage raw output".split())
 EXPECTED = frozenset("expected gold".split())
 GOLDS = EXPECTED | frozenset("golden target reference".split())
 TRUTHS = frozenset("label truth true actual".split())
-STATEMENTS = GOLDS | {*"question problem statement instruction query prompt input".split()}
+SURE = (GOLDS | TRUTHS) - {"label"}
+STATEMENTS = GOLDS | {*"question problem statement sentence instruction query prompt input".split()}
 # Words of names of what was answered.
 PREDICTED = frozenset("pred predicted prediction".split())
-ANSWERED = PREDICTED | {*"answer output response label action".split()}
+ANSWERED = PREDICTED | {
+    *"answer output response label action got actual chosen selected choice".split()
+}
 # Words of names of how many of an attempt's tests passed, and of how many there were.
 PASSED, TOTAL = frozenset("passed pass passing correct".split()), frozenset("total max".split())
+SCORES = frozenset("score points".split())
 # Words of names of how good an attempt is, and of shares that say something else.
 QUALITIES = frozenset(
     "quality rating overall f1 em bleu rouge meteor similarity recall precision coverage compliance"

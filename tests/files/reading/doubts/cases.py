@@ -319,6 +319,21 @@ MISLEADING: dict[str, Case] = {
         "partial-scores",
         [{"task": f"t{t}", "score": t % 2, "max_score": 3} for t in range(12)],
     ),
+    "totals of models": Case(
+        "unlikely-tasks",
+        [{"name": name, "correct": 40 + i, "total": 60}
+         for i, name in enumerate(("gpt-4o", "claude-3-opus", "llama-3-70b", "openai/o3-mini"))],
+    ),
+    "totals of levels": Case(
+        "unlikely-tasks",
+        [{"name": name, "correct": 40 + i, "total": 60}
+         for i, name in enumerate(("easy", "medium", "hard"))],
+    ),
+    "models as names": Case(
+        "unlikely-tasks",
+        [{"name": name, "item": i, "passed": i % 3 > 0}
+         for name in ("gpt-4o", "Claude 3", "qwen2.5-coder") for i in range(8)],
+    ),
     "a row of sums": Case(
         "summary-rows",
         [*attempts(each=1), {"task": "Overall", "passed": True}],
