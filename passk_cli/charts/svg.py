@@ -34,7 +34,7 @@ _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Names beside rows take this share of the width at most where there is one panel, and where there
 # are more; by so much more a picture grows for whole words.  Names at the ends of lines.
-_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.3, 0.48
+_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.5, 0.48
 # The smallest height of a row, and of a panel of lines; the smallest width of any.
 _LOWEST_ROW, _LOWEST, _SLIMMEST = 9.4, 60.0, 30.0
 # Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
@@ -280,8 +280,12 @@ class _Drawer:
         """Lines of a panel's name with their look: what it is about, and below a setting."""
         if panel is None:
             return []
-        name, *settings = str(panel).split(" · ")
+        _, *settings = str(panel).split(" · ")
         room = self.width + self.right
+        # A name stands in two lines at most, where what tells it from the others has room there.
+        names = [str(each).split(" · ")[0] for each in self.panels]
+        short = short_names(names, 1.8 * room, partial(width_of, size=_NAME, bold=True))
+        name = short[self.panels.index(panel)]
         lines = [(line, _NAME, "bold") for line in wrapped(name, _NAME, room, bold=True)]
         below = [line for part in settings for line in wrapped(part, _SMALL, room)]
         return lines + [(line, _SMALL, "") for line in below]
@@ -327,10 +331,9 @@ class _CurveDrawer(_Drawer):
     def measure(self) -> None:
         self.height = max(0.5 * self.room / self.columns, 90.0)
         inner = self.height + self.spare / -(-len(self.panels) // self.columns)
-        self.lines = layout.Lines.of(self.plot, max(inner, 1.0) / (_LINE - 0.6))
-        ends = [width_of(end["text"], _NAME) + 19 for end in self.lines.labels]
-        if ends and max(ends) > _MOST_ENDS * self.room:
-            self.lines, ends = replace(self.lines, labels=[]), []
+        most, extent = _MOST_ENDS * self.room - 19, partial(width_of, size=_NAME)
+        self.lines = layout.Lines.of(self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent)
+        ends = [extent(end["text"]) + 19 for end in self.lines.labels]
         self.up = replace(self.lines.up, length=max(inner, 1.0))
         self.ticks = tick_words(self.up, self.percent, lambda _: 1.5 * _SMALL)
         self.left = max((width_of(text, _SMALL) for text in self.ticks.values()), default=0) + 6
@@ -377,9 +380,9 @@ class _CurveDrawer(_Drawer):
         # A panel of one series is named as it is.
         alone = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         if self.several and not labelled and len(alone) > len(self.panels):
-            for series in self.lines.series:
-                row = {"series": series}
-                yield self._item(self.point(row, (4, 6)), 11, str(series))
+            short = layout.shortened(self.lines.series, self.room - 11, partial(width_of, size=_NAME))
+            for series, text in short.items():
+                yield self._item(self.point({"series": series}, (4, 6)), 11, text)
         if any(map(self.plot.grey, self.plot.rows)):
             grey = f'<path d="M0 6h18" stroke="{self.look.faint}" stroke-opacity="0.5"/>'
             yield self._item(grey, 22, "other models")
@@ -545,8 +548,15 @@ class _ForestDrawer(_RowDrawer):
             if rule.x is not None
         )
         rows = "".join(self._row(row, axis) for row in rows_of(self.plot.rows, panel))
-        elements = rules + self.labels(first) + rows + self.across(axis, height)
+        elements = self._grid(axis) + rules + self.labels(first) + rows + self.across(axis, height)
         return self.boxed(panel, first, 2 + height + self.below(axis), _moved(0, 2, elements))
+
+    def _grid(self, axis: Axis) -> str:
+        """Light lines up from the ticks, and from the name of each row."""
+        ticks = tick_words(axis, self.percent, lambda text: width_of(text, _SMALL) + 4)
+        path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
+        path += "".join(f"M0 {_number(y)}h{_number(axis.length)}" for y in self.places.values())
+        return f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>'
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, paint = self.places[row["label"]], self.paint(row)

@@ -161,11 +161,10 @@ class _CurveDrawing(_Drawing):
     def __post_init__(self) -> None:
         few = len(layout.panels(self.plot)) <= _TALL_PANELS
         rows = max(self.rows, _LEAST_ROWS) if self.rows else _ROWS if few else _FEW_ROWS
-        self.lines = layout.Lines.of(self.plot, rows)
-        room = max((cells_of(label["text"]) for label in self.lines.labels), default=0) + 4
-        # The words at the ends of lines, where they do not take too many columns.
-        self.ends = self.lines.labels if room <= self.width // 3 else []
-        self.room = room if self.ends else 0
+        # The words at the ends of lines do not take too many columns.
+        self.lines = layout.Lines.of(self.plot, rows, self.width // 3 - 4)
+        self.ends = self.lines.labels
+        self.room = max((cells_of(label["text"]) + 4 for label in self.ends), default=0)
         self.up = replace(self.lines.up, length=rows)
         self.heights = tick_words(self.up, self.percent, lambda _: 1.0)
         self.margin = max(map(cells_of, self.heights.values()))

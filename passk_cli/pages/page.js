@@ -168,6 +168,16 @@ for (const board of document.querySelectorAll(".board")) {
       left.length < rows.length ? `${left.length} of ${rows.length} models` : `${rows.length} models`;
     open();
   };
+  // Of the metrics that are not chosen, the last leave rather than be cut.
+  const fit = () => {
+    const wide = board.querySelector(".wide");
+    const hide = (head, away) =>
+      [heads[0].parentNode, ...rows].forEach((row) => { row.cells[head.cellIndex].hidden = away; });
+    metrics.forEach((head) => hide(head, false));
+    for (const head of metrics.filter((_, place) => place !== chosen).reverse())
+      if (wide.scrollWidth > wide.clientWidth) hide(head, true);
+  };
+  addEventListener("resize", fit);
   const choose = (place) => {
     chosen = place;
     const first = metrics[place].cellIndex;
@@ -183,6 +193,7 @@ for (const board of document.querySelectorAll(".board")) {
     if (tied) tied.disabled = !board.querySelector("th.ties.on");
     if (tied?.disabled) tied.value = "";
     filter();
+    fit();
   };
   const order = (head, up) => {
     detail?.remove();

@@ -392,7 +392,10 @@ def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, Any
         if law.weight >= _DRAWN_WEIGHT
     ]
     if lone:
-        bands.append((_FREE, ahead.known, [prediction.limit] * len(ks), empty, empty))
+        # The bound is of all attempts up to the first k that is asked for beyond those of all.
+        first = next((k for k in sorted(prediction.numbers) if k > ahead.known), ahead.known)
+        start = min(first, int(prediction.rates.n.max()))
+        bands.append((_FREE, start, [prediction.limit] * len(ks), empty, empty))
     return [
         {
             "model": prediction.rates.name, "metric": f"{prediction.family}k", "fit": fit, "k": k,
