@@ -115,10 +115,10 @@ class Lines:
         series = distinct([row for row in rows if not plot.grey(row)], "series")
         labels: list[Row] = []
         if not plot.has("panel"):
-            first = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
+            if len(series) > 1:
+                # A model is named once, at its line of the first kind.
+                ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
             labels = _labels(ahead, across, up, room)
-            # Where not all lines have room for a name, those of the first kind have.
-            labels = labels or (_labels(first, across, up, room) if len(series) > 1 else [])
             if len(series) > 1:
                 short = shortened((label["text"] for label in labels), most, extent)
                 labels = [{**label, "text": short[label["text"]]} for label in labels]

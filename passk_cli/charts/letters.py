@@ -32,19 +32,6 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
     return size * width * (_BOLD if bold else 1.0)
 
 
-def cut(text: str, size: float, longest: float) -> str:
-    """The text, or its ends with "…" between them where it is wider.
-
-    >>> cut("abcdefgh", 10, 30)
-    'ab…h'
-    """
-    kept, short = len(text), text
-    while kept > 1 and width_of(short, size) > longest:
-        kept -= 1
-        short = f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
-    return short
-
-
 def wrapped(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:

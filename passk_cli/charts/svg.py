@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_words
 from passk_cli.charts.layout import rows_of
-from passk_cli.charts.letters import cut, width_of, wrapped
+from passk_cli.charts.letters import width_of, wrapped
 from passk_cli.charts.look import ON_SCREEN, PictureSize
 from passk_cli.charts.theme import FONT, Theme, mixed, rgb
 from passk_cli.errors import ParameterError
@@ -350,7 +350,7 @@ class _CurveDrawer(_Drawer):
         taken: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
             x = self.axis.place(rule.x or 0)
-            text = cut(rule.text, _SMALL, max(x, self.width - x + self.right) - 2)
+            text = _cut(rule.text, _SMALL, max(x, self.width - x + self.right) - 2)
             wide = width_of(text, _SMALL)
             turned = x + wide + 2 > self.width + self.right
             start = x - wide - 2 if turned else x + 2
@@ -388,7 +388,7 @@ class _CurveDrawer(_Drawer):
             yield self._item(grey, 22, "other models")
 
     def _item(self, mark: str, left: int, text: str) -> Fragment:
-        text = cut(text, _NAME, self.room - left)
+        text = _cut(text, _NAME, self.room - left)
         words = _words(left, 9.4, text, self.look.text)
         return Fragment(left + width_of(text, _NAME), _LINE + 1, mark + words)
 
@@ -480,7 +480,7 @@ class _CurveDrawer(_Drawer):
         if rule.y is None:
             return ""
         y = height - self.up.place(rule.y)
-        text = cut(rule.text, _SMALL, width - 4)
+        text = _cut(rule.text, _SMALL, width - 4)
         place = self.lines.words[rule]
         at, anchor = (width - 2, "end") if place.at_end else (2, "")
         word = _words(
@@ -564,7 +564,11 @@ class _ForestDrawer(_RowDrawer):
             return ""
         fill = paint if row.get("told", True) else self.look.paper
         point = _point(0, axis.place(row["x"]), y, f' fill="{fill}" stroke="{paint}"')
-        return f"<g{self.say(row)}>{_bar(axis, row, y, paint)}{point}</g>"
+        bar, ends = "", [row["low"], row["high"]]
+        if None not in ends:
+            path = _path([(axis.place(end), y) for end in ends])
+            bar = f'<path d="{path}" stroke="{paint}" stroke-width="{_INTERVAL}"/>'
+        return f"<g{self.say(row)}>{bar}{point}</g>"
 
 
 @dataclass
@@ -699,19 +703,15 @@ _DRAWERS: dict[str, type[_Drawer]] = {
 }
 
 
+def _cut(text: str, size: float, longest: float) -> str:
+    return short_names([text], longest, partial(width_of, size=size))[0]
+
+
 def _runs(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
     """The parts of a line where these roles are defined."""
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
-
-
-def _bar(axis: Axis, row: Row, y: float, paint: str) -> str:
-    """The interval of a row."""
-    if row["low"] is None or row["high"] is None:
-        return ""
-    ends = _path([(axis.place(row["low"]), y), (axis.place(row["high"]), y)])
-    return f'<path d="{ends}" stroke="{paint}" stroke-width="{_INTERVAL}"/>'
 
 
 def _reference(x: float, y: float, x2: float, y2: float, rule: Rule, look: Theme) -> str:

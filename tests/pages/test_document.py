@@ -207,7 +207,7 @@ def test_places_of_intervals_lie_in_the_drawing() -> None:
     assert all(0 <= place <= 100 for place in places)
     (metric,) = view.metrics
     assert metric.lower
-    assert [text for _, text in metric.ticks] == ["$2", "$4", "$6", "$8"]
+    assert [text for _, text in metric.ticks] == ["$0", "$2", "$4", "$6", "$8"]
 
 
 def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
