@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
+# Letters of a list of names in a sentence.
+_LONG_LIST = 80
 # Signs that move the cursor, end a line, hide, or turn the direction of what follows.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 # Between the words of a name.
@@ -294,18 +296,19 @@ def listed(names: Sequence[str]) -> str:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """The first three, and how many more.
+    """The first three, or fewer of more that are long, and how many more.
 
     >>> first_few("abcde")
     'a, b, c and 2 more'
     """
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(names) if len(names) <= 3 else names_cut(names, _LONG_LIST, ", ", 3)
 
 
-def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
+def names_cut(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
     """Names in one line of about so many columns, and how many more there are.
 
-    joint : between them; a blank, or a comma where some have blanks, when empty.
+    joint : between them; a blank, or a comma where some have blanks, when empty.  most : so many
+    names; 0 for any number.
 
     >>> names_cut(["1", "2", "30"], 9), names_cut(["one task", "other", "third"], 9)
     ('1 2 30', 'one task and 2 more')
@@ -313,6 +316,7 @@ def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
     joint = joint or (", " if any(" " in name for name in names) else " ")
     ends = accumulate(len(name) + len(joint) for name in names)
     fitting = max(1, sum(end <= width + len(joint) for end in ends))
+    fitting = min(fitting, most or fitting)
     more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
     return joint.join(names[:fitting]) + more
 

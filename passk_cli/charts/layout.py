@@ -47,9 +47,7 @@ def by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
     return lines
 
 
-def shortened(
-    names: Iterable[Any], room: float, extent: Callable[[str], float]
-) -> dict[Any, str]:
+def shortened(names: Iterable[Any], room: float, extent: Callable[[str], float]) -> dict[Any, str]:
     """Each name as short as the room asks: of a model and its groups the model alone is cut."""
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}

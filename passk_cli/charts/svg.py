@@ -380,7 +380,9 @@ class _CurveDrawer(_Drawer):
         # A panel of one series is named as it is.
         alone = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         if self.several and not labelled and len(alone) > len(self.panels):
-            short = layout.shortened(self.lines.series, self.room - 11, partial(width_of, size=_NAME))
+            short = layout.shortened(
+                self.lines.series, self.room - 11, partial(width_of, size=_NAME)
+            )
             for series, text in short.items():
                 yield self._item(self.point({"series": series}, (4, 6)), 11, text)
         if any(map(self.plot.grey, self.plot.rows)):
@@ -552,7 +554,9 @@ class _ForestDrawer(_RowDrawer):
         return self.boxed(panel, first, 2 + height + self.below(axis), _moved(0, 2, elements))
 
     def _grid(self, axis: Axis) -> str:
-        """Light lines up from the ticks, and from the name of each row."""
+        """Light lines up from the ticks, and from the name of each row; bars have numbers."""
+        if self.plot.kind == "bars":
+            return ""
         ticks = tick_words(axis, self.percent, lambda text: width_of(text, _SMALL) + 4)
         path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
         path += "".join(f"M0 {_number(y)}h{_number(axis.length)}" for y in self.places.values())

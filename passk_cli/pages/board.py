@@ -74,7 +74,9 @@ def board_view(board: Board, style: Style) -> BoardView:
         ends = [end for n in numbers for end in (*n.ends, n.low, n.high)]
         axis = replace(span(ends, margin=_ROOM, share=unit == "share"), length=100.0)
         words = tick_words(axis, style.percent, lambda text: _BESIDE + _LETTER * len(text))
-        ticks = tuple((round(place, 1), "$" * (unit == "$") + text) for place, text in words.items())
+        ticks = tuple(
+            (round(place, 1), "$" * (unit == "$") + text) for place, text in words.items()
+        )
         axes.append(axis)
         metrics.append(MetricView(
             printable(column.header), printable(column.meaning), ticks, unit in QUANTITIES,

@@ -121,7 +121,7 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
         return
     part = _Shape(style) if whole else last
     narrow = _columns(table, part, every, 0)
-    blocks = _blocks(table, narrow, width)
+    blocks = _blocks(table, narrow, width, whole)
     for places in blocks if whole else blocks[:1]:
         columns = _columns(table, part, places, width, _NARROWEST)
         _narrowed(columns, table, places, width, names=whole)
@@ -152,7 +152,8 @@ def _columns(
 def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     """Whether a column stays in one line of each row, or is a verdict."""
     verdict = column.joined or column.header == "verdict"
-    return column.kind != "text" or verdict or _are_names(cells)
+    short = _width("", cells) <= _SHORTEST
+    return column.kind != "text" or verdict or short or _are_names(cells)
 
 
 def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
@@ -178,10 +179,11 @@ def _widths(columns: Cells, places: Sequence[int]) -> int:
     return sum(_width(*columns[i]) + 2 for i in places) - 2
 
 
-def _blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
+def _blocks(table: Table, columns: Cells, width: int, whole: bool) -> list[list[int]]:
     """Column numbers of each block: leading text columns again in each, the rest while it fits.
 
-    A verdict, as every column that is joined, stays with the column before it.
+    A verdict, as every column that is joined, stays with the column before it; where not all blocks
+    are shown, it is in the first.
     """
     widths = [_width(*column) + 2 for column in columns]
     keys = [i for i, column in enumerate(table.columns) if column.kind == "text"]
@@ -193,12 +195,14 @@ def _blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
         elif i not in keys:
             together.append([i])
     blocks: list[list[int]] = [[]]
+    if not whole:
+        together.sort(key=lambda group: all(table.columns[i].header != "verdict" for i in group))
     for group in together:
         width_used = sum(widths[j] for j in (*keys, *blocks[-1], *group)) - 2
         if width_used > width and blocks[-1]:
             blocks.append([])
         blocks[-1] += group
-    return [[*keys, *block] for block in blocks]
+    return [[*keys, *sorted(block)] for block in blocks]
 
 
 def _narrowed(

@@ -82,8 +82,8 @@ LOST_TASKS = Message(
     " is missing from that model's numbers. Such tasks are often the difficult ones.")  # fmt: skip
 MODELS_LACK_TASKS = Message(
     "models-lack-tasks", WARNING,
-    "models lack tasks that others have ({lacking}): estimates are about each model's own tasks,"
-    " comparisons about shared tasks", "",
+    "models lack tasks that others have ({lacking}): estimates are of a model's own tasks,"
+    " comparisons of shared ones", "",
     "A model that lacks the difficult tasks has a higher rate. So `passk compare` ranks models by"
     " their differences on the tasks that both have, and `passk estimate` says which model scores"
     " highest on the tasks that all have. It is a note where no model lacks more than 5 % of the"

@@ -96,8 +96,8 @@ NOT_IN_GROUPS = Message(
     " baseline.")  # fmt: skip
 FEW_TASKS_DECIDE = Message(
     "few-tasks-decide", WARNING,
-    "few tasks decide {pair} at {metric}: without the {number} that changed most ({tasks}) the"
-    " difference is {rest:=share} and not significant{?more|; likewise in {more:more difference}}",
+    "few tasks decide {pair} at {metric}: without {tasks} the difference is {rest:=share}, not"
+    " significant{?more|; likewise {more:more difference}}",
     meaning="A significant difference loses half of its size and its significance without about"
     " 1 % of the tasks. Look at these tasks before you report it: they may be mislabelled, or of a"
     " kind that the benchmark has few of.")  # fmt: skip
@@ -647,7 +647,7 @@ class AllPairs(Compared):
             c = few[0].comparison
             yield FEW_TASKS_DECIDE(
                 pair=f"{c.first.name} against {c.second.name}", metric=c.first.metric.name,
-                number=len(few[0].tasks), tasks=[study.counts.tasks[t] for t in few[0].tasks],
+                tasks=[study.counts.tasks[t] for t in few[0].tasks],
                 rest=few[0].rest, more=len(few) - 1,
             )  # fmt: skip
         tested = _tested(at_first(self.records))

@@ -72,8 +72,8 @@ CURVE_ENDS = Message(
     " that task is undefined.")  # fmt: skip
 SHORT_CURVE = Message(
     "short-curve", NOTE,
-    "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
-    " {most}", Settle({"--short-tasks": "drop"}, "goes on with those"),
+    "curves of {models} end at k = {k}, the fewest attempts at a task, of up to {most}",
+    Settle({"--short-tasks": "drop"}, "goes on with the other tasks"),
     "A curve goes as far as every task has attempts, so that each of its points is about the same"
     " tasks. With --short-tasks drop it goes on with the tasks that have more, and then a point may"
     " be about fewer tasks than the point before it.")  # fmt: skip
@@ -244,8 +244,8 @@ class AcrossK(Section[Curves]):
             yield alike, facts[0].estimate, "."
             return
         yield (
-            f"{_counted(most)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
-            _signed(most[0]), f"), {_counted(least)} least (", _signed(least[0]), ").",
+            f"{_counted(most, groups)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
+            _signed(most[0]), f"), {_counted(least, groups)} least (", _signed(least[0]), ").",
         )  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
@@ -468,9 +468,9 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
     return (begin, first.estimate.bare, " to ", last.estimate.bare, *further, ".")
 
 
-def _counted(facts: Sequence[Fact]) -> str:
+def _counted(facts: Sequence[Fact], groups: Sequence[str]) -> str:
     """The models of these numbers: two, or the first and how many more."""
-    names = [SeriesName(fact.series) for fact in facts]
+    names = [named(fact.series, groups, " at ") for fact in facts]
     return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 

@@ -169,8 +169,8 @@ NOT_REHEARSED = Message(
     " gain@k, are not decided by these.")  # fmt: skip
 ONE_ATTEMPT = Message(
     "one-attempt-rehearsed", WARNING,
-    "one attempt per task does not show its success rate: if all tasks had the same rate,"
-    " {share} of rehearsals with nothing changed would fail", "",
+    "one attempt per task does not show its success rate: were all rates equal, {share} of"
+    " rehearsals with nothing changed would fail", "",
     "With one attempt per task the data show the pass rate, and not how tasks differ. The rates of"
     " the rehearsal come from a prior with this pass rate; the message has the other extreme.",
 )  # fmt: skip

@@ -52,9 +52,8 @@ LEFT_OUT = Message(
 )  # fmt: skip
 UNCERTAIN = Message(
     "uncertain-correlation", NOTE,
-    "the correlation of {models:and} at {metric} is uncertain: between {few} and {many:task}"
-    " detect {points} points",
-    "more pilot tasks make it surer",
+    "the correlation of {models:and} is uncertain at {metric}: {few} to {many:task} detect {points}"
+    " points", "more pilot tasks narrow that",
     "The tasks that detect a difference depend on how the true success rates of both models go"
     " together over tasks. The pilot's differences estimate it, with chance taken out; the two"
     " numbers are those at the ends of its 95 % interval.")  # fmt: skip

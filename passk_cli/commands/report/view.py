@@ -47,6 +47,8 @@ from passk_cli.study.values import require_monotone
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
 _RANKS = "rank: possible places"
+# `passk compare --by` adjusts over all groups together.
+_WITHIN = "tests of this group alone"
 # Commands whose parts count passes, whatever the metrics are.
 _OF_PASSES = ("curve", "order", "tasks")
 
@@ -199,7 +201,8 @@ class OnePage(Question, ReportOptions):
         board, report = leaderboard(estimates, places)
         # What is said of the ties is said where the board stands alone, too.
         messages = (*report.messages, *said_of_pairs)
-        report = replace(report, context=_method(estimates, compared), messages=messages)
+        context = (*_method(estimates, compared), *[_WITHIN] * bool(compared and name), VERSION)
+        report = replace(report, context=context, messages=messages)
         first = Panel("leaderboard", "Leaderboard", "", report, answered=True, board=board)
         return Chapter(name, (first, *panels), answer)
 
@@ -236,7 +239,7 @@ def _method(estimates: Report, compared: Report | None) -> tuple[str, ...]:
         # Where models share all tasks, these are counted once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
-    return (*(part for part in dict.fromkeys(parts) if part != VERSION), VERSION)
+    return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
 def _of_part(said: Said, command: str) -> Said:

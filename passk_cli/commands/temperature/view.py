@@ -169,9 +169,11 @@ class BestTemperatures(Section[BestTemperature]):
                 places.setdefault((most, whose), []).append(_short(metric, plain))
         common = {whose for _, whose in places}
         parts: list[str] = []
+        before: tuple[str, ...] = ()
         for (most, whose), at in places.items():
-            verb = "" if parts else " is best" if len(most) == 1 else " are best"
-            part = f"T {listed(most)}{verb} at {'k = ' if plain else ''}{listed(at)}"
+            verb = "" if parts else "is best " if len(most) == 1 else "are best "
+            which = f"T {listed(most)} {verb}" if most != before else ""
+            part, before = f"{which}at {'k = ' if plain else ''}{listed(at)}", most
             parts.append(part + (whose if len(common) > 1 else ""))
         words = listed(parts)
         if len(common) == 1 and len(self.records) > 1:
