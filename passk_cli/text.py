@@ -258,6 +258,36 @@ def _without_middles(
     return [*names]
 
 
+def broken(
+    text: str, room: float, extent: Callable[[str], float] = cells_of, joint: str = " "
+) -> list[str]:
+    """The text in lines no wider than the room: ended at joints where that is possible, at blanks,
+    in a word that is wider after its hyphens, slashes and underscores, else within it.
+
+    >>> broken("org/some-long_name again", 10), broken("a b · c d", 5, joint=" · ")
+    (['org/some-', 'long_name', 'again'], ['a b', 'c d'])
+    """
+    lines = [""]
+    for part in text.split(joint):
+        longer = f"{lines[-1]}{joint}{part}" if lines[-1] else part
+        if extent(longer) <= room:
+            lines[-1] = longer
+        elif extent(part) <= room:
+            lines.append(part)
+        elif joint != " ":
+            lines += broken(part, room, extent)
+        else:
+            blank = " " * bool(lines[-1])
+            for piece in re.findall(r"[^-/_]+[-/_]*|[-/_]+", part):
+                for bit in [piece] if extent(piece) <= room else piece:
+                    if lines[-1] and extent(lines[-1] + blank + bit) > room:
+                        lines.append("")
+                        blank = ""
+                    lines[-1] += blank + bit
+                    blank = ""
+    return [line for line in lines if line]
+
+
 def plural(count: int, noun: str) -> str:
     """A count with its noun.
 

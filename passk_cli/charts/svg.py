@@ -22,7 +22,7 @@ from passk_cli.charts.axes import Axis, tick_words
 from passk_cli.charts.layout import rows_of
 from passk_cli.charts.letters import width_of, wrapped
 from passk_cli.charts.look import ON_SCREEN, PictureSize
-from passk_cli.charts.theme import FONT, Theme, mixed, rgb
+from passk_cli.charts.theme import FONT, Theme, mixed
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule
 from passk_cli.settle import Given
@@ -57,10 +57,10 @@ _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     ((-1.15, 0), (0.8, 1.1), (0.8, -1.1)),
 )  # fmt: skip
 # Viridis from 0 to 1 (Nunez, Anderton and Renslow 2018).
-_VIRIDIS = tuple(map(rgb, (
+_VIRIDIS = (
     "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
     "#b5de2b", "#fde725",
-)))  # fmt: skip
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -744,8 +744,7 @@ def _colour(share: float) -> str:
     """The colour of a share."""
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
-    ends = zip(_VIRIDIS[first], _VIRIDIS[first + 1], strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * (at - first)):02x}" for a, b in ends)
+    return mixed(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
 
 
 def _words(

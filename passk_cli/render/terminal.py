@@ -20,7 +20,7 @@ from rich.text import Text
 from passk_cli.render.style import Style, aligned, line, shown
 from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
-from passk_cli.text import cells_of, printable, short_names
+from passk_cli.text import broken, cells_of, printable, short_names
 
 # Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
 # the code that breaks lines, which takes a no-break space for one.
@@ -108,7 +108,9 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
         columns = _columns(table, shape, every, width)
         if shape is last and whole:
             _narrowed(columns, table, every, width, names=True)
-            if not style.full and _torn(columns):
+            torn = any(value.count("\n") > 1 for _, cells in columns if _are_names(cells)
+                       for value, _ in cells)  # fmt: skip
+            if torn and not style.full:
                 columns = _columns(table, _Shape(less, True, True), every, width, _NARROWEST)
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
@@ -162,12 +164,6 @@ def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
     return 4 * prose <= len(cells) and not any(error.strip() for _, error in cells)
 
 
-def _torn(columns: Cells) -> bool:
-    """Whether a name stands in more than two lines."""
-    return any(value.count("\n") > 1 for _, cells in columns if _are_names(cells)
-               for value, _ in cells)  # fmt: skip
-
-
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
     """The columns that a column takes."""
     lines = (line for cell in cells for line in " ".join(filter(None, cell)).split("\n"))
@@ -218,26 +214,8 @@ def _narrowed(
         room = max(_width(name, cells) - over, _NARROWEST)
         columns[widest] = (
             name,
-            [(broken(_unbreakable(value), room), error) for value, error in cells],
+            [("\n".join(broken(_unbreakable(value), room)), error) for value, error in cells],
         )
-
-
-def broken(name: str, width: int) -> str:
-    """A text in lines of at most so many columns, ended at blanks; of a word that is longer than a
-    line, at hyphens, slashes, underscores.  A part that is longer still keeps its length.
-
-    >>> broken("org/some-long_name", 10).split("\\n")
-    ['org/some-', 'long_name']
-    """
-    lines, parts = [""], list[str]()
-    for word in re.findall(r"\S+\s*|\s+", name):
-        fits = cells_of(word.rstrip()) <= width
-        parts += [word] if fits else re.findall(r"[^-/_\s]+[-/_\s]*|[-/_\s]+", word)
-    for part in parts:
-        if lines[-1] and cells_of(lines[-1] + part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
