@@ -237,7 +237,7 @@ def test_two_numbers_that_differ_are_said_so(tmp_path: Path) -> None:
         said = {m.name: m.text for m in passk_cli.trend(to).report.messages}
     text = said.get("run-flips") or said["sampling-flips"]
     # 30 · 2 · 1000 · 1000 / (2000 · 1999) of one run; of two 30 / 2.
-    assert re.findall(r"differ on ([\d.]+\d)", text) == ["15.00", "15.01"]
+    assert re.findall(r" on ([\d.]+\d)", text) == ["15.00", "15.01"]
 
 
 def test_the_drop_of_the_sample_is_dated() -> None:

@@ -336,3 +336,33 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     assert re.fullmatch(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", facts["pass@1"])
     assert "task" in facts["Solved by it alone"]
     assert "task" in facts["Failed by it alone"]
+
+
+FIT = """<script>addEventListener("load", () => {
+  const wide = document.querySelector(".board .wide"), own = document.body.dataset;
+  own.over = wide.scrollWidth - wide.clientWidth;
+  own.shown = [...document.querySelectorAll("th.value")].filter((head) => !head.hidden).length;
+});</script></head>"""
+
+
+@pytest.mark.parametrize(("width", "fewest"), [(1200, 4), (900, 2)])
+def test_metrics_leave_a_board_before_one_is_cut(width: int, fewest: int, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    names = [f"organisation/a-model-of-a-long-name-{at}-instruct-2026" for at in range(3)]
+    rows = [{"model": name, "task": f"t{t}", "n": 12, "c": (5 * at + 7 * t) % 13}
+            for at, name in enumerate(names) for t in range(9)]  # fmt: skip
+    with warnings.catch_warnings(action="ignore"):
+        found = passk_cli.report(rows, k=[*range(1, 13)], board=True, resamples=100)
+    page = tmp_path / "page.html"
+    text = pages.document(found.report, "html", Style())[""].decode()
+    page.write_text(text.replace("</head>", FIT, 1))
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
+         f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    assert body["data-over"] == "0"
+    assert fewest <= int(body["data-shown"] or 0) < 24

@@ -59,8 +59,8 @@ _REASONS = {
 
 WOULD_BE_FOUND = Message(
     "order-power", NOTE,
-    "power 0.8 for a trend of {points} points per attempt{?lag| or a correlation of neighbours of"
-    " {lag}}", "more tasks or attempts find smaller ones",
+    "a trend of {points} points per attempt{?lag| or a correlation of neighbours of {lag}} would"
+    " have been found (power 0.8)", "more tasks or attempts find smaller ones",
     "That no test rejects is no proof of independence. These are the effects that the tests find in"
     " four of five runs of this size, after the adjustment for all tests; of several models, those"
     " of the one that shows least.")  # fmt: skip

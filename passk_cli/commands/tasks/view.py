@@ -421,24 +421,23 @@ class MatrixOfModels(Section[MatrixRow]):
 
     @property
     def brief(self) -> MatrixOfModels:
-        """As many models as a screen has columns for, their names cut where not all have one."""
-        cut = self if len(self.parts) == 1 else replace(self, room=_NAME)
-        return replace(cut, part=cut.parts[0])
+        """The models with their names cut, where not all have a column of a screen."""
+        return self if len(self.parts) == 1 else replace(self, room=_NAME)
 
     def answer(self) -> Iterator[Sentence]:
         yield agreed(self.study)
 
     def context(self) -> Iterator[str | Hint]:
         yield "best models and easiest tasks first"
-        if more := len(self.models) - (self.brief.part[1] or 0):
+        if more := len(self.models) - self.brief.parts[:2][-1][1]:
             yield Hint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
-        """The models that a screen has room for; with --full all of them, below one another."""
-        yield replace(self.brief.table(self.records, self.title), shown=BRIEF)
-        for part in self.parts:
-            table = replace(self, part=part).table(self.records, self.title)
-            yield replace(table, shown=FULL)
+        """As many models beside one another as a screen has columns for, and the next ones below;
+        with --full all of them."""
+        every = [(self.brief, part, BRIEF) for part in self.brief.parts[:2]]
+        for section, part, shown in [*every, *((self, part, FULL) for part in self.parts)]:
+            yield replace(replace(section, part=part).table(self.records, self.title), shown=shown)
 
     def plots(self) -> tuple[Plot, ...]:
         return heat_maps(self.study)
