@@ -118,7 +118,8 @@ class Lines:
                 ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
             labels = _labels(ahead, across, up, room)
             if len(series) > 1:
-                short = shortened((label["text"] for label in labels), most, extent)
+                # Names differ from those of the models behind as well.
+                short = shortened(distinct(rows, "series"), most, extent)
                 labels = [{**label, "text": short[label["text"]]} for label in labels]
             if any(extent(label["text"]) > most for label in labels):
                 labels = []

@@ -13,7 +13,7 @@ from passk_cli.text import printable
 
 # Room at both ends of a drawn interval, as a share of the range; a letter of a tick, and the room
 # beside it, in percent of the width.
-_ROOM, _LETTER, _BESIDE = 0.04, 5.0, 4.0
+_ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 
 class NumberView(NamedTuple):
