@@ -67,14 +67,17 @@ class Adjustment:
 
     @property
     def brief(self) -> str:
-        """For the line below a table: "max-T over 28 tests", "… of 2 groups"; nothing of one."""
+        """For the line below a table: "max-T over 28 tests", of groups "2×28 tests"; nothing of
+        one test."""
         (could, tests), adjust = self.tests, self.name
         if adjust == UNADJUSTED:
             return "unadjusted"
         part = f"{could} of " if adjust == HOLM and could < tests else ""
-        groups = len({c.first.series[1:] for c in self.comparisons})
-        of = f" of {plural(groups, 'group')}" if groups > 1 else ""
-        return f"{ADJUSTED[adjust]} over {part}{plural(tests, 'test')}{of}" if tests > 1 else ""
+        groups = len({c.first.series[1:] for c in self.comparisons if c.testable})
+        if 1 < groups < tests and tests % groups == 0:
+            part += f"{groups}×"
+            tests //= groups
+        return f"{ADJUSTED[adjust]} over {part}{plural(tests, 'test')}" if part or tests > 1 else ""
 
     @property
     def words(self) -> str:
