@@ -37,7 +37,7 @@ _VERDICTS = {
     "worse": "red",
 }  # fmt: skip
 # The least that is left for prose and for names in a narrow terminal, in columns.
-_NARROWEST, _SHORTEST = 8, 20
+_NARROWEST, _READABLE, _SHORTEST = 8, 14, 20
 # Rows that may take two lines each, so that intervals stand below their estimates.
 _FEW = 10
 
@@ -113,12 +113,15 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
             return
-    # Of many rows prose waits before it breaks, but for verdicts.
-    narrow = _columns(table, last, every, width)
-    brief = [i for i in every if _is_brief(table.columns[i], narrow[i][1])]
-    if not whole and _widths(_columns(table, last, brief, width), brief) <= width:
-        yield _grid(table, _columns(table, last, brief, width), brief), len(every) - len(brief)
-        return
+    # Of many rows prose waits before it breaks, but for verdicts and what says what a row is.
+    narrow, keys = _columns(table, last, every, width), _keys(table)
+    brief = [i for i in every if i in keys or _is_brief(table.columns[i], narrow[i][1])]
+    if not whole:
+        columns = _columns(table, last, brief, width)
+        _narrowed(columns, table, brief, width, least=_READABLE)
+        if _widths(columns, brief) <= width:
+            yield _grid(table, columns, brief), len(every) - len(brief)
+            return
     part = _Shape(style) if whole else last
     narrow = _columns(table, part, every, 0)
     blocks = _blocks(table, narrow, width)
@@ -138,14 +141,17 @@ def _columns(
         columns = [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
                            for value, error in cells]) for name, cells in columns]  # fmt: skip
     if shape.cut:
-        named = [i for i in places if table.columns[i].kind == "text" and _are_names(columns[i][1])]
+        named = [i for i in places if _is_named(table.columns[i], columns[i][1])]
         for i in sorted(named, key=lambda i: -_width(*columns[i])):
             name, cells = columns[i]
             over = _widths(columns, places) - width
             room = max(_width(name, cells) - over, min(least, _width(name, cells)))
             if over > 0:
-                cut = short_names([value.strip() for value, _ in cells], room)
-                columns[i] = name, [(value, "") for value in cut]
+                texts = [value.strip() for value, _ in cells]
+                cut = zip(texts, short_names(texts, room), strict=True)
+                columns[i] = name, [
+                    (broken(text, room) if " " in text else short, "") for text, short in cut
+                ]
     return columns
 
 
@@ -156,9 +162,17 @@ def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
 
 
 def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models"."""
-    prose = sum(" " in value.strip() for value, _ in cells)
-    return 4 * prose <= len(cells) and not any(error.strip() for _, error in cells)
+    """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models", or
+    more that are shorter than the names."""
+    texts = [value.strip() for value, _ in cells]
+    prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
+    few = 4 * prose <= len(texts) or (2 * prose <= len(texts) and " " not in longest)
+    return few and not any(error.strip() for _, error in cells)
+
+
+def _is_named(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
+    """Whether its cells are names, which may lose their middles; a verdict is none."""
+    return column.kind == "text" and column.header != "verdict" and _are_names(cells)
 
 
 def _torn(columns: Cells) -> bool:
@@ -178,14 +192,18 @@ def _widths(columns: Cells, places: Sequence[int]) -> int:
     return sum(_width(*columns[i]) + 2 for i in places) - 2
 
 
+def _keys(table: Table) -> list[int]:
+    """The leading text columns, which say what a row is."""
+    kinds = [column.kind == "text" for column in table.columns]
+    return list(range(kinds.index(False) if False in kinds else len(kinds)))
+
+
 def _blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
     """Column numbers of each block: leading text columns again in each, the rest while it fits.
 
     A verdict, as every column that is joined, stays with the column before it.
     """
-    widths = [_width(*column) + 2 for column in columns]
-    keys = [i for i, column in enumerate(table.columns) if column.kind == "text"]
-    keys = keys[: next((at for at, i in enumerate(keys) if at != i), len(keys))]
+    widths, keys = [_width(*column) + 2 for column in columns], _keys(table)
     together: list[list[int]] = []
     for i, column in enumerate(table.columns):
         if (column.joined or column.header == "verdict") and together:
@@ -202,16 +220,20 @@ def _blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
 
 
 def _narrowed(
-    columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool
-) -> None:
-    """Break the texts of the widest such column so that these columns fit; of names if asked."""
+    columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool = False,
+    least: int = _NARROWEST,
+) -> None:  # fmt: skip
+    """Break the texts of the widest such column so that these columns fit; of names if asked.
+
+    least : the columns that are left for them.
+    """
     texts = [i for i in places if table.columns[i].kind == "text"
-             and (names or not _are_names(columns[i][1]))]  # fmt: skip
+             and (names or not _is_named(table.columns[i], columns[i][1]))]  # fmt: skip
     over = _widths(columns, places) - width
     if texts and over > 0:
         widest = max(texts, key=lambda i: _width(*columns[i]))
         name, cells = columns[widest]
-        room = max(_width(name, cells) - over, _NARROWEST)
+        room = max(_width(name, cells) - over, least)
         columns[widest] = (
             name,
             [(broken(_unbreakable(value), room), error) for value, error in cells],

@@ -96,6 +96,22 @@ def test_a_verdict_stands_beside_its_evidence(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
 
 
+@pytest.mark.parametrize("width", [60, 76, 80, 88, 100])
+def test_what_a_row_is_about_never_waits_for_full(width: int) -> None:
+    columns = (Column("suite"), *GATE.columns[1:])
+    rules = ("2 named tasks pass all attempts", *(f"pass@{k} no regression" for k in range(1, 13)))
+    evidence = GATE.rows[0][2]
+    rows = [("nightly", rule, evidence, "undecided") for rule in rules]
+    text = shown(
+        Table(columns, [*rows, ("code", "every task", evidence, "pass (p = 0.012)")]), width
+    )
+    assert "rule" in text.splitlines()[0]
+    assert all(f"pass@{k} " in text for k in range(1, 13))
+    assert text.count("undecided") == len(rules)
+    assert "more column" not in text
+    assert max(map(len, text.splitlines())) <= width
+
+
 def test_colours_are_of_verdicts_and_the_interval_is_dim() -> None:
     text = shown(GATE, 120, colour=True)
     green, red = (rf"\x1b\[{code}m" for code in (32, 31))
