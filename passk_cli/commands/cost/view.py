@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,7 +126,13 @@ class Spent(Section[Outlay]):
     """
 
     columns = (
-        MODEL, GROUPS, _PER_SUCCESS, _RATE, _COST, _SOLVED,
+        MODEL, GROUPS,
+        replace(_PER_SUCCESS, meaning=f"{_PER_SUCCESS.meaning} ~ not significantly more than the"
+                " least of its group.", across=lambda section: [section.ties], example="",
+                cell=lambda outlay, ties: at_least(outlay.per_success.estimate)
+                if outlay.series not in ties
+                else replace(outlay.per_success.estimate, verdict="~")),
+        _RATE, _COST, _SOLVED,
         Column("frontier", shown=FULL, meaning="Of cost per attempt and pass@1. on: no model is"
                " both cheaper and better; behind: one is, significantly after adjusting for the"
                " number of pairs; undecided: one is, not significantly.",
@@ -151,6 +158,16 @@ class Spent(Section[Outlay]):
             Number(name, "" if place else _WITHIN.meaning, "share")
             for place, name in enumerate(names)
         ]
+
+    @cached_property
+    def ties(self) -> dict[Series, Rivalry]:
+        """The models that tie with the one of their group that comes first, each with the pair."""
+        first = {outlay.series[1:]: outlay for outlay in reversed(self.records) if outlay.known}
+        return {
+            pair.second.series: pair for pair in self.pairs
+            if pair.first is first.get(pair.first.series[1:]) and pair.second.known
+            and pair.difference.verdict == UNDECIDED
+        }  # fmt: skip
 
     def facts_of(self, record: Outlay) -> tuple[Fact, ...]:
         return record.rate, record.cost, record.per_success, *record.within
@@ -187,13 +204,19 @@ class Spent(Section[Outlay]):
         else:
             if any(not np.array_equal(best.tasks, pair.second.tasks) for pair in own):
                 start = (f"{whose} {_LEAST[self.amount]} on shared tasks",)
-            other = named(second.second.series, groups)
-            p = f", p {p_relation(second.difference.p_adjusted or 0.0)}."
+            ties = [pair for pair in own if pair.second.series in self.ties]
+            nearest = ties[0] if ties else second
+            other = named(nearest.second.series, groups)
+            p = f", p {p_relation(nearest.difference.p_adjusted or 0.0)}."
             times = Estimate(1 / (second.ratio.estimate.value or math.inf), unit="ratio")
-            if second.significant:
+            if not ties:
                 yield (*start, f"; {other} takes ", times, f" times as much{p}")
-            else:
+            elif len(ties) == 1:
                 yield (*start, f"; {other} ties{p}")
+            else:
+                most = max((pair.second.per_success.estimate for pair in ties),
+                           key=lambda estimate: estimate.value or 0.0)  # fmt: skip
+                yield (*start, f"; {other} and {len(ties) - 1:,} more tie (up to ", most.bare, ").")
         yield from self._leads(groups)
         yield from self._others(best, groups)
 
@@ -275,6 +298,9 @@ class Spent(Section[Outlay]):
         # Dollars and seconds have their sign in every cell.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
+        if self.ties:
+            of_group = " of its group" if self.study.counts.group_names else ""
+            yield f"~ tied with the first{of_group}"
         yield from self.study.basis(outlay.rate for outlay in self.records)
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ran out before the budget"
