@@ -336,3 +336,47 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     assert re.fullmatch(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", facts["pass@1"])
     assert "task" in facts["Solved by it alone"]
     assert "task" in facts["Failed by it alone"]
+
+
+PAPER = """<script>
+addEventListener("load", () => {
+  const tasks = document.querySelector("#tasks");
+  const counted = () =>
+    `${tasks.querySelectorAll(".task").length} ${tasks.querySelector("output").textContent}`;
+  const screen = counted();
+  dispatchEvent(new Event("beforeprint"));
+  const paper = counted();
+  dispatchEvent(new Event("afterprint"));
+  const edge = document.body.getBoundingClientRect().right;
+  const wide = [...document.querySelectorAll(".table table, .tasks table")].filter(
+    (table) => table.getBoundingClientRect().right > edge + 1);
+  document.body.dataset.paper = JSON.stringify({
+    screen, paper, after: counted(), beyond: wide.map((table) => table.tHead.textContent) });
+});
+</script></head>"""
+
+
+def test_on_paper_all_tasks_and_columns_are_there(tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    each = [
+        {"model": f"organisation/a-model-of-a-long-name-{m}-instruct-2026@temperature=0.{m}",
+         "task": f"t{t}", "passed": (t * m + i) % 3 > 0, "cost": 0.1 * (t % 3 + i + m + 1)}
+        for m in range(4) for t in range(30) for i in range(2)
+    ]  # fmt: skip
+    path, page = tmp_path / "report.html", tmp_path / "page.html"
+    passk_cli.report(each).save(path)
+    # A sheet between its margins is 710 pixels wide.
+    page.write_text(
+        path.read_text().replace("@media print", "@media all").replace("</head>", PAPER, 1)
+    )
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
+         "--window-size=710,900", f"--user-data-dir={tmp_path / 'profile'}"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    assert json.loads(body["data-paper"] or "") == {
+        "screen": "12 30 tasks", "paper": "30 30 tasks", "after": "12 30 tasks", "beyond": [],
+    }  # fmt: skip
