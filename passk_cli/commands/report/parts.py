@@ -71,9 +71,7 @@ class Part:
     def _filled(self, page: Page, counts: Counts) -> Panel:
         """The panel, about the first models alone where there are many, which its answer says."""
         present, chosen, some = {model for model, *_ in counts.series}, page.models, ""
-        if self is SEPARATION:
-            chosen = [model for model in page.models if model in present][:2]
-        elif self.most is not None and len(page.models) > MANY:
+        if self.most is not None and len(page.models) > MANY:
             chosen = page.models[: self.most]
             if page.baseline_name is not None and page.baseline_name not in chosen:
                 chosen.append(page.baseline_name)
@@ -177,7 +175,7 @@ SEPARATION = Part(
     "These results are the pilot of a plan: which difference more tasks or attempts detect.",
     "plan",
     first_metric,
-    fewest=2,
+    most=FEW,
     drawn=False,
 )
 ORDER = Part(
