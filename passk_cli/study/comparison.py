@@ -86,7 +86,7 @@ class Comparison:
         adjusted like p; NaN without a margin.  equivalent : whether that is significant.
     family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
     "secondary" one.
-    verdict : of the first: better, worse, else equivalent or undecided; "" for nothing to say.
+    verdict : of the first: better, worse, else equivalent or tied; "" for nothing to say.
     ends : where outcomes are missing that may pass or fail, two comparisons without any: those of
         the first fail and those of the second pass, and the reverse.  No fill-in of them gives a
         smaller difference than the one, or a larger one than the other.

@@ -34,7 +34,7 @@ from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, PRIMARY, SECONDARY, WI
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
-BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
+BETTER, WORSE, EQUIVALENT, TIED = "better", "worse", "equivalent", "tied"
 _P = ("p", "equivalence")
 
 
@@ -160,7 +160,7 @@ def test_pairs(
         for (name, family), results in zip(named, answers_, strict=True):
             for c, result in zip(family, results, strict=True):
                 p, level = result.get("p", c.p), 1 - confidence.level + 1e-12
-                verdict = "" if math.isnan(p) else UNDECIDED
+                verdict = "" if math.isnan(p) else TIED
                 equivalent = result.get("equivalence", math.nan) <= level
                 if result["adjusted"] <= level and c.sign:
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE

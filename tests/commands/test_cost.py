@@ -500,7 +500,7 @@ def test_every_model_that_ties_with_the_cheapest_is_counted_and_marked() -> None
     ]  # fmt: skip
     found = passk_cli.cost(rows)
     pairs = found.frame.query("metric == 'cost-per-success' and model == 'a' and verdict != ''")
-    tied = list(pairs[pairs.verdict == "undecided"]["against"])
+    tied = list(pairs[pairs.verdict == "tied"]["against"])
     assert tied == ["b", "c"]
     answer, *lines = str(found).splitlines()
     assert re.search(r"; b and 1 more tie \(up to \$[\d.]+\)\.$", answer)

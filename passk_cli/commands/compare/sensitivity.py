@@ -16,12 +16,12 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
 from passk_cli.settle import Given
-from passk_cli.study.pairs import UNDECIDED, choose_pairs, compare_pairs
+from passk_cli.study.pairs import choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
-_TIED, _EMPTY, _LONE = "tied", "not computed", "n = 1"
+_EMPTY, _LONE = "not computed", "n = 1"
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, 
     verdicts = {}
     for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.rules):
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
-        verdict = _TIED if c.verdict == UNDECIDED else c.verdict or _EMPTY
+        verdict = c.verdict or _EMPTY
         verdicts[first, second, metric] = verdict
         verdicts[second, first, metric] = TURNED.get(verdict, verdict)
     return verdicts

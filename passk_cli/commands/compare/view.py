@@ -59,7 +59,7 @@ from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.lead import Rank, find_ranks
 from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, lacking_tasks, reading_notes
-from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
+from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE, choose_pairs, compare_pairs
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
     AGAINST,
@@ -83,7 +83,6 @@ _MOST_DRAWN = 8
 _SIGNIFICANT = (BETTER, WORSE)
 # Verdicts on changes: a model that changes by more is not a better one.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
-_SHOWN = {UNDECIDED: "tied"}
 
 NOT_COMPARED = Message(
     "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
@@ -403,7 +402,7 @@ class Baseline(Ranked[Line]):
         verdicts = Counter(pair.fact.verdict for pair in tested)
         words = {
             BETTER: "significantly better", WORSE: "significantly worse",
-            EQUIVALENT: "equivalent", UNDECIDED: "tied",
+            EQUIVALENT: EQUIVALENT, TIED: TIED,
         }  # fmt: skip
         counted = [f"{verdicts[name]:,} {word}" for name, word in words.items() if verdicts[name]]
         sign = self.metric.sign
@@ -428,7 +427,7 @@ def lines(pairs: Sequence[Pair], baseline: str) -> list[Line]:
 
 
 def _verdict(pair: Pair) -> str:
-    return _SHOWN.get(pair.fact.verdict, pair.fact.verdict)
+    return pair.fact.verdict
 
 
 def _tasks(sizes: Sequence[int]) -> str:

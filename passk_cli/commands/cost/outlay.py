@@ -26,7 +26,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
 from passk_cli.settle import Given
 from passk_cli.study.fact import Fact, range_between, ratio_estimate
-from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
 from passk_cli.study.study import Study
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
@@ -330,7 +330,7 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
     for ((first, second), tasks), each, lead in zip(shared, compared, leads, strict=True):
         p = None if math.isnan(each.p) else each.p
         adjusted = None if math.isnan(each.adjusted) else min(each.adjusted * tests, 1.0)
-        verdict = UNDECIDED if adjusted is not None else ""
+        verdict = TIED if adjusted is not None else ""
         if adjusted is not None and adjusted <= 1 - confidence.level + 1e-12:
             less = (each.difference.high or 0.0) <= 0
             verdict = BETTER if less else WORSE

@@ -35,7 +35,7 @@ from passk_cli.report.words import SeriesName, amount_text, first_few, p_relatio
 from passk_cli.settle import Given, Settle
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
-from passk_cli.study.pairs import UNDECIDED
+from passk_cli.study.pairs import TIED
 from passk_cli.study.rules import GUARDED_T
 from passk_cli.study.section import (
     AGAINST,
@@ -58,7 +58,6 @@ _LEAST = {
     "tokens_out": "needs fewest output tokens per solved task",
     "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
 }  # fmt: skip
-_SHOWN = {UNDECIDED: "tied"}
 _UNITS = {"$": "US dollars", "s": "seconds"}
 # Models that a picture names.
 _MOST_NAMED = 7
@@ -166,7 +165,7 @@ class Spent(Section[Outlay]):
         return {
             pair.second.series: pair for pair in self.pairs
             if pair.first is first.get(pair.first.series[1:]) and pair.second.known
-            and pair.difference.verdict == UNDECIDED
+            and pair.difference.verdict == TIED
         }  # fmt: skip
 
     def facts_of(self, record: Outlay) -> tuple[Fact, ...]:
@@ -381,7 +380,7 @@ class CostPairs(Section[Rivalry]):
         Column("p", "p", joined=True, meaning="p-value of equal costs of a solved task, adjusted"
                " for the number of pairs.", cell=lambda pair: pair.difference.p_adjusted),
         Column("verdict", joined=True, meaning="better (less), worse or tied.",
-               cell=lambda pair: _SHOWN.get(pair.difference.verdict, pair.difference.verdict)),
+               cell=lambda pair: pair.difference.verdict),
         Column("{} ahead at budgets", meaning="Budgets at which the {} model solves significantly"
                " more tasks: by a band that is simultaneous over budgets, for this pair.",
                across=lambda section: ("first", "other"), example="first",

@@ -36,7 +36,7 @@ from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
-from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.rules import ALL
 from passk_cli.study.section import (
     GROUPS,
@@ -478,7 +478,7 @@ class Temperature(Question, TemperatureOptions):
             for model, sign, other, verdict in (
                 (lead.first, "better than", lead.second, BETTER),
                 (lead.second, "better than", lead.first, WORSE),
-                (lead.first, "tied with", lead.second, UNDECIDED),
+                (lead.first, "tied with", lead.second, TIED),
             )
             if (where := _places(lead, verdict, plain=plain))
         ]
