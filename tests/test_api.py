@@ -701,3 +701,15 @@ def test_findings_are_kept_and_sent(command: str) -> None:
     assert again.signature == found.signature
     assert again.messages == found.messages
     assert again._repr_mimebundle_() == found._repr_mimebundle_()
+
+
+def test_tables_have_the_limits_that_people_see() -> None:
+    findings = passk_cli.estimate(SAMPLES / "tau_airline.csv", "pass@1,pass^4")
+    (table,) = findings.tables
+    numbers = findings.frame.set_index("metric")
+    for metric in ("pass@1", "pass^4"):
+        assert [table[f"{metric} {end}"][0] for end in ("low", "high")] == [
+            numbers["low"][metric], numbers["high"][metric],
+        ]  # fmt: skip
+    bare = passk_cli.estimate(SAMPLES / "tau_airline.csv", "pass@1", interval="none").tables[0]
+    assert [*bare.columns] == ["model", "pass@1"]

@@ -149,9 +149,10 @@ def _columns(
             if over > 0:
                 texts = [value.strip() for value, _ in cells]
                 cut = zip(texts, short_names(texts, room), strict=True)
-                columns[i] = name, [
-                    (broken(text, room) if " " in text else short, "") for text, short in cut
-                ]
+                columns[i] = (
+                    name,
+                    [(broken(text, room) if " " in text else short, "") for text, short in cut],
+                )
     return columns
 
 
