@@ -35,8 +35,8 @@ UNITS = {
 
 NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
-    "{numbers}: the interval narrows more with one more attempt at every task than with as many"
-    " attempts at new tasks",
+    "{numbers}: one more attempt at every task narrows the interval more than as many attempts at"
+    " new tasks do",
     "",
     "A mean over tasks varies because tasks differ and because attempts at one task differ. The"
     " variance falls as 1 / tasks; with the attempts at each task its second part alone falls, at"

@@ -801,8 +801,9 @@ class SuiteList(Section[SuiteEntry]):
         Column("runs", meaning="The files of the new run.",
                cell=lambda entry: ", ".join(map(str, entry.options.files))),
         Column("baseline", meaning="What it is compared with; record: nothing yet.",
-               cell=lambda entry: RECORD if entry.later else label_of(entry.gate.baseline)
-               if entry.gate.baseline else ""),
+               cell=lambda entry: RECORD if entry.later else (
+                   ", ".join(map(str, paths_of(entry.gate.baseline)))
+                   or label_of(entry.gate.baseline)) if entry.gate.baseline else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
                cell=lambda entry: ", ".join(each.task for each in entry.suite.out)),
     )  # fmt: skip
@@ -854,7 +855,7 @@ class Gate(Question, GateOptions):
                          "--check": question.check, "--first": question.first == PASS}  # fmt: skip
             refuse("contradicting-options", *(
                 (there, Given(option),
-                 "it is about the files that a file of rules names; name no others",
+                 "a file of rules names the files to judge; name none beside it",
                  (Settle({option: None}, "judges these"),) * question.ruled)
                 for option, there in of_suites.items()
             ))  # fmt: skip

@@ -58,7 +58,7 @@ _PASSES = Metric("pass@", 1)
 
 TWO_RUNS = Message(
     "two-runs", NOTE,
-    "two single runs of {model} must differ by {points} points to be significantly different", "",
+    "two single runs of {model} at these tasks differ significantly from {points} points on", "",
     "The difference that two runs of one setup exceed in one comparison of twenty (at the level"
     " 0.95): chance within tasks and the effect of the run, both twice. Smaller differences between"
     " two nights mean nothing.",
