@@ -557,6 +557,13 @@ def test_no_regression_and_max_drop_0_are_one_rule(passk: Passk, run: Run) -> No
     assert "1 undecided, counted as pass: pass@1 of same did not change: 0.000 [" in done.out
     assert "], not significant; " in done.out
     assert re.search("about [0-9]+ tasks would decide if 5 points lower", done.out)
+    # Of several tests the finding has p, and the reason does not say it again.
+    several = ["--baseline", old, "--no-regression", "-m", "pass@1,pass@2"]
+    for format in ("table", "github", "junit", "gitlab"):
+        text = passk("gate", same, *several, "-f", format).out
+        messages = [line for line in text.splitlines() if "not significant (p" in line]
+        assert messages
+        assert all(line.count("p = ") == 1 for line in messages), messages
 
 
 @pytest.mark.parametrize(

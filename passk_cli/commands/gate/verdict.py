@@ -210,7 +210,7 @@ def within(
     """
     said = "".join(piece if isinstance(piece, str) else " " * NUMBER for piece in head)
     end = "".join(f"; {count}" for count in counts)
-    reason = line.reason if line else ""
+    reason = "; ".join(r for r in line.reason.split("; ") if r not in said) if line else ""
     fails = line is not None and line.verdict in (FAIL, ERROR)
     notes = [n for n in dict.fromkeys((reason * fails, *notes)) if n and n not in said]
     room = LONGEST - len(said) - len(end)
