@@ -146,15 +146,16 @@ class Solutions(Numbers):
             points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
         ks = points[points <= top].tolist()
         metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
+        facts = self.study.facts(self.study.values(metrics, self.study.best_first))
         rows = [
             fact.point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
-            for fact in self.study.facts(self.study.values(metrics, self.study.best_first))
+            for fact in facts
         ]
         chart = curves(
             rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
-            title="Different solutions among k attempts", subtitle=self.study.confidence.words(),
-            x_title="k (attempts)", y_title="solutions", y_domain=None,
-            marked=[k for k in (1, 10, 100, 1000, top) if k in ks],
+            title="Different solutions among k attempts",
+            subtitle=" · ".join(self.study.basis(facts)), x_title="k (attempts)",
+            y_title="solutions", y_domain=None, marked=[k for k in (1, 10, 100, 1000, top) if k in ks],
         )  # fmt: skip
         return (chart,)
 

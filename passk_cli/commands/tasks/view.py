@@ -154,9 +154,14 @@ class PassesOfTasks(Section[ByPasses]):
         yield Hint("each task")
 
     def plots(self) -> tuple[Plot, ...]:
-        name = SeriesName(self.study.counts.series[0])
-        rows = [{"passed": row.label, "tasks": len(row.names), "model": name}
-                for row in reversed(self.records)]  # fmt: skip
+        name, n = SeriesName(self.study.counts.series[0]), self.study.counts.n
+        tasks = {row.label: len(row.names) for row in self.records}
+        if n.min() == n.max() < _MOST_ROWS:
+            # Numbers of passes that no task has have their place among the others.
+            labels = [f"{passes} of {n[0]}" for passes in range(n[0] + 1)]
+            tasks = {label: tasks.get(label, 0) for label in labels}
+        rows = [{"passed": label, "tasks": number, "model": name}
+                for label, number in reversed(tasks.items())]  # fmt: skip
         return (bars(rows, label="passed", value="tasks", colour="model",
                      title="Tasks by how many attempts passed", x_title="tasks"),)  # fmt: skip
 
