@@ -155,7 +155,8 @@ class Solutions(Numbers):
             rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
             title="Different solutions among k attempts",
             subtitle=" · ".join(self.study.basis(facts)), x_title="k (attempts)",
-            y_title="solutions", y_domain=None, marked=[k for k in (1, 10, 100, 1000, top) if k in ks],
+            y_title="solutions", y_domain=None,
+            marked=[k for k in (1, 10, 100, 1000, top) if k in ks],
         )  # fmt: skip
         return (chart,)
 
