@@ -35,8 +35,7 @@ UNITS = {
 
 NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
-    "{numbers}: one more attempt at every task narrows the interval more than as many attempts at"
-    " new tasks do",
+    "{numbers}: one more attempt at every task narrows the interval more than as many at new tasks",
     "",
     "A mean over tasks varies because tasks differ and because attempts at one task differ. The"
     " variance falls as 1 / tasks; with the attempts at each task its second part alone falls, at"
