@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.errors import DataError
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
@@ -112,9 +112,7 @@ def copied_models(counts: Counts) -> list[Copy]:
     >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
     """
-    places: dict[str, list[int]] = {}
-    for place, (model, *_) in enumerate(counts.series):
-        places.setdefault(model, []).append(place)
+    places = grouped(range(len(counts.series)), lambda place: counts.series[place][0])
     alike: dict[object, list[tuple[str, Ints]]] = {}
     for model, own in places.items():
         cells = np.concatenate([np.r_[counts.rows_of(place)] for place in own])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, NDArray
+from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
@@ -102,7 +102,7 @@ class Setup:
         """Its last runs, as many as there are."""
         return self.where(np.arange(len(self.runs)) >= len(self.runs) - number)
 
-    def where(self, chosen: NDArray[np.bool_]) -> Setup:
+    def where(self, chosen: Bools) -> Setup:
         """Some of its runs."""
         return replace(
             self, runs=tuple(compress(self.runs, chosen)),

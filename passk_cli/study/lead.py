@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Floats, grouped
 from passk_cli.inference.ranking import lead_shares, letters, rank_limits
 from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import bootstrap_means
@@ -34,7 +33,7 @@ def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
 
 def resampled_means(
     rivals: Sequence[TaskValues], confidence: Confidence, kind: str = "multinomial"
-) -> NDArray[np.float64]:
+) -> Floats:
     """Means of each, or ratios of two, over the same resamples of tasks: (resamples × rivals).
 
     rivals : over the same tasks.  kind : of the weights, as of `bootstrap_means`.

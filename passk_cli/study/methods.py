@@ -14,6 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from passk_cli.arrays import gathered
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
@@ -169,10 +170,7 @@ def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[s
         about += f", in clusters by {confidence.cluster}"
     methods = intervals()
     shown = [fact for fact in facts if fact.estimate.low is not None and fact.method in methods]
-    used = dict[str, list[str]]()
-    for fact in shown:
-        if fact.name not in (names := used.setdefault(fact.method, [])):
-            names.append(fact.name)
+    used = gathered(dict.fromkeys((fact.method, fact.name) for fact in shown))
     level = f"{100 * confidence.level:g} %"
     if confidence.method == "none":
         return f"Standard errors take {about}{_cited('miller2024')}."

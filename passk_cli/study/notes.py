@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Ints, gathered, grouped
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.paths import temperature_template
@@ -225,22 +225,21 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     """
     facts = counts.facts
     yield from facts.messages
-    spellings: dict[str, list[str]] = {}
-    runs: dict[int, list[str]] = {}
-    for model in dict.fromkeys(model for model, *_ in counts.series):
-        # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
-        spellings.setdefault(re.sub(r"[\W_]+", "-", model.casefold().strip()), []).append(model)
-        if model in facts.runs:
-            runs.setdefault(facts.runs[model], []).append(model)
+    every = list(dict.fromkeys(model for model, *_ in counts.series))
+    # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
+    spellings = grouped(every, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip()))
+    runs = gathered((facts.runs[model], model) for model in every if model in facts.runs)
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
             # Of models with a task in common attempts may repeat: those of two names, if their
             # passes do.
-            shared: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-            for (series, task), n, c in zip(counts.cells, counts.n, counts.c, strict=True):
-                if series[0] in names:
-                    shared.setdefault((task, *series[1:]), []).append((int(n), int(c)))
+            cells = zip(counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True)
+            shared = gathered(
+                ((task, *series[1:]), (n, c))
+                for (series, task), n, c in cells
+                if series[0] in names
+            )
             several = [each for each in shared.values() if len(each) > 1]
             options: dict[str, Any] = {"--alias": dict.fromkeys(names[1:], names[0])}
             why = f"counts {'both' if len(names) == 2 else 'all'} as one, if they are"
@@ -339,12 +338,11 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
 
     A model is tested on all its tasks; each of its groups where they share tasks.
     """
-    by_model: dict[str, list[tuple[str, slice]]] = {}
-    for s, series in enumerate(counts.series):
-        by_model.setdefault(series[0], []).append((SeriesName(series), counts.rows_of(s)))
+    by_model = grouped(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[Stopping, str, int, float]] = []
-    for model, groups in by_model.items():
-        places = [(name, np.arange(rows.start, rows.stop)) for name, rows in groups]
+    for model, own in by_model.items():
+        places: list[tuple[str, Ints]]
+        places = [(SeriesName(counts.series[s]), np.r_[counts.rows_of(s)]) for s in own]
         whole = np.concatenate([cells for _, cells in places])
         if np.bincount(counts.task_codes[whole], minlength=1).max() <= 1:
             places = [(model, whole)]
@@ -388,11 +386,11 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
            else UNKNOWN_BOUNDS if NEEDS_BOUNDS in fact.flaw else SPECIAL_INTERVAL, fact.flaw)
           for fact in facts),
     ]  # fmt: skip
-    numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}
-    for fact, message, reason in causes:
-        if reason:
-            pairs = numbers.setdefault((message, reason), [])
-            pairs.append((fact.name, SeriesName(fact.series)))
+    numbers = gathered(
+        ((message, reason), (fact.name, SeriesName(fact.series)))
+        for fact, message, reason in causes
+        if reason
+    )
     notes = []
     for (message, reason), pairs in numbers.items():
         said = message(numbers=numbers_of_models(pairs), reason=reason)

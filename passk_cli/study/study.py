@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.inference.intervals import FIELLER, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import Said
@@ -166,9 +165,9 @@ class Study:
         ]  # fmt: skip
 
     def mean(
-        self, series: Series, name: str, values: NDArray[np.float64], tasks: NDArray[np.int64],
-        n: NDArray[np.int64], *, bounds: tuple[float, float] = (0.0, 1.0),
-        attempts: NDArray[np.int64] | None = None, within: NDArray[np.float64] | None = None,
+        self, series: Series, name: str, values: Floats, tasks: Ints, n: Ints, *,
+        bounds: tuple[float, float] = (0.0, 1.0), attempts: Ints | None = None,
+        within: Floats | None = None,
         mixed: int = 0, fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
     ) -> Fact:  # fmt: skip

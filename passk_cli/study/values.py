@@ -9,8 +9,8 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Bools, Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import COUNTED, WITHOUT_AMOUNTS
 from passk_cli.files.roles import TRUTH
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from passk_cli.inference.hull import Passes
     from passk_cli.inference.labels import Labels
     from passk_cli.inference.ratio import Spending
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 Series = tuple[str, ...]
 # The group of the rows that are averages over all groups.
@@ -170,9 +167,9 @@ class TaskValues:
         return within_variance_of(self.metric, self.attempts, self.values)
 
     @property
-    def mixed(self) -> NDArray[np.bool_]:
+    def mixed(self) -> Bools:
         """Tasks whose attempts differ: in passing, or in what else the metric looks at."""
-        passing: NDArray[np.bool_] = (self.c > 0) & (self.c < self.n)
+        passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.start) > 1
 
     @property

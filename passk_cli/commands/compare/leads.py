@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Floats, Ints, gathered
 from passk_cli.commands.compare.pairs import OfPair
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bands import errors_these_tasks, pointwise_level, spread_out
@@ -187,10 +187,10 @@ def _levels_new(
 
     every : the level of the whole band of each pair.
     """
-    alike: dict[tuple[bytes, bytes], list[int]] = {}
-    for place, c in enumerate(comparisons):
-        codes = b"" if c.clusters is None else c.clusters.tobytes()
-        alike.setdefault((c.tasks.tobytes(), codes), []).append(place)
+    alike = gathered(
+        ((c.tasks.tobytes(), b"" if c.clusters is None else c.clusters.tobytes()), place)
+        for place, c in enumerate(comparisons)
+    )
     levels: dict[int, float] = {}
     for places in alike.values():
         for start in range(0, len(places), _BATCH):

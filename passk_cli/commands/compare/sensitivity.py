@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Ints
 from passk_cli.commands.compare.pairs import TURNED
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import stream
@@ -125,7 +125,7 @@ def halved(counts: Counts, seed: int) -> Counts:
     return replace(counts, n=n, c=fewer, attempts=attempts, missing=missing)
 
 
-def _sampled(bag: Attempts, n: NDArray[np.int64], rng: Generator) -> Attempts:
+def _sampled(bag: Attempts, n: Ints, rng: Generator) -> Attempts:
     """n of each cell's attempts, drawn without replacement."""
     row = np.repeat(np.arange(len(bag.cell)), bag.count)
     copy = np.arange(len(row)) - np.repeat(np.cumsum(bag.count) - bag.count, bag.count)

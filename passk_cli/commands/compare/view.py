@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.band import Bands
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
@@ -321,11 +322,9 @@ class Ranking(Ranked[Standing]):
         )  # fmt: skip
 
     def _of_groups(self, ranked: Sequence[Rank], tested: Sequence[Pair]) -> Sentence:
-        groups: dict[Series, list[str]] = {}
-        for rank in ranked:
-            own = groups.setdefault(rank.values.series[1:], [])
-            own += [rank.values.series[0]] * (rank.low == 1)
-        first = Counter(own[0] if len(own) == 1 else "" for own in groups.values())
+        groups = grouped(ranked, lambda rank: rank.values.series[1:])
+        tops = ([r.values.series[0] for r in own if r.low == 1] for own in groups.values())
+        first = Counter(top[0] if len(top) == 1 else "" for top in tops)
         ties = first.pop("", 0)
         parts = [f"a tie in {ties:,}"] * bool(ties)
         if first:
@@ -523,12 +522,12 @@ class Compared(Section[Pair]):
         lacking = Counter((c.reason, c.first.metric.name) for c in compared if c.reason)
         for (reason, metric), count in lacking.items():
             yield NOT_COMPARED(pairs=count, metric=metric, reason=reason)
-        usual, reasons = (self.study.confidence.method, TANGO), dict[tuple[str, bool], list[str]]()
-        for c in compared:
-            special = c.interval and c.interval.method not in usual and c.interval.reason
-            if c.interval and (c.interval.low is None or special):
-                key = c.interval.reason, c.interval.low is None
-                reasons.setdefault(key, []).append(c.first.metric.name)
+        usual = self.study.confidence.method, TANGO
+        flawed = [
+            (c.first.metric.name, c.interval) for c in compared if c.interval and (
+                c.interval.low is None or (c.interval.method not in usual and c.interval.reason))
+        ]  # fmt: skip
+        reasons = gathered(((limits.reason, limits.low is None), name) for name, limits in flawed)
         for (reason, empty), names in reasons.items():
             message = NO_INTERVAL if empty else SPECIAL_INTERVAL
             yield message(numbers=", ".join(dict.fromkeys(names)), reason=reason)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.cost.outlay import (
     CascadeOutlay,
@@ -287,9 +288,7 @@ class Spent(Section[Outlay]):
         yield "p: Student's t, adjusted over all pairs of a group"
 
     def messages(self) -> Iterator[Said]:
-        groups: dict[Series, list[Outlay]] = {}
-        for outlay in self.records:
-            groups.setdefault(outlay.series[1:], []).append(outlay)
+        groups = grouped(self.records, lambda outlay: outlay.series[1:])
         every = [len(np.unique(np.concatenate([o.tasks for o in g]))) for g in groups.values()]
         shared = [len(shared_tasks(group)) for group in groups.values()]
         if sum(every) > sum(shared):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.arrays import Bools, Floats, Ints, gathered
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import Family
 from passk_cli.files.request import MORE_LABELS
@@ -325,11 +325,10 @@ class Measurement:
                 for each, cell in zip(alone, cells, strict=True)
             ]
         # Models with the same number of tasks (and clusters) share the resampled tasks.
-        alike: dict[tuple[int, bytes], list[int]] = {}
-        for i, each in enumerate(alone):
-            codes = each.rates.clusters
-            size = len(each.rates.tasks), b"" if codes is None else codes.tobytes()
-            alike.setdefault(size, []).append(i)
+        alike = gathered(
+            ((len(r.tasks), b"" if r.clusters is None else r.clusters.tobytes()), i)
+            for i, r in enumerate(each.rates for each in alone)
+        )
         levels: dict[int, float] = {}
         for members in alike.values():
             for batch in (members[i : i + _BATCH] for i in range(0, len(members), _BATCH)):
@@ -351,9 +350,8 @@ class Measurement:
             name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
             facts = study.facts(study.values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._pointwise(fact) for fact in facts]
-        for stretch in stretches if self.delta else ():
-            for name, point in self._uneven(stretch):
-                points.setdefault(name, []).append(point)
+        if self.delta:
+            points |= gathered(each for stretch in stretches for each in self._uneven(stretch))
         # What labels correct are means, not single tasks.
         corrected = first.rates.degrees is not None
         pairs = steps(ks, shared) if AT in self.names and not corrected else ()
@@ -396,20 +394,11 @@ class Measurement:
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
                     means = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
-                    yield (
-                        name,
-                        [
-                            Fact(
-                                rates.series,
-                                f"{family}{k}",
-                                k,
-                                Estimate(mean, se),
-                                se,
-                                stretch.size,
-                            )
-                            for k, mean, se in means
-                        ],
-                    )
+                    facts = [
+                        Fact(rates.series, f"{family}{k}", k, Estimate(mean, se), se, stretch.size)
+                        for k, mean, se in means
+                    ]
+                    yield name, facts
                     continue
                 of_ks = [
                     replace(rates, metric=Metric(family, k), values=v)

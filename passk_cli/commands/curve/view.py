@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from passk_cli.arrays import gathered
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
 from passk_cli.commands.curve.curves import (
     AT,
@@ -274,33 +275,28 @@ class AcrossK(Section[Curves]):
     def messages(self) -> Iterator[Said]:
         if self.study.bounded:
             yield NO_GAINS()
-        ends: dict[tuple[Message, int, int], list[str]] = {}
-        most = self.grid.max_k
+        ends, most = list[tuple[tuple[Message, int, int], str]](), self.grid.max_k
         for model in self.records:
             name, size, last = SeriesName(model.series), model.never.size, model.ks[-1]
             low, high = size.n_min or 0, size.n_max or 0
             if most is not None and last < most:
-                ends.setdefault((CURVE_ENDS, last, most), []).append(name)
+                ends.append(((CURVE_ENDS, last, most), name))
             if low < high and (most is None or most > low):
                 drop = self.study.short_tasks == "drop"
-                message = CHANGING_TASKS if drop else SHORT_CURVE
-                ends.setdefault((message, low, high), []).append(name)
-        for (message, k, other), names in ends.items():
+                ends.append(((CHANGING_TASKS if drop else SHORT_CURVE, low, high), name))
+        for (message, k, other), names in gathered(ends).items():
             yield message(models=names, k=k, most=other)
-        empty: dict[str, list[int]] = {}
-        moments: dict[tuple[str, str], list[str]] = {}
-        for model in self.records:
-            for point in (point for name in UNEVEN for point in model.points.get(name, ())):
-                if point.estimate.reason:
-                    empty.setdefault(point.estimate.reason, []).append(point.k or 0)
-            for moment in model.moments:
-                if moment.estimate.reason:
-                    place = moment.name, moment.estimate.reason
-                    moments.setdefault(place, []).append(SeriesName(model.series))
+        every = self.records
+        uneven = (p for model in every for name in UNEVEN for p in model.points.get(name, ()))
+        moments = (moment for model in every for moment in model.moments)
+        empty = gathered((p.estimate.reason, p.k or 0) for p in uneven)
+        shapes = gathered(((m.name, m.estimate.reason), m.series) for m in moments)
         for reason, ks in empty.items():
-            yield MISSING_UNEVEN(k=min(ks), reason=reason)
-        for (shape, reason), names in moments.items():
-            yield MISSING_MOMENT(moment=shape, models=names, reason=reason)
+            if reason:
+                yield MISSING_UNEVEN(k=min(ks), reason=reason)
+        for (shape, reason), models in shapes.items():
+            if reason:
+                yield MISSING_MOMENT(moment=shape, models=[*map(SeriesName, models)], reason=reason)
 
     def plots(self) -> tuple[Plot, ...]:
         every = self.drawn or self.records

@@ -9,9 +9,8 @@ from statistics import median
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Ints, grouped
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question
 from passk_cli.files.roles import UNITS
@@ -98,7 +97,7 @@ class Extent(NamedTuple):
     """
 
     series: Series
-    n: NDArray[np.int64]
+    n: Ints
     rate: Cell
 
 
@@ -311,7 +310,7 @@ def _first(name: str, texts: Sequence[str]) -> Iterator[Fact]:
         yield name, f"and {len(texts) - _GROUPS:,} more"
 
 
-def _spread(n: NDArray[np.int64]) -> str:
+def _spread(n: Ints) -> str:
     low, high = int(n.min()), int(n.max())
     if low == high:
         return str(low)

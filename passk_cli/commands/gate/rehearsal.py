@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from passk_cli.activity import steps
+from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.gate.average import averages
 from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
@@ -32,8 +32,6 @@ from passk_cli.study.history import Past, moved
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 # A rule about a metric of a candidate's series: the place of the rule, and what it is about.
 Line = tuple[int, Series, Metric]
 

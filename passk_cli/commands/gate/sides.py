@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Ints, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.outcomes.counts import Counts
@@ -21,7 +20,6 @@ from passk_cli.study.losses import words_left_out
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
-Ints = NDArray[np.int64]
 # The name of a baseline that is the run itself.
 ITSELF = "itself"
 

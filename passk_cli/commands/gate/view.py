@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from passk_cli.arrays import gathered
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
@@ -324,10 +325,9 @@ class RuleTable(Section[Judgement]):
             f"{plural(later, 'rule')} not judged, no baseline yet": later,
             f"{plural(others, 'suite')} not in tier {self.book.tier}": others,
         }
-        lacking: dict[str, list[str]] = {}
-        for part, trial in self.read:
-            for text in _omitted(trial):
-                lacking.setdefault(text, []).append(part.name)
+        lacking = gathered(
+            (text, part.name) for part, trial in self.read for text in _omitted(trial)
+        )
         return [
             *(text for text, there in words.items() if there),
             *(f"{', '.join(names)}: {text}" for text, names in lacking.items()),
@@ -421,15 +421,14 @@ class RuleTable(Section[Judgement]):
         Of suites each is about those that say it: what several suites of one run say stands there
         once.
         """
-        said_by: dict[Said, list[str]] = {}
         for part in self.parts:
             yield from _of_suite(part)
+        every = list[tuple[Said, str]]()
         for part, trial in self.read:
-            lacks = _omitted(trial) if self.book else []
-            notes = [SUITE_OF(words="; ".join(lacks))] if lacks else []
-            for said in (*notes, *_messages(part, trial)):
-                said_by.setdefault(said, []).append(part.name)
-        for said, names in said_by.items():
+            if self.book and (lacks := _omitted(trial)):
+                every.append((SUITE_OF(words="; ".join(lacks)), part.name))
+            every += [(said, part.name) for said in _messages(part, trial)]
+        for said, names in gathered(every).items():
             yield said_in_keys(said).about(", ".join(names)) if self.book else said
 
     def tables(self) -> Iterator[Table]:
@@ -518,21 +517,18 @@ def _omitted(trial: Trial) -> list[str]:
 
     Of declared attempts without a baseline also at how many tasks: no rule asks for more.
     """
-    series_of = dict[str, list[str]]()
+    every, said = trial.sides.series, list[tuple[str, str]]()
     declared = trial.made[0] if trial.attempts and trial.sides.baseline is None else {}
-    for series in trial.sides.series:
-        words_of = trial.lesser(series)
+    for series in every:
         if series in declared and declared[series].whole:
             tasks = plural(len(declared[series].made), "task")
-            words_of.insert(0, f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each")
-        for words in words_of:
-            series_of.setdefault(words, []).append(SeriesName(series))
-    for copy in trial.copies:
-        series_of.setdefault(f"same outcomes as {copy.other}", []).append(copy.name)
-    every = len(trial.sides.series)
+            words = f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each"
+            said.append((words, SeriesName(series)))
+        said += [(words, SeriesName(series)) for words in trial.lesser(series)]
+    said += [(f"same outcomes as {copy.other}", copy.name) for copy in trial.copies]
     return [
-        words if len(names) == every else f"{first_few(names)}: {words}"
-        for words, names in series_of.items()
+        words if len(names) == len(every) else f"{first_few(names)}: {words}"
+        for words, names in gathered(said).items()
     ]
 
 

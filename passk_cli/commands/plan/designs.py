@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.commands.plan.outlook import ASSUMED, MEASURED, Outlook
 from passk_cli.inference.design import best_splits, splits
@@ -107,9 +107,8 @@ class Designs:
             errors[outlook.metric.name] = [
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in every
             ]
-        goals: dict[tuple[int, int], list[str]] = {}
-        for name, split in best_splits(options, errors).items():
-            goals.setdefault(split, []).append(name)
+        splits = best_splits(options, errors).items()
+        goals = gathered((split, name) for name, split in splits)
         return [
             self.in_design(SPLIT, outlook, tasks, n, ", ".join(names))
             for (tasks, n), names in goals.items()
@@ -149,11 +148,11 @@ class Designs:
     @property
     def correlations(self) -> str:
         """The correlation of each metric: "measured; assumed 0.5 for pass@4"."""
-        metrics: dict[str, list[str]] = {}
-        for outlook in self.outlooks:
-            source = outlook.correlation_source
-            amount = f" {outlook.correlation:g}" if source == ASSUMED else ""
-            metrics.setdefault(source + amount, []).append(outlook.metric.name)
+        metrics = gathered(
+            (f"{source} {outlook.correlation:g}" if source == ASSUMED else source,
+             outlook.metric.name)
+            for outlook in self.outlooks for source in [outlook.correlation_source]
+        )  # fmt: skip
         if len(metrics) == 1:
             return next(iter(metrics))
         return "; ".join(
@@ -188,11 +187,8 @@ class Designs:
         """The designs with the numbers of a metric, by tasks and attempts, each once."""
         aims, pilot = self.aims, self.outlooks[0].pilot
         own = (len(pilot.n), pilot.fewest) if pilot else None
-        sizes: dict[tuple[float, int], list[Fact]] = {}
-        for fact in self.facts:
-            if fact.name == metric and kept(fact):
-                size = fact.size.tasks or math.inf, fact.size.n_min or 0
-                sizes.setdefault(size, []).append(fact)
+        facts = (fact for fact in self.facts if fact.name == metric and kept(fact))
+        sizes = grouped(facts, lambda f: (f.size.tasks or math.inf, f.size.n_min or 0))
         detecting = [
             size for size, facts in sizes.items()
             if size[0] < math.inf and any(fact.more["fact"] == DETECT for fact in facts)

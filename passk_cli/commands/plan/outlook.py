@@ -232,13 +232,8 @@ def pilot_of(study: Study, correlation: float | None) -> Pilot:
     Errors: ParameterError when several models make an assumed correlation superfluous.
     """
     refuse_many_steps("the pilot", int(study.counts.n.max()))
-    usable: dict[str, list[TaskValues]] = {}
-    silent: dict[str, list[TaskValues]] = {}
-    for values in study.values():
-        if reason := _silence(values):
-            silent.setdefault(reason, []).append(values)
-        else:
-            usable.setdefault(values.metric.name, []).append(values)
+    silent = grouped(study.values(), _silence)
+    usable = grouped(silent.pop("", ()), lambda values: values.metric.name)
     outlooks = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):

@@ -115,11 +115,9 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     independent = page.confidence.population == THESE_TASKS or apart
     kinds = {column.header: column.kind for table in whole.tables for column in table.columns}
 
-    rows_of: dict[tuple[str, str], list[dict[str, Any]]] = {}
     fields = [column.header for column in whole.data.columns]
-    for cells_of in whole.data.rows:
-        row: dict[str, Any] = dict(zip(fields, cells_of, strict=True))
-        rows_of.setdefault((row["model"], row["metric"]), []).append(row)
+    tidy_rows = (dict[str, Any](zip(fields, row, strict=True)) for row in whole.data.rows)
+    rows_of = grouped(tidy_rows, lambda row: (row["model"], row["metric"]))
 
     def average(model: str, metric: str) -> Estimate:
         unit, rows = kinds.get(metric, "share"), rows_of.get((model, metric), [])

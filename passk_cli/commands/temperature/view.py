@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
+from passk_cli.arrays import gathered
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
@@ -361,11 +361,9 @@ class ModelPairs(Section[Superiority]):
 
 def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:
     """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
-    same: dict[str, list[str]] = {}
-    for temperature, comparisons in groupby(lead.same, key=lambda c: heat(c.first)):
-        ks = [_short(c.first.metric, plain) for c in comparisons if c.verdict == verdict]
-        if ks:
-            same.setdefault(", ".join(ks), []).append(temperature)
+    ks_of = gathered((heat(c.first), _short(c.first.metric, plain))
+                     for c in lead.same if c.verdict == verdict)  # fmt: skip
+    same = gathered((", ".join(ks), temperature) for temperature, ks in ks_of.items())
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
     own_ks = ", ".join(_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict)
     if own and own_ks:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from passk_cli.activity import doing
+from passk_cli.arrays import gathered
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.parts import GatePart
@@ -243,10 +244,8 @@ class Raced(Looked):
 
     @property
     def findings(self) -> list[str]:
-        stopped: dict[str, list[str]] = {}
-        for line in self.records:
-            if line.verdict == FAIL:
-                stopped.setdefault(line.fact.against, []).append(line.name)
+        behind = [line for line in self.records if line.verdict == FAIL]
+        stopped = gathered((line.fact.against, line.name) for line in behind)
         words = [f"stop {listed(names)}: behind {leader}" for leader, names in stopped.items()]
         return [*words, f"{plural(len(self.run.going_on(self.looks)), 'model')} left"]
 
