@@ -188,14 +188,13 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
         return ()
     low, high = min(each[0] for each in priced), max(each[1] for each in priced)
     high = max(high, _REACH * low)
-    return tuple(dict.fromkeys(_round(x) for x in (low, math.sqrt(low * high), high)))
-
-
-def _round(amount: float) -> float:
-    """The nearest of 1, 2, 5, 10, … times a power of ten, by ratio."""
-    power = 10.0 ** math.floor(math.log10(amount))
-    nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
-    return float(f"{nearest * power:.3g}")
+    budgets = []
+    for amount in (low, math.sqrt(low * high), high):
+        # The nearest round one, by ratio.
+        power = 10.0 ** math.floor(math.log10(amount))
+        nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
+        budgets.append(float(f"{nearest * power:.3g}"))
+    return tuple(dict.fromkeys(budgets))
 
 
 @dataclass(frozen=True)

@@ -93,10 +93,6 @@ _WITHIN = Number(
 )  # fmt: skip
 
 
-def _within(outlay: Outlay, number: Number) -> Estimate:
-    return next(fact.estimate for fact in outlay.within if fact.name == number.name)
-
-
 _RATE = Column("pass@1", "share", meaning="Probability that an attempt passes.",
                cell=lambda outlay: outlay.rate.estimate)  # fmt: skip
 _COST = Column(
@@ -112,7 +108,8 @@ _PER_SUCCESS = Column(
 )  # fmt: skip
 _SOLVED = Column(
     "{0.name}", "share", meaning="{0.meaning}", across=lambda section: section.numbers,
-    example=_WITHIN, cell=_within,
+    example=_WITHIN, cell=lambda outlay, number: next(
+        fact.estimate for fact in outlay.within if fact.name == number.name),
 )  # fmt: skip
 
 

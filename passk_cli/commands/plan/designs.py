@@ -13,6 +13,7 @@ from passk_cli.commands.plan.outlook import ASSUMED, MEASURED, Outlook
 from passk_cli.inference.design import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.rounding import ROUNDING
 from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact, Size
 
@@ -107,8 +108,8 @@ class Designs:
             errors[outlook.metric.name] = [
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in every
             ]
-        splits = best_splits(options, errors).items()
-        goals = gathered((split, name) for name, split in splits)
+        best = best_splits(options, errors)
+        goals = gathered((split, name) for name, split in best.items())
         return [
             self.in_design(SPLIT, outlook, tasks, n, ", ".join(names))
             for (tasks, n), names in goals.items()
@@ -225,7 +226,8 @@ class Designs:
         """The smallest difference that a design detects; None where there is none, and why."""
         if reason := outlook.unknown_difference(n):
             return None, reason
-        if not outlook.can_differ:
+        if outlook.largest_difference <= ROUNDING:
+            # Both pass every attempt, or fail every one.
             return None, f"two models around {outlook.values.expected:.4g} cannot differ"
         difference = outlook.test(n, self.aims.level).detectable(tasks, self.aims.power)
         if difference > outlook.largest_difference:

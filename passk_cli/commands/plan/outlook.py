@@ -24,7 +24,6 @@ from passk_cli.inference.design import (
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
@@ -151,11 +150,6 @@ class Outlook:
         """The largest difference that two models can have, around the expected value or at all."""
         expected = self.values.expected
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
-
-    @property
-    def can_differ(self) -> bool:
-        """Whether two models can differ: not where both pass every attempt, or fail every one."""
-        return self.largest_difference > ROUNDING
 
     def test(self, n: int, level: float) -> PairedTest:
         """The paired test at n attempts of either model."""
