@@ -117,14 +117,10 @@ class Designs:
         ]
 
     @cached_property
-    def detecting(self) -> list[Fact]:
-        """For each number of attempts the tasks that detect the difference, with all metrics."""
-        return [self.needed(outlook, n) for n in self.aims.attempts for outlook in self.outlooks]
-
-    @cached_property
     def facts(self) -> list[Fact]:
         """All of them, with the widths of their intervals, those of as many attempts together."""
-        facts = [*self.designs, *self.splits, *self.detecting]
+        detecting = [self.needed(each, n) for n in self.aims.attempts for each in self.outlooks]
+        facts = [*self.designs, *self.splits, *detecting]
         outlooks = {outlook.metric.name: outlook for outlook in self.outlooks}
         widths: dict[tuple[str, int | None, int | None], float | None] = {}
         alike = grouped(facts, lambda fact: (fact.name, fact.size.n_min or 0))

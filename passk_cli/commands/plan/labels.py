@@ -9,7 +9,7 @@ from dataclasses import replace
 from passk_cli.commands.plan.aims import Aims
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import MORE_LABELS
-from passk_cli.inference.labels import Need, need
+from passk_cli.inference.labels import need
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.extremes import named
@@ -52,29 +52,22 @@ def label_splits(study: Study, aims: Aims) -> list[Fact]:
             size = math.floor(most)
             left = (aims.amount - size * task) / label
             made = min(math.floor(left), math.floor(size * whole))
-            splits.append(_split(fact, needed, remark, size, made, spread, whole))
-            cost = size * task + made * label
-            splits[-1] = replace(splits[-1], more={**splits[-1].more, "cost": cost})
+            low, high, width = fact.estimate.low, fact.estimate.high, None
+            if made > 1 and size > 1 and low is not None and high is not None and fact.se:
+                # In the proportion of standard errors.
+                variance = spread / size + each * max(1 / made - 1 / (size * whole), 0.0)
+                width = (high - low) * math.sqrt(variance) / fact.se
+            splits.append(replace(
+                fact, estimate=Estimate(None), size=Size(size, *fact.size[1:]), values=None,
+                flaw=remark, more={"labels": made * in_task, "width": width,
+                                   "cost": size * task + made * label},
+            ))  # fmt: skip
     if not splits:
         raise ParameterError(
             Given("--cost-per-label"), "the pilot has no labels, or too few", name="no-labels",
             settles=[MORE_LABELS],
         )  # fmt: skip
     return splits
-
-
-def _split(
-    fact: Fact, needed: Need, remark: str, tasks: int, made: int, spread: float, whole: float
-) -> Fact:
-    """One design: its width in the proportion of standard errors."""
-    low, high, width = fact.estimate.low, fact.estimate.high, None
-    if made > 1 and tasks > 1 and low is not None and high is not None and fact.se:
-        variance = spread / tasks + needed.each * max(1 / made - 1 / (tasks * whole), 0.0)
-        width = (high - low) * math.sqrt(variance) / fact.se
-    return replace(
-        fact, estimate=Estimate(None), size=Size(tasks, *fact.size[1:]), values=None, flaw=remark,
-        more={"labels": made * max(needed.per_task, 1), "width": width},
-    )  # fmt: skip
 
 
 class LabelSplits(Section[Fact]):
