@@ -108,9 +108,8 @@ def named(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
     >>> named(("gpt-4", "0.2"), ["temperature"]), named(("gpt-4", ""), ["suite"])
     ('gpt-4, temperature 0.2', 'gpt-4, suite ""')
     """
-    return (
-        f"{series[0]}{joint}{groups_named(series[1:], group_names)}" if group_names else series[0]
-    )
+    groups = f"{joint}{groups_named(series[1:], group_names)}" if group_names else ""
+    return series[0] + groups
 
 
 def of_named_groups(facts: Sequence[Fact]) -> Sequence[Fact]:

@@ -132,15 +132,11 @@ def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
                 ks.setdefault(metric.family, []).append(metric.argument)
     if not ks:
         return ratios.strip()
-    names = [
-        name
-        for family, each in ks.items()
-        for name in (
-            [f"{family}k (k from {each[0]} to {each[-1]})"]
-            if len(each) > 3 and FAMILIES[family].counted
-            else [family + argument for argument in each]
-        )
-    ]
+    names: list[str] = []
+    for family, each in ks.items():
+        curve = len(each) > 3 and FAMILIES[family].counted
+        ends = f"{family}k (k from {each[0]} to {each[-1]})"
+        names += [ends] if curve else [family + argument for argument in each]
     cited = _cited(" ".join(FAMILIES[family].cites for family in ks))
     means = "is the mean" if len(names) == 1 else "are means"
     of_means = f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."

@@ -119,12 +119,9 @@ def _within(comparison: Comparison, confidence: Confidence) -> Answer:
     refuse_many_steps("the test for these tasks", most, _NEW_TASKS)
     metric = comparison.first.metric
     if metric.kind.needs and not metric.kind.exchangeable:
-        raise ParameterError(
-            f"{metric.name} for these tasks: the test lets attempts change places, and this metric"
-            " looks at their order",
-            name="invalid-method",
-            settles=[_NEW_TASKS],
-        )
+        problem = f"{metric.name} for these tasks: the test lets attempts change places, and this"
+        problem += " metric looks at their order"
+        raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS])
     if metric.kind.needs:
         bag, other_bag = comparison.attempts
         permutation = permutation_of_attempts(metric, bag, other_bag, **confidence.draws)

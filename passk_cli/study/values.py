@@ -234,11 +234,8 @@ class TaskValues:
         Errors: ParameterError for a metric that needs more than counts.
         """
         if self.attempts is not None:
-            raise ParameterError(
-                f"{self.metric.name} for these tasks cannot be resampled",
-                name="invalid-method",
-                settles=[_JACKKNIFE],
-            )
+            problem = f"{self.metric.name} for these tasks cannot be resampled"
+            raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE])
         refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE)
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
@@ -366,10 +363,8 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
     """
     metric = judged.metric
     if metric.kind.needs:
-        raise ParameterError(
-            f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k",
-            name="no-labels",
-        )
+        problem = f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k"
+        raise ParameterError(problem, name="no-labels")
     if not labels.made.any():
         others = Settle({"--truth-from": Blank("FILE")}, "has labels of other models")
         raise DataError(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.compare import CompareOptions
-from passk_cli.commands.compare.band import Bands
+from passk_cli.commands.compare.band import MOST_LISTED, Bands
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
 from passk_cli.commands.compare.influence import decided_by_few
 from passk_cli.commands.compare.leads import find_bands
@@ -892,7 +892,7 @@ class Compare(Question, CompareOptions):
         if self.crossings:
             sections.append(Crossings(study, list(crossings.values())))
         if bands:
-            sections.append(Bands(study, bands, comparisons))
+            sections.append(Bands(study, bands, comparisons, first=MOST_LISTED))
         if self.flips:
             flipped = find_flips(sides(study, comparisons), confidence.level)
             sections.append(FlippedPairs(study, flipped))

@@ -184,24 +184,15 @@ class Stage:
     def verdicts(
         self, trials: Sequence[Trial], places: Iterable[int] | None = None
     ) -> list[dict[Line, str]]:
-        """The verdicts of the rules at some places, of all without any, on each trial."""
+        """The verdicts of the rules at some places, of all without any, on each trial; none of a
+        rule that drawn runs do not decide.  Of both ends, where outcomes are missing, the worse."""
         lines: list[dict[Line, str]] = [{} for _ in trials]
+        ends = list(zip(*(trial.cases for trial in trials), strict=True))
         for place in range(len(self.rules)) if places is None else places:
-            for verdicts, outcomes in zip(lines, self.outcomes(place, trials), strict=True):
-                verdicts |= {(place, *line): verdict for line, verdict in outcomes.items()}
-        return lines
-
-    def outcomes(self, place: int, trials: Sequence[Trial]) -> list[dict[Any, str]]:
-        """A rule's verdicts on each trial, by series and metric; none of a rule that drawn runs do
-        not decide.  Of both ends, where outcomes are missing, the worse."""
-        lines: list[dict[Any, str]] = [{} for _ in trials]
-        if not self.rules[place].drawn:
-            return lines
-        for end in zip(*(trial.cases for trial in trials), strict=True):
-            for verdicts, outcomes in zip(lines, self.rules[place].outcomes(end), strict=True):
-                for outcome in outcomes:
-                    if outcome.judged:
-                        line = outcome.series, outcome.metric
+            for end in ends if self.rules[place].drawn else ():
+                for verdicts, outcomes in zip(lines, self.rules[place].outcomes(end), strict=True):
+                    for outcome in filter(lambda each: each.judged, outcomes):
+                        line = place, outcome.series, outcome.metric
                         both = verdicts.get(line, PASS), outcome.verdict
                         verdicts[line] = max(both, key=_WORSE.index)
         return lines
@@ -304,12 +295,9 @@ def stage(
         for s in sides.bases:
             rates = rates_of(base, s)
             if study.past is not None:
+                seed = confidence.seed, purpose
                 rates, scales[base.series[s]] = _with_effects(
-                    study.past,
-                    base.series[s],
-                    rates,
-                    (confidence.seed, purpose),
-                    uncertain=predictive,
+                    study.past, base.series[s], rates, seed, uncertain=predictive
                 )
             old[:, base.rows_of(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))

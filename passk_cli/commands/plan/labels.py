@@ -30,10 +30,9 @@ def label_splits(study: Study, aims: Aims) -> list[Fact]:
         prices = {"--budget": Blank("'$N'"), "--cost-per-attempt": Blank("X")}
         raise ParameterError(
             Given("--cost-per-label"),
-            "a budget in dollars is split, at the prices of attempts and labels",
-            name="no-pilot",
+            "a budget in dollars is split, at the prices of attempts and labels", name="no-pilot",
             settles=[Settle(prices, "gives them")],
-        )
+        )  # fmt: skip
     splits = []
     for fact in study.facts(study.values(study.metrics[:1])):
         values = fact.values

@@ -103,12 +103,8 @@ class OnePage(Question, ReportOptions):
         if not isinstance(page, Page):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
-        refuse_many(
-            "models on a page",
-            len(models),
-            MOST_ON_PAGE,
-            Settle({"--model": Blank("NAME")}, "names some"),
-        )
+        some = Settle({"--model": Blank("NAME")}, "names some")
+        refuse_many("models on a page", len(models), MOST_ON_PAGE, some)
         if self.baseline is not None and self.baseline not in models:
             raise ParameterError(
                 Given("--baseline", self.baseline),

@@ -344,11 +344,8 @@ class Courses(Section[Course]):
         if not math.isfinite(least):
             return ()
         if metric.kind.quantity:
-            return (
-                ", which would show one by a factor of ",
-                Estimate(math.exp(least), unit="ratio"),
-                " or more",
-            )
+            factor = Estimate(math.exp(least), unit="ratio")
+            return ", which would show one by a factor of ", factor, " or more"
         if least >= 1:
             return (", which are too few to show one",)
         return ", which would show one of ", (least, POINTS), " or more"
