@@ -164,20 +164,17 @@ def require_no_copies(counts: Counts, named: Collection[str]) -> None:
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.other} <= {*named}:
-            where, some = "all ", ""
+            where = f"all {plural(copy.tasks, 'task')}"
             if copy.changed:
-                where, some = "", f" of {copy.every} ({plural(copy.changed, 'attempt')} changed)"
-            raise DataError(
-                copy.name,
-                f"its outcomes are those of {copy.other} at {where}{plural(copy.tasks, 'task')}"
-                + some,
-                name="duplicate-models",
-                settles=[
-                    Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
-                    Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
-                    Settle({"--model": ("*", copy.other, copy.name)}, "if they are two models"),
-                ],
-            )
+                changed = plural(copy.changed, "attempt")
+                where = f"{plural(copy.tasks, 'task')} of {copy.every} ({changed} changed)"
+            settles = [
+                Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
+                Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
+                Settle({"--model": ("*", copy.other, copy.name)}, "if they are two models"),
+            ]
+            problem = f"its outcomes are those of {copy.other} at {where}"
+            raise DataError(copy.name, problem, name="duplicate-models", settles=settles)
 
 
 def identical_outcomes(counts: Counts) -> Iterator[Said]:

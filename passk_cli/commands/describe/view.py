@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from posixpath import dirname
 from statistics import median
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -181,17 +181,14 @@ class Describe(Question, DescribeOptions):
         columns = bool(counts.facts.columns)
         short = list(_alike(inputs, columns=columns))
         every = [fact for file in inputs for fact in _of(file, columns=columns)]
-        report = view(
-            study,
-            [
-                Facts(study, [*short, *_counted(counts)]),
-                Columns(study, list(counts.facts.columns), first=_COLUMNS),
-                EachFile(study, every if set(every) - set(short) else []),
-                EachModel(study, sizes, first=_MODELS),
-            ],
-            messages=[said for said in study.messages(()) if said.severity == WARNING],
-            interval=None,
-        )
+        sections: list[Section[Any]] = [
+            Facts(study, [*short, *_counted(counts)]),
+            Columns(study, list(counts.facts.columns), first=_COLUMNS),
+            EachFile(study, every if set(every) - set(short) else []),
+            EachModel(study, sizes, first=_MODELS),
+        ]
+        messages = [said for said in study.messages(()) if said.severity == WARNING]
+        report = view(study, sections, messages=messages, interval=None)
         rows = [vars(column) for column in counts.facts.columns]
         return replace(report, lists={"columns": rows})
 

@@ -994,11 +994,8 @@ class Gate(Question, GateOptions):
         request = self.request(options)
         baseline = past = None
         if history and (request.labelled or request.truth_from is not None):
-            raise ParameterError(
-                Given("--baseline"),
-                "a history keeps verdicts, without labels",
-                name="no-labels",
-            )
+            problem = "a history keeps verdicts, without labels"
+            raise ParameterError(Given("--baseline"), problem, name="no-labels")
         if history:
             require_another(options.files, history[0])
             counts = read(request, runs.files)

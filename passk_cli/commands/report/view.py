@@ -142,13 +142,10 @@ class OnePage(Question, ReportOptions):
         if self.board:
             absent, date = [], datetime.now(UTC).date().isoformat()
             title = title if "--title" in changed(self) else "Leaderboard"
-        return replace(
-            whole,
-            answer=tuple(_finding(sections, groups)),
-            messages=tuple(_messages(sections, groups)),
-            draw=tuple,
-            page=Document(title, tuple(sections), tuple(absent), date=date),
-        )
+        page_of = Document(title, tuple(sections), tuple(absent), date=date)
+        answer, messages = _finding(sections, groups), _messages(sections, groups)
+        return replace(whole, answer=tuple(answer), messages=tuple(messages), draw=tuple,
+                       page=page_of)  # fmt: skip
 
     def _section(
         self, page: Page, group: tuple[str, ...], whole: Report, parts: Sequence[Part]
