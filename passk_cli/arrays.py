@@ -6,17 +6,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "ArrayLike",
-    "Bools",
-    "Floats",
-    "Ints",
-    "NDArray",
-    "Places",
-    "blocks",
-    "gathered",
-    "grouped",
-]
+__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "NDArray", "Places", "blocks", "gathered",
+           "grouped"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
