@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,8 +40,8 @@ from passk_cli.near import did_you_mean, respelled
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
-from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, listed, span, spanned
+from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.words import SeriesName, listed, plural, span, spanned
 from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.extremes import all_of, named, of_named_groups, range_of
@@ -164,6 +165,9 @@ class AcrossK(Section[Curves]):
                cell=lambda model, place: place.value(model),
                units=lambda section, place: section.unit(place.name),
                example=CurveColumn("pass@k", 10)),
+        Column("tasks at k = {0}", "count", meaning="Tasks with {0} attempts or more.", example=10,
+               across=lambda section: section.short,
+               cell=lambda model, k: model.at(model.main, k).size.tasks),
         Column("passed every attempt", "share", shown=FULL,
                meaning="Share of tasks that passed every attempt: more attempts gain nothing"
                " there.", cell=lambda model: model.always.estimate),
@@ -204,6 +208,11 @@ class AcrossK(Section[Curves]):
         gain = CurveColumn(self.records[0].main, last, first)
         return [] if first == last or self.study.bounded else [gain]
 
+    @property
+    def short(self) -> list[int]:
+        """The last k, where tasks have too few attempts for it."""
+        return self.ks[-1:] if any(model.whole < self.ks[-1] for model in self.records) else []
+
     def facts(self) -> list[Fact]:
         every = self.records
         return [
@@ -226,10 +235,19 @@ class AcrossK(Section[Curves]):
             yield range_of([last.fact(model) for model in self.records], groups)
             return
         [gain] = self.gain
-        gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
+        of_all = [gain.fact(model) for model in self.records]
+        gains, where = self.study.on_shared_tasks(of_all)
+        none = "" if gains else self.study.none_shared(of_all)
+        whole = min(model.whole for model in self.records)
+        if none and gain.start < whole < gain.k:
+            # As far as no task is left out.
+            gain = gain._replace(k=whole)
+            gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         if not gains:
-            yield ("No task is shared by all models.",)
+            yield (none,)
             return
+        if none:
+            yield (none,)
         facts = of_named_groups(gains)
         sizes = [abs(fact.estimate.value or 0.0) for fact in facts]
         step = f"from {gain.start} to {gain.k} attempts{where}"
@@ -312,7 +330,7 @@ class AcrossK(Section[Curves]):
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
             subtitle=subtitle,
-            marked=self.ks,
+            marked=self.ks, rules=[*_ends(every)],
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
@@ -464,6 +482,15 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
         return (f"{subject} ", first.estimate.bare, f" at every k from {first.k} to {last.k}:"
                 " no task passes only sometimes.")  # fmt: skip
     begin = f"From {first.k} to {last.k} attempts of {whom}, {name} {_verb(rises)} from "
+    if last.size.tasks != first.size.tasks:
+        # About the tasks at its end alone: with those that are left out it may turn.
+        part = f"{last.size.tasks:,} of {first.size.tasks:,} tasks"
+        on = f"On the {part} with {plural(last.k or 0, 'attempt')} of {whom}"
+        gain = CurveColumn(name, last.k or 0, first.k or 0).fact(model).estimate.value
+        if name != AT or gain is None or last.estimate.value is None:
+            return (f"{on}, {last.name} is ", last.estimate.bare, ".")
+        first = replace(first, estimate=Estimate(last.estimate.value - gain))
+        begin = f"{on}, {name} {_verb(gain)} from "
     further = (f", and pass^k {_verb(falls)} to ", lower.estimate.bare) if both else ()
     return (begin, first.estimate.bare, " to ", last.estimate.bare, *further, ".")
 
@@ -484,19 +511,33 @@ def _signed(fact: Fact) -> Estimate:
     return replace(fact.estimate.bare, signed=True)
 
 
+def _ends(every: Sequence[Curves]) -> Iterator[Rule]:
+    """The line beyond which points are about fewer tasks."""
+    whole = {model.whole for model in every if model.whole < model.ks[-1]}
+    if whole:
+        later = {point.size.tasks or 0 for m in every for point in m.points[m.main]}
+        whom = f"{min(later):,} of {max(later):,}" if len(later) == 2 else "fewer"
+        yield Rule(x=min(whole), text=f"beyond: {whom} tasks")
+
+
 def _chart_rows(
     every: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
     """The points of a chart, at these k's and no more others than it can show."""
     ks = np.unique([k for model in every for k in model.ks])
     chart_ks = {*spread_out(ks, _MOST_DRAWN).tolist(), *marked}
-    return [
-        point.point("value", model=SeriesName(model.series), curve=name, k=point.k)
-        for model in every
-        for name in names
-        for point in model.points.get(name, ())
-        if point.k in chart_ks
-    ]
+    rows: list[dict[str, Cell]] = []
+    for model, name in product(every, names):
+        before = None
+        for point in model.points.get(name, ()):
+            if point.k in chart_ks:
+                row = point.point("value", model=SeriesName(model.series), curve=name, k=point.k)
+                if before not in (None, point.size.tasks):
+                    # No line leads from one set of tasks to another.
+                    rows.append({**row, "value": None, "low": None, "high": None})
+                rows.append(row)
+                before = point.size.tasks
+    return rows
 
 
 # The families of the two curves that are there anyway.

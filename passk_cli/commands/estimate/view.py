@@ -104,7 +104,7 @@ class Estimates(Numbers):
         first = [fact for fact in shared if fact.name == numbers[0].name]
         if not first:
             yield range_of(numbers, groups)
-            yield ("No task is shared by all models.",)
+            yield (self.study.none_shared(told),)
             return
         without = [fact for fact in numbers if fact.estimate.value is None]
         yield highest([*first, *without], shared, groups, where)
