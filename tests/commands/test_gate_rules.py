@@ -17,7 +17,7 @@ from docs import rulebook
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.streams import stream
 from tests import schema
-from tests.conftest import SAMPLES, Passk, long, records
+from tests.conftest import SAMPLES, Passk, Write, long, records
 
 TODAY = date.today()
 LATER, PAST = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
@@ -633,3 +633,13 @@ def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others
     for name, problem in (("a", "the file is empty"), ("b", "not JSON"), ("c", "no such file")):
         assert f"suite {name}: " in error
         assert problem in error
+
+
+def test_a_rule_that_no_such_run_passes_is_said_without_a_rehearsal(
+    passk: Passk, write: Write
+) -> None:
+    rows = "".join(f"t{t},{j},{int(t > 0)}\n" for t in range(12) for j in range(4))
+    data = write("few.csv", "task,attempt,passed\n" + rows)
+    never = "pass@1 ≥ 0.99 cannot pass: undecided even if every attempt passes"
+    assert never in passk("gate", data, "--min", "pass@1=0.99").err
+    assert "cannot pass" not in passk("gate", data, "--min", "pass@1=0.7").err

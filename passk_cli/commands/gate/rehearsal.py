@@ -29,6 +29,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import Past, moved
+from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
@@ -408,6 +409,29 @@ def rehearsed(
         odds, predicted = odds.always, predicted.always
     names = [""] * (1 if book else len(parts[0].trial.study.counts.group_names))  # type: ignore[union-attr]
     return every, lines, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
+
+
+def never_passing(part: GatePart, trial: Trial) -> list[str]:
+    """The undecided rules that pass no run of so many tasks and attempts.
+
+    They would not pass one in which every attempt passes.  trial : of the part.
+    """
+    lines = [(place, line) for place, line in part.lines if line.verdict == UNDECIDED]
+    metrics = tuple(filter(rehearsable, trial.study.metrics))
+    if not lines or not metrics or is_corrected(trial.sides.counts):
+        return []
+    general = tuple(filter(rehearsable, trial.general))
+    trial = replace(trial, study=replace(trial.study, metrics=metrics), general=general)
+    own = Stage(trial, part.rules, np.zeros(0), None, part.on_undecided, 0)
+    [best] = own.verdicts([own.extreme(passing=True)], {place for place, _ in lines})
+    never = {
+        (place, series, metric.name)
+        for (place, series, metric), verdict in best.items()
+        if verdict == UNDECIDED
+    }
+    return list(dict.fromkeys(
+        line.rule for place, line in lines if (place, line.fact.series, line.fact.name) in never
+    ))  # fmt: skip
 
 
 def _rehearsed_lines(

@@ -13,7 +13,7 @@ from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
-from passk_cli.commands.gate.rehearsal import Stage, rehearsable, rehearsed
+from passk_cli.commands.gate.rehearsal import Stage, never_passing, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import (
     FILE,
     RECORD,
@@ -160,9 +160,9 @@ DECIDES_NOTHING = Message(
 CANNOT_DECIDE = Message(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: {verdict} even if every attempt {run}", "",
-    "A rehearsal judges a run in which every attempt passes and one in which every attempt fails."
-    " A rule that does not pass the first, or does not fail the second, never will with so many"
-    " tasks and attempts.")  # fmt: skip
+    "A rule is judged as well on a run in which every attempt passes and, in a rehearsal, on one in"
+    " which every attempt fails. A rule that does not pass the first, or does not fail the second,"
+    " never will with so many tasks and attempts.")  # fmt: skip
 NOT_REHEARSED = Message(
     "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
     "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
@@ -427,6 +427,11 @@ class RuleTable(Section[Judgement]):
         for part, trial in self.read:
             lacks = _omitted(trial) if self.book else []
             notes = [SUITE_OF(words="; ".join(lacks))] if lacks else []
+            # A rehearsal judges each rule on a run that passes everything.
+            asked = not any(line.rehearsed for _, line in part.lines)
+            if never := never_passing(part, trial) if asked else []:
+                notes.append(CANNOT_DECIDE(rule=never, verb="pass", verdict=UNDECIDED,
+                                           run="passes"))  # fmt: skip
             for said in (*notes, *_messages(part, trial)):
                 said_by.setdefault(said, []).append(part.name)
         for said, names in said_by.items():
@@ -978,6 +983,7 @@ class Gate(Question, GateOptions):
             super().request(options),
             attempts=needs(metrics),
             scores_only=scores_only(metrics) and not standard,
+            averages=not any(rule.named for rule in self.chosen),
         )
 
     def needed(self, general: Sequence[Metric]) -> tuple[Metric, ...]:

@@ -57,7 +57,7 @@ _ELSEWHERE = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tie
 # file may be unreadable for.
 _OF_LOOKS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NOT_BEGUN, _PATIENCE = ("no-such-file", "no-results", "no-attempts"), 5
-_SAID_OF_GATES = ("baseline-tasks-not-run",)
+_SAID_OF_GATES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
 STOPPED_EARLY = Message(
     "stopped-early", NOTE,
@@ -416,6 +416,10 @@ class Watch(Question, WatchOptions):
             study, part.rows, [part], run=run, looks=kept, ended=ended, skipped=self.skipped,
             path=None if self.looks else path,
         )  # fmt: skip
+
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """ParameterError where no order of the tasks is known."""
+        TaskOrder.of(self.order, counts, self.out, self.planned)
 
     def gate_of(self, options: SharedOptions) -> Gate:
         """The gate with the same rules, or that of a race, about the tasks that are there.
