@@ -178,6 +178,14 @@ SPECIAL_INTERVAL = Message(
     " tasks. An interval of width 0 is not certainty.")  # fmt: skip
 
 
+MORE_ATTEMPTS = Message(
+    "more-attempts", NOTE,
+    "{models} {count:has|have} {k} attempts at every task, most models fewer",
+    Settle({"-k": "{k}"}, "shows pass@{k}"),
+    "Without -k, metrics are shown at k that every task of most models allows. A larger k would"
+    " leave their columns empty.")  # fmt: skip
+
+
 # pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
 _BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"
 _FIRST_AT_K = (
@@ -187,8 +195,8 @@ _STOPPING = (
     "pass@k takes the number of attempts as fixed beforehand. Where it depends on the outcomes,"
     " easy tasks have few attempts and a high rate, and pass@k is biased; --short-tasks drop does"
     " not help, as it drops the easy tasks. The message is given where numbers fixed beforehand"
-    " would look like this with a chance below 1 %. What such data does show is first@k, the share"
-    " of tasks solved within k attempts."
+    " would look like this with a chance below 1 %, shared by the models. What such data does show"
+    " is first@k, the share of tasks solved within k attempts."
 )
 STOPPED_AT_PASS = Message(
     "stopped-at-pass", WARNING,
@@ -198,8 +206,10 @@ STOPPED_AT_PASS = Message(
 STOPPED_ONCE_PASSED = Message(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
-    " {tasks} tasks of {model} have fewer than {most} attempts and all of these passed; " + _BIAS,
-    _FIRST_AT_K, _STOPPING)  # fmt: skip
+    " {tasks} tasks of {model} have fewer than {most} attempts, and each of these was solved;"
+    " attempts go on after a pass in {beyond:task}, as in batches; " + _BIAS,
+    "ignore this if their number was fixed beforehand; else " + _FIRST_AT_K,
+    _STOPPING)  # fmt: skip
 REPLACED_FAILURES = Message(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
@@ -211,6 +221,7 @@ REPLACED_FAILURES = Message(
 _STOPPED = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip
+OF_STOPPING = tuple(message.name for message in _STOPPED.values())
 
 
 # A share of the tasks that runs often lose.
@@ -343,6 +354,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
     for s, series in enumerate(counts.series):
         by_model.setdefault(series[0], []).append((SeriesName(series), counts.rows_of(s)))
     suspects: list[tuple[Stopping, str, int, float]] = []
+    tested = 0
     for model, groups in by_model.items():
         places = [(name, np.arange(rows.start, rows.stop)) for name, rows in groups]
         whole = np.concatenate([cells for _, cells in places])
@@ -351,15 +363,16 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
         for name, cells in places:
             n, c, numbers = counts.n[cells], counts.c[cells], counts.numbering
             known = () if numbers is None else (numbers.made[cells], numbers.last[cells])
-            end = stopping(n, c, *known)
-            if end is not None and end.chance < LEVEL:
+            tested, end = tested + 1, stopping(n, c, *known)
+            if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
+    suspects = [suspect for suspect in suspects if suspect[0].chance * tested < LEVEL]
     suspects.sort(key=lambda suspect: suspect[0].chance)
     for kind, alike in grouped(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = alike[0]
         yield _STOPPED[kind](
             models=[name for _, name, *_ in alike], model=model, tasks=tasks, short=end.short,
-            most=end.most, read=rate, at_once=end.at_once, solved=end.solved,
+            most=end.most, read=rate, at_once=end.at_once, solved=end.solved, beyond=end.beyond,
         )  # fmt: skip
 
 
