@@ -169,14 +169,19 @@ def require_no_copies(counts: Counts, named: Collection[str]) -> None:
             where, some = "all ", ""
             if copy.changed:
                 where, some = "", f" of {copy.every} ({plural(copy.changed, 'attempt')} changed)"
+            without = [
+                Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
+                Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
+            ]
+            alone = len({series[0] for series in counts.series}) == 2
             raise DataError(
                 copy.name,
                 f"its outcomes are those of {copy.other} at {where}{plural(copy.tasks, 'task')}"
                 + some,
+                "if one is a copy, name another run: one model is left" * alone,
                 name="duplicate-models",
                 settles=[
-                    Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
-                    Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
+                    *([] if alone else without),
                     Settle({"--model": ("*", copy.other, copy.name)}, "if they are two models"),
                 ],
             )

@@ -19,7 +19,7 @@ from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import DrawnP
-from passk_cli.settle import Given, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -70,11 +70,20 @@ def choose_pairs(
         else:
             pairs += [(rates, b) for b in base for rates in rivals if rates is not b]
     if not pairs:
-        raise ParameterError(
-            "nothing to compare: there is one model; give files of several",
-            settles=[*_groups_as_models(study.counts)],
-        )
+        require_several(study.counts)
     return pairs
+
+
+def require_several(counts: Counts) -> None:
+    """ParameterError where no group has two models."""
+    if len({series[1:] for series in counts.series}) < len(counts.series):
+        return
+    named = any("model" in file.roles for file in counts.facts.inputs)
+    column = Settle({"--field": {"model": Blank("COLUMN")}}, "names a column of models")
+    raise ParameterError(
+        "nothing to compare: there is one model; give files of several",
+        settles=[*_groups_as_models(counts), *([] if named else [column])],
+    )
 
 
 def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:

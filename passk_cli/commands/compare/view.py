@@ -59,7 +59,15 @@ from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.lead import Rank, find_ranks
 from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, lacking_tasks, reading_notes
-from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
+from passk_cli.study.pairs import (
+    BETTER,
+    EQUIVALENT,
+    UNDECIDED,
+    WORSE,
+    choose_pairs,
+    compare_pairs,
+    require_several,
+)
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
     AGAINST,
@@ -849,6 +857,11 @@ class Compare(Question, CompareOptions):
         study = super().study(options, lambda request, source=None: counts)
         notes = (note.about(f"baseline {label}") for note in reading_notes(other))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
+
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """ParameterError where there is one model, and no other file to compare it with."""
+        if self.baseline is None or Runs.apart(options.files, self.baseline).baseline is None:
+            require_several(self._whole(counts))
 
     def report(self, study: Study) -> Report:
         """The ranking or the baseline's table, the pairs, and what was asked for besides."""

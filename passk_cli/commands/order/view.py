@@ -24,6 +24,7 @@ from passk_cli.commands.order.positions import (
     Beside,
     Evidence,
     examine,
+    in_order,
 )
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
@@ -457,6 +458,10 @@ class Order(Question, OrderOptions):
         top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
         ks = self.k or (*(1 << i for i in range((top - 1).bit_length())), top)
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
+
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """DataError where attempts at the same time have different outcomes."""
+        in_order(counts, range(len(counts.series)))
 
     def report(self, study: Study) -> Report:
         evidence, confidence = examine(study), study.confidence
