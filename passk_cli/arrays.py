@@ -6,7 +6,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "NDArray", "Places", "blocks", "grouped"]
+__all__ = ["ArrayLike", "Bools", "Floats", "Ints", "NDArray", "Places", "blocks", "gathered",
+           "grouped"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,13 +28,22 @@ def blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
     return (slice(first, min(first + size, rows)) for first in range(0, rows, size))
 
 
+def gathered(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    """Key → its items, in the order in which keys first come.
+
+    >>> gathered([("odd", 3), ("odd", 1), ("even", 4)])
+    {'odd': [3, 1], 'even': [4]}
+    """
+    groups: dict[Key, list[Item]] = {}
+    for key, item in pairs:
+        groups.setdefault(key, []).append(item)
+    return groups
+
+
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
     """Items by their key, in the order in which keys first come.
 
     >>> grouped([3, 1, 4, 5], lambda number: number % 2)
     {1: [3, 1, 5], 0: [4]}
     """
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
+    return gathered((key(item), item) for item in items)

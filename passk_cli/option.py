@@ -224,7 +224,9 @@ def checked(declared: Declared, value: Any) -> Any:
         elif base is int:
             value = int(value) if isinstance(value, str) else operator.index(value)
         elif base is float:
-            value = float(value)
+            # A share may be written as a percentage, as in a rule of a gate.
+            percent = option.high == 1 and isinstance(value, str) and value.endswith("%")
+            value = float(value[:-1]) / 100 if percent else float(value)
             if math.isnan(value):
                 raise ValueError
         elif not all(

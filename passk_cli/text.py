@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
 
+# Letters of a list of names in a sentence.
+_LONG_LIST = 80
 # Signs that move the cursor, end a line, hide, or turn the direction of what follows.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+# Between the words of a name.
+_BETWEEN = re.compile("([-_/ ]+)")
 # Two of them are ordinary spelling: they part and join letters in Persian and Hindi, and emoji.
 _JOINERS = "\u200c\u200d"
 # Marks on the sign before them, and joiners.
@@ -167,36 +172,51 @@ def short_names(
 ) -> list[str]:
     """Names that are as different as before, and no wider than the room where that is possible.
 
-    Of those that are wider, words go that all begin with, then words that all end with, as few as
-    help; where that is too little, middles go as well.
+    Of those that are wider, words go, as few as help: those that all begin with, those that all end
+    with, what stands before a slash, and the words that most have; then middles as well.
     extent : how wide a text is.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
     >>> short_names(["org/small-a-2026-high", "org/large-a-2026-high"], 13)
     ['…small-a…', '…large-a…']
+    >>> short_names(["meta/llama-7b-Instruct-v1", "qwen/coder-9b-instruct-v2"], 13)
+    ['…llama-7b…v1', '…coder-9b…v2']
+    >>> short_names(["meta/llama-7b-Instruct-v1", "meta/llama-9b-instruct-v1"], 5)
+    ['…7b…', '…9b…']
     >>> short_names(["django__django-10000", "django__django-10001"], 14)
     ['…django-10000', '…django-10001']
     """
-    wide = [name for name in names if extent(name) > room]
     # Words with what stands between them, so that half of these parts are words.
-    words = [re.split("([-_/ ]+)", name) for name in dict.fromkeys(wide)]
+    wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
+    words = [[word.casefold() for word in parts[::2]] for parts in wide.values()]
     fewest = min(map(len, words)) if len(words) > 1 else 1
-    first = min(_alike(words), fewest - 1) // 2 * 2
-    last = min(_alike([each[::-1] for each in words]), fewest - 1 - first) // 2 * 2
-    cut = [*names]
-    for gone in range(2, first + last + 1, 2):
-        start, end = min(gone, first), max(gone - first, 0)
-        head, tail = "".join(words[0][:start]), "".join(words[0][len(words[0]) - end :])
-        cut = [
-            "…" + name[len(head) : len(name) - len(tail)] + "…" * bool(end)
-            if name in wide else name
-            for name in names
+    first = min(_alike(words), fewest - 1)
+    last = min(_alike([each[::-1] for each in words]), fewest - 1 - first)
+    often = Counter(word for own in words for word in {*own})
+    # Of each name the step at which each of its words goes.
+    steps: dict[str, list[int]] = {}
+    for (name, parts), own in zip(wide.items(), words, strict=True):
+        rare = sorted(range(len(own)), key=lambda at: (-often[own[at]], -at))
+        steps[name] = [
+            at if at < first
+            else first + len(own) - 1 - at if at >= len(own) - last
+            else first + last if "/" in "".join(parts[2 * at :])
+            else first + last + 1 + rare.index(at)
+            for at in range(len(own))
         ]  # fmt: skip
-        if max(map(extent, cut)) <= room:
-            return cut
-    letter = max((extent(name) / max(cells_of(name), 1) for name in cut), default=1)
-    return _without_middles(cut, int(room / letter))
+    short = {name: name for name in names}
+    for step in range(first + last + max(map(len, words), default=0)):
+        cut = {name: _without_words(parts, steps[name], step) for name, parts in wide.items()}
+        # What not all have goes only where it helps.
+        if step > first + last:
+            cut = {name: text for name, text in cut.items() if extent(short[name]) > room}
+        shorter = short | {name: text for name, text in cut.items() if text.strip("…")}
+        if len({*shorter.values()}) == len(short):
+            short = shorter
+        if max(map(extent, short.values()), default=0) <= room:
+            break
+    return _without_middles([short[name] for name in names], room, extent)
 
 
 def _alike(words: Sequence[Sequence[str]]) -> int:
@@ -205,18 +225,67 @@ def _alike(words: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in same)
 
 
-def _without_middles(names: Sequence[str], width: int) -> list[str]:
-    """Names in at most so many columns, without their middles; in as many more as keep them as
-    different as before."""
-    for room in range(width, max(map(cells_of, names), default=0)):
-        for tail in sorted(range(1, room - 1), key=lambda tail: abs(2 * tail - room + 1)):
+def _without_words(parts: Sequence[str], steps: Sequence[int], step: int) -> str:
+    """Words and what stands between them, but those that go up to a step."""
+    text = ""
+    for before, word, gone in zip(("", *parts[1::2]), parts[::2], steps, strict=True):
+        if gone > step:
+            text += word if text.endswith("…") else before + word
+        elif not text.endswith("…"):
+            text += "…"
+    return text
+
+
+def _without_middles(
+    names: Sequence[str], room: float, extent: Callable[[str], float]
+) -> list[str]:
+    """Names no wider than the room, without their middles; wider as far as keeps them as different
+    as before."""
+    letter = max((extent(name) / max(cells_of(name), 1) for name in names), default=1)
+    if max(map(extent, names), default=0) <= room:
+        return [*names]
+    for cells in range(int(room / letter), max(map(cells_of, names), default=0)):
+        most = max(room, letter * cells)
+        for tail in sorted(range(1, cells - 1), key=lambda tail: abs(2 * tail - cells + 1)):
             cut = [
-                name if cells_of(name) <= room else f"{name[: room - 1 - tail]}…{name[-tail:]}"
+                name if extent(name) <= most
+                else f"{name[: cells - 1 - tail].rstrip('…')}…{name[-tail:].lstrip('…')}"
                 for name in names
-            ]
-            if len({*cut}) == len({*names}) and max(map(cells_of, cut)) <= room:
+            ]  # fmt: skip
+            fits = all(extent(text) <= most or cells_of(text) <= cells for text in cut)
+            if fits and len({*cut}) == len({*names}):
                 return cut
     return [*names]
+
+
+def broken(
+    text: str, room: float, extent: Callable[[str], float] = cells_of, joint: str = " "
+) -> list[str]:
+    """The text in lines no wider than the room: ended at joints where that is possible, at blanks,
+    in a word that is wider after its hyphens, slashes and underscores, else within it.
+
+    >>> broken("org/some-long_name again", 10), broken("a b · c d", 5, joint=" · ")
+    (['org/some-', 'long_name', 'again'], ['a b', 'c d'])
+    """
+    lines = [""]
+    for part in text.split(joint):
+        longer = f"{lines[-1]}{joint}{part}" if lines[-1] else part
+        if extent(longer) <= room:
+            lines[-1] = longer
+        elif extent(part) <= room:
+            lines.append(part)
+        elif joint != " ":
+            lines += broken(part, room, extent)
+        else:
+            blank = " " * bool(lines[-1])
+            for piece in re.findall(r"[^-/_]+[-/_]*|[-/_]+", part):
+                for bit in [piece] if extent(piece) <= room else piece:
+                    if lines[-1] and extent(lines[-1] + blank + bit) > room:
+                        lines.append("")
+                        blank = ""
+                    lines[-1] += blank + bit
+                    blank = ""
+    return [line for line in lines if line]
 
 
 def plural(count: int, noun: str) -> str:
@@ -257,18 +326,19 @@ def listed(names: Sequence[str]) -> str:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """The first three, and how many more.
+    """The first three, or fewer of more that are long, and how many more.
 
     >>> first_few("abcde")
     'a, b, c and 2 more'
     """
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(names) if len(names) <= 3 else names_cut(names, _LONG_LIST, ", ", 3)
 
 
-def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
+def names_cut(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
     """Names in one line of about so many columns, and how many more there are.
 
-    joint : between them; a blank, or a comma where some have blanks, when empty.
+    joint : between them; a blank, or a comma where some have blanks, when empty.  most : so many
+    names; 0 for any number.
 
     >>> names_cut(["1", "2", "30"], 9), names_cut(["one task", "other", "third"], 9)
     ('1 2 30', 'one task and 2 more')
@@ -276,6 +346,7 @@ def names_cut(names: Sequence[str], width: int, joint: str = "") -> str:
     joint = joint or (", " if any(" " in name for name in names) else " ")
     ends = accumulate(len(name) + len(joint) for name in names)
     fitting = max(1, sum(end <= width + len(joint) for end in ends))
+    fitting = min(fitting, most or fitting)
     more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
     return joint.join(names[:fitting]) + more
 

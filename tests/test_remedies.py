@@ -391,6 +391,7 @@ ELSEWHERE: Mapping[str, str] = {
         ("few-labels", "missing-labels", "no-labels", "unmatched-labels"),
         "tests/commands/test_judge.py",
     ),
+    "more-attempts": "tests/study/test_hint.py: models with different numbers of attempts",
     "no-history": "tests/commands/test_history.py: a table of runs",
     "nothing-to-compare": "tests/commands/test_gate.py: a gate of differences alone",
     "pooled-runs": "tests/files/formats: runs of harnesses",

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 _BINS = 512
 _ROUNDING = 1e-12
+# Bandwidth, in gaps between values, at which the sum of their kernels shows no waves.
+_SMOOTH = 0.6
 
 
 def density(
@@ -16,7 +18,8 @@ def density(
 
     The bandwidth is Silverman's, 0.9 · min(sd, IQR / 1.349) · n^(−1/5).  What the kernels would
     put outside is reflected at the ends, so that the area is 1.  The sum over draws is taken over
-    512 bins.
+    512 bins.  Draws of few values, as means of zeros and ones, are smoothed over the gaps between
+    these, and reach half a gap further.
 
     draws : at least one finite number.  Returns (places, heights), both (points,); two empty
     arrays when all draws are equal (but for rounding), as such a distribution has no density.
@@ -35,8 +38,13 @@ def density(
     spread = float(draws.std())
     if three > quarter:
         spread = min(spread, float(three - quarter) / 1.349)
+    bandwidth = 0.9 * spread * len(draws) ** -0.2
+    distinct = np.unique(np.round((draws - low) / (high - low), 9))
+    gap = float(np.median(np.diff(distinct))) * (high - low)
+    if bandwidth < _SMOOTH * gap:
+        bandwidth, low, high = _SMOOTH * gap, low - gap / 2, high + gap / 2
     step = (high - low) / _BINS
-    bandwidth = max(0.9 * spread * len(draws) ** -0.2, step)
+    bandwidth = max(bandwidth, step)
     counts, edges = np.histogram(draws, _BINS, (low, high))
     mirrored = np.concatenate([counts[::-1], counts, counts[::-1]])
     reach = min(int(np.ceil(4 * bandwidth / step)), _BINS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,7 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 from passk_cli.charts.axes import Axis, apart, span
 from passk_cli.charts.density import density
 from passk_cli.report.plot import Plot, Row, Rule, distinct
-from passk_cli.text import short_names
+from passk_cli.report.words import SeriesName
+from passk_cli.text import cells_of, short_names
 
 R = TypeVar("R", bound=Row)
 
@@ -45,6 +47,15 @@ def by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
     return lines
 
 
+def shortened(names: Iterable[Any], room: float, extent: Callable[[str], float]) -> dict[Any, str]:
+    """Each name as short as the room asks: of a model and its groups the model alone is cut."""
+    models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
+    ends = {name: str(name).removeprefix(model) for name, model in models.items()}
+    left = room - max(map(extent, ends.values()), default=0.0)
+    short = short_names(list(models.values()), left, extent)
+    return {name: model + ends[name] for name, model in zip(models, short, strict=True)}
+
+
 class WordPlace(NamedTuple):
     """Where the word of a horizontal rule stands: over or under it, at its start or its end."""
 
@@ -72,8 +83,17 @@ class Lines:
     words: Mapping[Rule, WordPlace]
 
     @staticmethod
-    def of(plot: Plot, room: float = 20.0) -> Lines:
-        """The layout of a plot of curves.  room : how many lines of text its height is."""
+    def of(
+        plot: Plot,
+        room: float = 20.0,
+        most: float = math.inf,
+        extent: Callable[[str], float] = cells_of,
+    ) -> Lines:
+        """The layout of a plot of curves.
+
+        room : how many lines of text its height is.  most : how wide a label may be; where one is
+        wider, there are none.  extent : how wide a text is.
+        """
         points = (*plot.points, *_alone(plot.rows))
         rows = (*plot.rows, *points)
         places = [*values(rows, "x"), *(rule.x for rule in plot.rules)]
@@ -93,10 +113,16 @@ class Lines:
         series = distinct([row for row in rows if not plot.grey(row)], "series")
         labels: list[Row] = []
         if not plot.has("panel"):
-            first = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
+            if len(series) > 1:
+                # A model is named once, at its line of the first kind.
+                ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
             labels = _labels(ahead, across, up, room)
-            # Where not all lines have room for a name, those of the first kind have.
-            labels = labels or (_labels(first, across, up, room) if len(series) > 1 else [])
+            if len(series) > 1:
+                # Names differ from those of the models behind as well.
+                short = shortened(distinct(rows, "series"), most, extent)
+                labels = [{**label, "text": short[label["text"]]} for label in labels]
+            if any(extent(label["text"]) > most for label in labels):
+                labels = []
         words = _word_places(plot, up, 1 / room)
         return Lines(across, up, points, series, dashes, labels, words)
 
@@ -146,7 +172,7 @@ def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Ro
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
     return [
-        {"x": row["x"], "y": row["y"], "at": up.at(place), "text": str(text)}
+        {"x": row["x"], "y": row["y"], "at": up.at(place), "text": text}
         | {role: row[role] for role in ("series", "kind") if role in row}
         for row, place, text in zip(last, heights, texts, strict=True)
     ]
@@ -161,17 +187,16 @@ def named_rows(plot: Plot, room: float, extent: Callable[[str], float]) -> list[
     rows = {row["label"]: row for row in reversed(plot.rows)}
     headed = plot.has("head", "tail")
     ends = {
-        label: (str(rows[label]["head"]), str(rows[label]["tail"])) if headed else ("", str(label))
+        label: (rows[label]["head"], rows[label]["tail"]) if headed else ("", label)
         for label in distinct(plot.rows, "label")
     }
-    every = list(dict.fromkeys(name for names in ends.values() for name in names))
-    short = dict(zip(every, short_names(every, room, extent), strict=True))
+    short = shortened((name for names in ends.values() for name in names), room, extent)
     lines: list[tuple[Any, str]] = []
     before = ""
     for label, (head, tail) in ends.items():
         if head != before:
             lines.append((None, f"{short[head]} −"))
-        lines.append((label, short[tail] if tail.strip() else f'"{tail}"'))
+        lines.append((label, short[tail] if str(tail).strip() else f'"{tail}"'))
         before = head
     return lines
 

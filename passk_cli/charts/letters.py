@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from passk_cli.text import cells_of
+from passk_cli.text import broken, cells_of
 
 # Widths of Liberation Sans (and Arial), in thousandths of the size of a text; of bold letters, the
 # largest share by which a usual word is wider.
@@ -32,46 +33,13 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
     return size * width * (_BOLD if bold else 1.0)
 
 
-def cut(text: str, size: float, longest: float) -> str:
-    """The text, or its ends with "…" between them where it is wider.
-
-    >>> cut("abcdefgh", 10, 30)
-    'ab…h'
-    """
-    kept, short = len(text), text
-    while kept > 1 and width_of(short, size) > longest:
-        kept -= 1
-        short = f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
-    return short
-
-
 def wrapped(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text in lines no wider than this, broken at blanks; a word that is wider is broken.
-
-    joint : what lines are broken at where that is possible, as between the parts of a subtitle.
+    """The text in lines no wider than this, as `broken` makes them; a p-value stays on its line.
 
     >>> wrapped("a few words", 10, 40)
     ['a few', 'words']
     """
-    lines = [""]
-    # A p-value stays on its line.
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
-    for part in text.split(joint):
-        longer = f"{lines[-1]}{joint}{part}" if lines[-1] else part
-        if width_of(longer, size, bold) <= longest:
-            lines[-1] = longer
-        elif width_of(part, size, bold) <= longest:
-            lines.append(part)
-        elif joint != " ":
-            lines += wrapped(part, size, longest, bold=bold)
-        else:
-            lines.append("")
-            for letter in part:
-                wide = width_of(lines[-1] + letter, size, bold) > longest
-                # A name is broken after the last sign between its words.
-                kept = max(map(lines[-1].rfind, "-_/")) + 1 or len(lines[-1])
-                last = [lines[-1][:kept], lines[-1][kept:]] if wide and kept else [lines[-1]]
-                lines[-1:] = [*last[:-1], last[-1] + letter]
-    return [line for line in lines if line]
+    return broken(text, longest, partial(width_of, size=size, bold=bold), joint)

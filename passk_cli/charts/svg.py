@@ -20,9 +20,9 @@ from typing import Any, ClassVar
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_words
 from passk_cli.charts.layout import rows_of
-from passk_cli.charts.letters import cut, width_of, wrapped
+from passk_cli.charts.letters import width_of, wrapped
 from passk_cli.charts.look import ON_SCREEN, PictureSize
-from passk_cli.charts.theme import FONT, Theme, mixed, rgb
+from passk_cli.charts.theme import FONT, Theme, mixed
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import Plot, Row, Rule
 from passk_cli.settle import Given
@@ -34,7 +34,7 @@ _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Names beside rows take this share of the width at most where there is one panel, and where there
 # are more; by so much more a picture grows for whole words.  Names at the ends of lines.
-_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.3, 0.48
+_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.5, 0.48
 # The smallest height of a row, and of a panel of lines; the smallest width of any.
 _LOWEST_ROW, _LOWEST, _SLIMMEST = 9.4, 60.0, 30.0
 # Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
@@ -57,10 +57,10 @@ _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     ((-1.15, 0), (0.8, 1.1), (0.8, -1.1)),
 )  # fmt: skip
 # Viridis from 0 to 1 (Nunez, Anderton and Renslow 2018).
-_VIRIDIS = tuple(map(rgb, (
+_VIRIDIS = (
     "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
     "#b5de2b", "#fde725",
-)))  # fmt: skip
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -280,8 +280,12 @@ class _Drawer:
         """Lines of a panel's name with their look: what it is about, and below a setting."""
         if panel is None:
             return []
-        name, *settings = str(panel).split(" · ")
+        _, *settings = str(panel).split(" · ")
         room = self.width + self.right
+        # A name stands in two lines at most, where what tells it from the others has room there.
+        names = [str(each).split(" · ")[0] for each in self.panels]
+        short = short_names(names, 1.8 * room, partial(width_of, size=_NAME, bold=True))
+        name = short[self.panels.index(panel)]
         lines = [(line, _NAME, "bold") for line in wrapped(name, _NAME, room, bold=True)]
         below = [line for part in settings for line in wrapped(part, _SMALL, room)]
         return lines + [(line, _SMALL, "") for line in below]
@@ -327,10 +331,9 @@ class _CurveDrawer(_Drawer):
     def measure(self) -> None:
         self.height = max(0.5 * self.room / self.columns, 90.0)
         inner = self.height + self.spare / -(-len(self.panels) // self.columns)
-        self.lines = layout.Lines.of(self.plot, max(inner, 1.0) / (_LINE - 0.6))
-        ends = [width_of(end["text"], _NAME) + 19 for end in self.lines.labels]
-        if ends and max(ends) > _MOST_ENDS * self.room:
-            self.lines, ends = replace(self.lines, labels=[]), []
+        most, extent = _MOST_ENDS * self.room - 19, partial(width_of, size=_NAME)
+        self.lines = layout.Lines.of(self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent)
+        ends = [extent(end["text"]) + 19 for end in self.lines.labels]
         self.up = replace(self.lines.up, length=max(inner, 1.0))
         self.ticks = tick_words(self.up, self.percent, lambda _: 1.5 * _SMALL)
         self.left = max((width_of(text, _SMALL) for text in self.ticks.values()), default=0) + 6
@@ -347,7 +350,7 @@ class _CurveDrawer(_Drawer):
         taken: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
             x = self.axis.place(rule.x or 0)
-            text = cut(rule.text, _SMALL, max(x, self.width - x + self.right) - 2)
+            text = _cut(rule.text, _SMALL, max(x, self.width - x + self.right) - 2)
             wide = width_of(text, _SMALL)
             turned = x + wide + 2 > self.width + self.right
             start = x - wide - 2 if turned else x + 2
@@ -377,15 +380,17 @@ class _CurveDrawer(_Drawer):
         # A panel of one series is named as it is.
         alone = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         if self.several and not labelled and len(alone) > len(self.panels):
-            for series in self.lines.series:
-                row = {"series": series}
-                yield self._item(self.point(row, (4, 6)), 11, str(series))
+            short = layout.shortened(
+                self.lines.series, self.room - 11, partial(width_of, size=_NAME)
+            )
+            for series, text in short.items():
+                yield self._item(self.point({"series": series}, (4, 6)), 11, text)
         if any(map(self.plot.grey, self.plot.rows)):
             grey = f'<path d="M0 6h18" stroke="{self.look.faint}" stroke-opacity="0.5"/>'
             yield self._item(grey, 22, "other models")
 
     def _item(self, mark: str, left: int, text: str) -> Fragment:
-        text = cut(text, _NAME, self.room - left)
+        text = _cut(text, _NAME, self.room - left)
         words = _words(left, 9.4, text, self.look.text)
         return Fragment(left + width_of(text, _NAME), _LINE + 1, mark + words)
 
@@ -477,7 +482,7 @@ class _CurveDrawer(_Drawer):
         if rule.y is None:
             return ""
         y = height - self.up.place(rule.y)
-        text = cut(rule.text, _SMALL, width - 4)
+        text = _cut(rule.text, _SMALL, width - 4)
         place = self.lines.words[rule]
         at, anchor = (width - 2, "end") if place.at_end else (2, "")
         word = _words(
@@ -545,8 +550,17 @@ class _ForestDrawer(_RowDrawer):
             if rule.x is not None
         )
         rows = "".join(self._row(row, axis) for row in rows_of(self.plot.rows, panel))
-        elements = rules + self.labels(first) + rows + self.across(axis, height)
+        elements = self._grid(axis) + rules + self.labels(first) + rows + self.across(axis, height)
         return self.boxed(panel, first, 2 + height + self.below(axis), _moved(0, 2, elements))
+
+    def _grid(self, axis: Axis) -> str:
+        """Light lines up from the ticks, and from the name of each row; bars have numbers."""
+        if self.plot.kind == "bars":
+            return ""
+        ticks = tick_words(axis, self.percent, lambda text: width_of(text, _SMALL) + 4)
+        path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
+        path += "".join(f"M0 {_number(y)}h{_number(axis.length)}" for y in self.places.values())
+        return f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>'
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, paint = self.places[row["label"]], self.paint(row)
@@ -554,7 +568,11 @@ class _ForestDrawer(_RowDrawer):
             return ""
         fill = paint if row.get("told", True) else self.look.paper
         point = _point(0, axis.place(row["x"]), y, f' fill="{fill}" stroke="{paint}"')
-        return f"<g{self.say(row)}>{_bar(axis, row, y, paint)}{point}</g>"
+        bar, ends = "", [row["low"], row["high"]]
+        if None not in ends:
+            path = _path([(axis.place(end), y) for end in ends])
+            bar = f'<path d="{path}" stroke="{paint}" stroke-width="{_INTERVAL}"/>'
+        return f"<g{self.say(row)}>{bar}{point}</g>"
 
 
 @dataclass
@@ -689,19 +707,15 @@ _DRAWERS: dict[str, type[_Drawer]] = {
 }
 
 
+def _cut(text: str, size: float, longest: float) -> str:
+    return short_names([text], longest, partial(width_of, size=size))[0]
+
+
 def _runs(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
     """The parts of a line where these roles are defined."""
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
-
-
-def _bar(axis: Axis, row: Row, y: float, paint: str) -> str:
-    """The interval of a row."""
-    if row["low"] is None or row["high"] is None:
-        return ""
-    ends = _path([(axis.place(row["low"]), y), (axis.place(row["high"]), y)])
-    return f'<path d="{ends}" stroke="{paint}" stroke-width="{_INTERVAL}"/>'
 
 
 def _reference(x: float, y: float, x2: float, y2: float, rule: Rule, look: Theme) -> str:
@@ -730,8 +744,7 @@ def _colour(share: float) -> str:
     """The colour of a share."""
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
-    ends = zip(_VIRIDIS[first], _VIRIDIS[first + 1], strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * (at - first)):02x}" for a, b in ends)
+    return mixed(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
 
 
 def _words(

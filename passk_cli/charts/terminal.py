@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
@@ -14,7 +13,7 @@ from passk_cli.charts.axes import Axis, tick_words
 from passk_cli.charts.layout import rows_of
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.report.plot import Plot, Row, Rule
-from passk_cli.text import cells_of
+from passk_cli.text import broken, cells_of
 
 Place = tuple[float, float]
 
@@ -117,17 +116,12 @@ class _Drawing:
 
     def text(self) -> str:
         """The plot under its title, panel by panel."""
-        lines = [line for line in self._head() if line]
+        lines = broken(self.plot.title, self.width)
+        lines += broken(self.plot.subtitle, self.width, joint=" · ")
         for panel in layout.panels(self.plot):
             lines += [] if panel is None else ["", str(panel)]
             lines += self.panel(panel)
         return "\n".join(line.rstrip() for line in [*lines, *self.legend()]) + "\n"
-
-    def _head(self) -> Iterator[str]:
-        yield from textwrap.wrap(self.plot.title, self.width)
-        # A subtitle is broken between its parts where that is possible.
-        for line in _flow(self.plot.subtitle.split(" · "), self.width, " · "):
-            yield from textwrap.wrap(line, self.width)
 
     def panel(self, panel: Any) -> list[str]:
         """The lines of one panel; None for the lone one of a plot without."""
@@ -161,11 +155,10 @@ class _CurveDrawing(_Drawing):
     def __post_init__(self) -> None:
         few = len(layout.panels(self.plot)) <= _TALL_PANELS
         rows = max(self.rows, _LEAST_ROWS) if self.rows else _ROWS if few else _FEW_ROWS
-        self.lines = layout.Lines.of(self.plot, rows)
-        room = max((cells_of(label["text"]) for label in self.lines.labels), default=0) + 4
-        # The words at the ends of lines, where they do not take too many columns.
-        self.ends = self.lines.labels if room <= self.width // 3 else []
-        self.room = room if self.ends else 0
+        # The words at the ends of lines do not take too many columns.
+        self.lines = layout.Lines.of(self.plot, rows, self.width // 3 - 4)
+        self.ends = self.lines.labels
+        self.room = max((cells_of(label["text"]) + 4 for label in self.ends), default=0)
         self.up = replace(self.lines.up, length=rows)
         self.heights = tick_words(self.up, self.percent, lambda _: 1.0)
         self.margin = max(map(cells_of, self.heights.values()))
@@ -192,7 +185,7 @@ class _CurveDrawing(_Drawing):
         items = [f"{signs[role]} {text}" for role, text in self.plot.keys.items()]
         items += [f"{self._mark({'series': name})} {name}" for name in names]
         items += ["┈┈┈ other models"] if self.plot.leading else []
-        return _flow(items, self.width) if items else []
+        return broken("   ".join(items), self.width, joint="   ")
 
     def _canvas(self, rows: Sequence[Row], points: Sequence[Row]) -> Canvas:
         canvas = Canvas(int(self.across.length), int(self.up.length), self._labels(), self.room)
@@ -288,15 +281,11 @@ class _CurveDrawing(_Drawing):
 
 @dataclass
 class _ForestDrawing(_Drawing):
-    """A text row per label: the interval as a line or a bar, a filled or hollow point on it; below
-    a density, which takes two rows more."""
+    """A text row per label: the interval as a line or a bar, a filled or hollow point on it."""
 
     def __post_init__(self) -> None:
-        dense = self.plot.kind == "densities"
-        self.outlines = layout.ridges(self.plot) if dense else {}
-        self.high = 3 if dense else 1
         lines = layout.named_rows(self.plot, self.width // 2, cells_of)[::-1]
-        places = [(self.high * place + 0.5, *line) for place, line in enumerate(lines)]
+        places = [(place + 0.5, *line) for place, line in enumerate(lines)]
         self.heights = {label: height for height, label, _ in places if label is not None}
         self.left = {height: text for height, _, text in places}
 
@@ -304,17 +293,19 @@ class _ForestDrawing(_Drawing):
         length = max(self.width - max(map(cells_of, self.left.values())) - 1, 20)
         across = replace(layout.forest_axis(self.plot, panel), length=length)
         rules = [r.x for r in self.plot.rules if r.x is not None]
-        canvas = Canvas(int(across.length), self.high * len(self.left))
+        canvas = Canvas(int(across.length), len(self.left))
         canvas.put(((across.place(x), y) for x in rules for y in self.left), "┊")
         for row in rows_of(self.plot.rows, panel):
             y, low, high = self.heights[row["label"]], row["low"], row["high"]
             paint = self.paint(row)
-            outline = self.outlines.get((row["label"], panel), [])
-            canvas.put(_area(outline, across, y + 0.5), "braille", paint)
-            _interval(canvas, across, row, y, paint, self.plot.kind == "bars")
+            bar = self.plot.kind == "bars"
+            if low is not None and high is not None:
+                first, last = int(across.place(low)), int(across.place(high)) + (not bar)
+                cells = ((col + 0.5, y) for col in range(first, last))
+                canvas.put(cells, "█" if bar else "─", paint)
             crossed = [x for x in rules if low is not None and low <= x <= high]
             canvas.put(((across.place(x), y) for x in crossed), "┼", paint)
-            if row["x"] is not None and self.plot.kind != "bars":
+            if row["x"] is not None and not bar:
                 sign = "●" if row.get("told", True) else "○"
                 canvas.put([(across.place(row["x"]), y)], sign, paint)
         return self.frame(canvas, self.left, across)
@@ -363,34 +354,3 @@ _DRAWINGS = {
     "bars": _ForestDrawing,
     "densities": _ForestDrawing,
 }
-
-
-def _area(outline: Sequence[Place], across: Axis, base: float) -> Iterator[Place]:
-    """The dots under a density that stands on the text row above its interval."""
-    for (x, height), (next_x, next_height) in pairwise(outline):
-        start, end = across.place(x), across.place(next_x)
-        for col in range(math.ceil(start * _ACROSS), math.ceil(end * _ACROSS)):
-            share = (col / _ACROSS - start) / (end - start)
-            top = (height * (1 - share) + next_height * share) * 2 * _DOWN
-            for dot in range(round(top)):
-                yield (col + 0.5) / _ACROSS, base + (dot + 0.5) / _DOWN
-
-
-def _interval(
-    canvas: Canvas, across: Axis, row: Row, y: float, paint: str, bar: bool = False
-) -> None:
-    if row["low"] is None or row["high"] is None:
-        return
-    low, high = int(across.place(row["low"])), int(across.place(row["high"]))
-    sign = "█" if bar else "─"
-    canvas.put(((col + 0.5, y) for col in range(low, high + (not bar))), sign, paint)
-
-
-def _flow(words: Sequence[str], width: int, joint: str = "   ") -> list[str]:
-    """Words with a joint between them, broken into lines."""
-    lines = [""]
-    for word in words:
-        if lines[-1] and cells_of(lines[-1] + joint + word) > width:
-            lines.append("")
-        lines[-1] += (joint if lines[-1] else "") + word
-    return lines

@@ -116,7 +116,7 @@ def _replaced(given: Declared, text: str, values: Mapping[str, object]) -> bool:
     if isinstance(value, Mapping):
         return text.partition("=")[0] in value
     if isinstance(value, tuple) and given.field != "threshold":
-        return text in value
+        return {*text.split(",")} <= {*value}
     return given.field in values and given.field != "where"
 
 

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
@@ -183,6 +184,9 @@ class Question:
         short = options.metrics.short_tasks
         return Study(counts, metrics, confidence, options.rules, short, hint, named)
 
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """PasskError for counts that it has no answer for, whose remedies are not offered."""
+
     def report(self, study: Study) -> Report:
         """The answer."""
         raise NotImplementedError
@@ -265,7 +269,8 @@ def answer(
             question.refuse_ranges()
         if request.labelled or request.truth_from is not None:
             refuse_labels(question)
-        request = replace(request, ends=not question.unbounded)
+        suits = partial(question.require, options)
+        request = replace(request, ends=not question.unbounded, suits=suits)
         counts = read(request, source)
         if counts.missing is not None:
             question.refuse_ranges()

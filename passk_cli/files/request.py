@@ -6,7 +6,7 @@ import glob
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -217,6 +217,7 @@ class Request:
         for.
     resume : the folder that keeps the counts of each file for later runs.
     averages : whether the command has the options of AVERAGED.
+    suits : raises the error of a question that such counts do not answer; remedies pass it.
     """
 
     title: ClassVar[str] = "Input"
@@ -360,6 +361,7 @@ class Request:
     labelling: int | None = None
     resume: str | None = None
     averages: bool = field(default=False, repr=False)
+    suits: Callable[[Any], None] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.similarity is not None and not 0 < self.similarity <= 1:
@@ -465,9 +467,13 @@ class Request:
         >>> Request(by=("x",)).settled(Settle({"--by": ("y",), "--field": {"task": "case"}})).by
         ('x', 'y')
         """
-        fields = {each.option.name: field for field, each in declared(Request).items()}
-        own = {fields[flag]: value for flag, value in settle.options.items() if flag in fields}
-        asked = replace(self, **{n: with_value(n, getattr(self, n), v) for n, v in own.items()})
+        own = {
+            name: each.default if value is None else with_value(name, getattr(self, name), value)
+            for name, each in declared(Request).items()
+            if each.option.name in settle.options
+            for value in [settle.options[each.option.name]]
+        }
+        asked = replace(self, **own)
         if not AVERAGED.items() <= settle.options.items():
             return asked
         return replace(asked, scores_only=True, attempts=(*asked.attempts, "score"))

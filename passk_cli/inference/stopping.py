@@ -43,6 +43,7 @@ class Stopping:
     most : m, the most attempts made at a task.  short : tasks with fewer.
     at_once : share of tasks whose first attempt passed; None where it cannot be known.
     solved : share of tasks solved within m attempts.
+    beyond : tasks in which an attempt is known to follow a pass.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Stopping:
     short: int
     at_once: float | None
     solved: float
+    beyond: int = 0
 
 
 def stopping(
@@ -112,8 +114,9 @@ def stopping(
         logs -= float(np.log(n[solved]).sum())
     at_once = float(np.mean((n == 1) & solved)) if single else None
     kind = FIRST_PASS if single else ONCE_PASSED
+    beyond = int(((c > 1) | (solved & (last == 0))).sum())
     return Stopping(
-        kind, math.exp(logs), int(n.max()), int(short.sum()), at_once, float(solved.mean())
+        kind, math.exp(logs), int(n.max()), int(short.sum()), at_once, float(solved.mean()), beyond
     )
 
 

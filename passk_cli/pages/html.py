@@ -42,7 +42,8 @@ def html(report: Report, style: Style) -> str:
         plain = replace(panel.report, messages=report.messages)
         document = strict_json(json.loads(json_text(plain, style)))
         texts = {"csv": csv_text(plain, style), "json": document}
-        return [(name, f"data:{_TYPES[name]};base64,{_base64(t)}") for name, t in texts.items()]
+        codes = {n: b64encode(t.encode(errors="backslashreplace")) for n, t in texts.items()}
+        return [(n, f"data:{_TYPES[n]};base64,{code.decode()}") for n, code in codes.items()]
 
     style = style.typeset
     finding, *further = [said(sentence, style) for sentence in report.answer] or [""]
@@ -85,10 +86,6 @@ def grid_data(grid: TaskGrid) -> str:
         "first": grid.first,
     }
     return strict_json(data).replace("<", "\\u003c")
-
-
-def _base64(text: str) -> str:
-    return b64encode(text.encode(errors="backslashreplace")).decode()
 
 
 @cache

@@ -24,7 +24,6 @@ class CellView:
     key: str
     why: str
     marked: bool
-    verdict: str
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,6 @@ def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iter
         value, error = parts(cell, column, style)
         why = cell.reason if isinstance(cell, Estimate) else ""
         marked = isinstance(cell, Estimate) and cell.marked
-        verdict = cell.verdict if isinstance(cell, Estimate) else ""
         number = cell.value if isinstance(cell, Estimate) else cell
         key = repr(float(number)) if isinstance(number, int | float) else ""
-        yield CellView(value, error, key, printable(why), marked, verdict)
+        yield CellView(value, error, key, printable(why), marked)

@@ -168,6 +168,16 @@ for (const board of document.querySelectorAll(".board")) {
       left.length < rows.length ? `${left.length} of ${rows.length} models` : `${rows.length} models`;
     open();
   };
+  // Of the metrics that are not chosen, the last leave rather than be cut.
+  const fit = () => {
+    const wide = board.querySelector(".wide");
+    const hide = (head, away) =>
+      [heads[0].parentNode, ...rows].forEach((row) => { row.cells[head.cellIndex].hidden = away; });
+    metrics.forEach((head) => hide(head, false));
+    for (const head of metrics.filter((_, place) => place !== chosen).reverse())
+      if (wide.scrollWidth > wide.clientWidth) hide(head, true);
+  };
+  addEventListener("resize", fit);
   const choose = (place) => {
     chosen = place;
     const first = metrics[place].cellIndex;
@@ -183,6 +193,7 @@ for (const board of document.querySelectorAll(".board")) {
     if (tied) tied.disabled = !board.querySelector("th.ties.on");
     if (tied?.disabled) tied.value = "";
     filter();
+    fit();
   };
   const order = (head, up) => {
     detail?.remove();
@@ -215,7 +226,7 @@ for (const board of document.querySelectorAll(".board")) {
   else if (chosen) order(metrics[chosen], "lower" in metrics[chosen].dataset);
 }
 
-const SHOWN = 12;
+const SHOWN = 12, ON_PAPER = 500;
 for (const part of document.querySelectorAll(".tasks")) {
   const end = part.dataset.end, { data, tasks } = grids[end];
   const alone = data.models.length === 1;
@@ -223,7 +234,7 @@ for (const part of document.querySelectorAll(".tasks")) {
   const find = part.querySelector("[name=find]"), kind = part.querySelector("[name=class]");
   const heads = [...part.querySelectorAll("thead th")];
   const keys = [(task) => task.name, (task) => task.rate, (task) => task.solved];
-  let every = false, sorted = 0, up = true, open = state.get(`task${end}`);
+  let every = false, paper = false, sorted = 0, up = true, open = state.get(`task${end}`);
 
   const address = (model, task, attempt) => {
     const fields = { model: data.models[model], task: task.name, attempt: data.first + attempt };
@@ -304,11 +315,13 @@ for (const part of document.querySelectorAll(".tasks")) {
     const left = tasks.filter((task) => task.name.toLowerCase().includes(words(find))
       && (!kind.value || kinds[kind.value](task)));
     left.sort((a, b) => before(keys[sorted](a), keys[sorted](b)) * (up ? 1 : -1));
-    const visible = left.filter((task, place) => every || place < SHOWN || task.name === open);
+    const visible = left.filter((task, place) =>
+      every || place < (paper ? ON_PAPER : SHOWN) || task.name === open);
     body.replaceChildren(...visible.flatMap(rowOf));
     const noun = `task${tasks.length === 1 ? "" : "s"}`;
-    part.querySelector("output").textContent = left.length < tasks.length
-      ? `${left.length} of ${tasks.length} ${noun}` : `${tasks.length} ${noun}`;
+    const counted = paper ? visible : left;
+    part.querySelector("output").textContent = counted.length < tasks.length
+      ? `${counted.length} of ${tasks.length} ${noun}` : `${tasks.length} ${noun}`;
     more.hidden = visible.length === left.length;
     more.textContent = `Show all ${left.length} tasks`;
   };
@@ -325,6 +338,9 @@ for (const part of document.querySelectorAll(".tasks")) {
   kind.addEventListener("change", () => { keep(`class${end}`, kind.value); draw(); });
   more.addEventListener("click", () => { every = true; draw(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  // Nobody can ask paper for the others.
+  for (const [event, begins] of [["beforeprint", true], ["afterprint", false]])
+    addEventListener(event, () => { paper = begins; draw(); });
   draw();
   if (open) body.querySelector("[aria-expanded=true]")?.scrollIntoView({ block: "center" });
 }

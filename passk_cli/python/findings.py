@@ -26,7 +26,7 @@ from passk_cli.render.data import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
 from passk_cli.render.style import Style, said, with_words
-from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report, Table
+from passk_cli.report.model import Cell, Column, Estimate, Limits, Phrase, Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,11 +140,12 @@ class Findings:
 
     @property
     def tables(self) -> list[pd.DataFrame]:
-        """The tables for people, at full precision: each cell its estimate, without limits.
+        """The tables for people, at full precision: the estimates of a column and, where it has
+        intervals, their limits in two columns beside it, "pass@1 low" and "pass@1 high".
 
         The title of a table is in its `attrs`.
         """
-        return [self._frame(table) for table in self.report.tables]
+        return [self._frame(_with_limits(table)) for table in self.report.tables]
 
     @property
     def messages(self) -> list[Notice]:
@@ -319,6 +320,19 @@ class Findings:
 def _unknown(path: Path, known: Sequence[str]) -> ParameterError:
     there = ", ".join(dict.fromkeys(known))
     return ParameterError(f"{path}: no format has this suffix; use {there}", name="bad-output")
+
+
+def _with_limits(table: Table) -> Table:
+    columns, cells = list[Column](), list[Sequence[Cell]]()
+    for at, column in enumerate(table.columns):
+        own = [row[at] for row in table.rows]
+        columns, cells = [*columns, column], [*cells, own]
+        for end in ("low", "high"):
+            limits = [getattr(cell, end) if isinstance(cell, Estimate) else None for cell in own]
+            if any(limit is not None for limit in limits):
+                columns.append(Column(f"{column.header} {end}"))
+                cells.append(limits)
+    return replace(table, columns=tuple(columns), rows=tuple(zip(*cells, strict=True)))
 
 
 def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:

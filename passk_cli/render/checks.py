@@ -145,7 +145,8 @@ def finding(check: Check, style: Style) -> str:
     """Finding of a check, with what else the reader has to know."""
     text = said(check.finding, style)
     # A finding names p and tasks that were lost itself.
-    further = [*(detail for detail in check.details if detail not in text), check.rehearsed]
+    details = (part for detail in check.details for part in detail.split("; "))
+    further = [*(part for part in details if part not in text), check.rehearsed]
     return "; ".join(filter(None, (text, *further)))
 
 

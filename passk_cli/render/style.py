@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.message import NOTE, Said
 from passk_cli.report.model import (
-    ALWAYS,
     BRIEF,
     COMMENT,
     FULL,
@@ -140,7 +139,7 @@ def shown(report: Report, style: Style) -> Shown:
             if table.shown in (FULL, COMMENT):
                 continue
             own = table.shortened(_SCREEN if style.width else 0)
-            if table.shown == ALWAYS and len(own.rows) < len(table.rows):
+            if len(own.rows) < len(table.rows):
                 cuts[Hint(f"{len(own.rows):,} of {len(table.rows):,} rows")] = None
             tables.append(own)
         words = [*cuts, *report.context]

@@ -20,7 +20,7 @@ from rich.text import Text
 from passk_cli.render.style import Style, aligned, line, shown
 from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
-from passk_cli.text import cells_of, printable, short_names
+from passk_cli.text import broken, cells_of, printable, short_names
 
 # Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
 # the code that breaks lines, which takes a no-break space for one.
@@ -37,7 +37,7 @@ _VERDICTS = {
     "worse": "red",
 }  # fmt: skip
 # The least that is left for prose and for names in a narrow terminal, in columns.
-_NARROWEST, _SHORTEST = 8, 20
+_NARROWEST, _READABLE, _SHORTEST = 8, 14, 20
 # Rows that may take two lines each, so that intervals stand below their estimates.
 _FEW = 10
 
@@ -108,20 +108,25 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
         columns = _columns(table, shape, every, width)
         if shape is last and whole:
             _narrowed(columns, table, every, width, names=True)
-            if not style.full and _torn(columns):
+            torn = any(value.count("\n") > 1 for _, cells in columns if _are_names(cells)
+                       for value, _ in cells)  # fmt: skip
+            if torn and not style.full:
                 columns = _columns(table, _Shape(less, True, True), every, width, _NARROWEST)
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
             return
-    # Of many rows prose waits before it breaks, but for verdicts.
-    narrow = _columns(table, last, every, width)
-    brief = [i for i in every if _is_brief(table.columns[i], narrow[i][1])]
-    if not whole and _widths(_columns(table, last, brief, width), brief) <= width:
-        yield _grid(table, _columns(table, last, brief, width), brief), len(every) - len(brief)
-        return
+    # Of many rows prose waits before it breaks, but for verdicts and what says what a row is.
+    narrow, keys = _columns(table, last, every, width), _keys(table)
+    brief = [i for i in every if i in keys or _is_brief(table.columns[i], narrow[i][1])]
+    if not whole:
+        columns = _columns(table, last, brief, width)
+        _narrowed(columns, table, brief, width, least=_READABLE)
+        if _widths(columns, brief) <= width:
+            yield _grid(table, columns, brief), len(every) - len(brief)
+            return
     part = _Shape(style) if whole else last
     narrow = _columns(table, part, every, 0)
-    blocks = _blocks(table, narrow, width)
+    blocks = _blocks(table, narrow, width, whole)
     for places in blocks if whole else blocks[:1]:
         columns = _columns(table, part, places, width, _NARROWEST)
         _narrowed(columns, table, places, width, names=whole)
@@ -138,33 +143,43 @@ def _columns(
         columns = [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
                            for value, error in cells]) for name, cells in columns]  # fmt: skip
     if shape.cut:
-        named = [i for i in places if table.columns[i].kind == "text" and _are_names(columns[i][1])]
+        named = [i for i in places if _is_named(table.columns[i], columns[i][1])]
         for i in sorted(named, key=lambda i: -_width(*columns[i])):
             name, cells = columns[i]
             over = _widths(columns, places) - width
             room = max(_width(name, cells) - over, min(least, _width(name, cells)))
             if over > 0:
-                cut = short_names([value.strip() for value, _ in cells], room)
-                columns[i] = name, [(value, "") for value in cut]
+                texts = [value.strip() for value, _ in cells]
+                cut = zip(texts, short_names(texts, room), strict=True)
+                columns[i] = (
+                    name,
+                    [
+                        ("\n".join(broken(text, room)) if " " in text else short, "")
+                        for text, short in cut
+                    ],
+                )
     return columns
 
 
 def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     """Whether a column stays in one line of each row, or is a verdict."""
     verdict = column.joined or column.header == "verdict"
-    return column.kind != "text" or verdict or _are_names(cells)
+    short = _width("", cells) <= _SHORTEST
+    return column.kind != "text" or verdict or short or _are_names(cells)
 
 
 def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models"."""
-    prose = sum(" " in value.strip() for value, _ in cells)
-    return 4 * prose <= len(cells) and not any(error.strip() for _, error in cells)
+    """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models", or
+    more that are shorter than the names."""
+    texts = [value.strip() for value, _ in cells]
+    prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
+    few = 4 * prose <= len(texts) or (2 * prose <= len(texts) and " " not in longest)
+    return few and not any(error.strip() for _, error in cells)
 
 
-def _torn(columns: Cells) -> bool:
-    """Whether a name stands in more than two lines."""
-    return any(value.count("\n") > 1 for _, cells in columns if _are_names(cells)
-               for value, _ in cells)  # fmt: skip
+def _is_named(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
+    """Whether its cells are names, which may lose their middles; a verdict is none."""
+    return column.kind == "text" and column.header != "verdict" and _are_names(cells)
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:
@@ -178,14 +193,19 @@ def _widths(columns: Cells, places: Sequence[int]) -> int:
     return sum(_width(*columns[i]) + 2 for i in places) - 2
 
 
-def _blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
+def _keys(table: Table) -> list[int]:
+    """The leading text columns, which say what a row is."""
+    kinds = [column.kind == "text" for column in table.columns]
+    return list(range(kinds.index(False) if False in kinds else len(kinds)))
+
+
+def _blocks(table: Table, columns: Cells, width: int, whole: bool) -> list[list[int]]:
     """Column numbers of each block: leading text columns again in each, the rest while it fits.
 
-    A verdict, as every column that is joined, stays with the column before it.
+    A verdict, as every column that is joined, stays with the column before it; where not all blocks
+    are shown, it is in the first.
     """
-    widths = [_width(*column) + 2 for column in columns]
-    keys = [i for i, column in enumerate(table.columns) if column.kind == "text"]
-    keys = keys[: next((at for at, i in enumerate(keys) if at != i), len(keys))]
+    widths, keys = [_width(*column) + 2 for column in columns], _keys(table)
     together: list[list[int]] = []
     for i, column in enumerate(table.columns):
         if (column.joined or column.header == "verdict") and together:
@@ -193,47 +213,35 @@ def _blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
         elif i not in keys:
             together.append([i])
     blocks: list[list[int]] = [[]]
+    if not whole:
+        together.sort(key=lambda group: all(table.columns[i].header != "verdict" for i in group))
     for group in together:
         width_used = sum(widths[j] for j in (*keys, *blocks[-1], *group)) - 2
         if width_used > width and blocks[-1]:
             blocks.append([])
         blocks[-1] += group
-    return [[*keys, *block] for block in blocks]
+    return [[*keys, *sorted(block)] for block in blocks]
 
 
 def _narrowed(
-    columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool
-) -> None:
-    """Break the texts of the widest such column so that these columns fit; of names if asked."""
+    columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool = False,
+    least: int = _NARROWEST,
+) -> None:  # fmt: skip
+    """Break the texts of the widest such column so that these columns fit; of names if asked.
+
+    least : the columns that are left for them.
+    """
     texts = [i for i in places if table.columns[i].kind == "text"
-             and (names or not _are_names(columns[i][1]))]  # fmt: skip
+             and (names or not _is_named(table.columns[i], columns[i][1]))]  # fmt: skip
     over = _widths(columns, places) - width
     if texts and over > 0:
         widest = max(texts, key=lambda i: _width(*columns[i]))
         name, cells = columns[widest]
-        room = max(_width(name, cells) - over, _NARROWEST)
+        room = max(_width(name, cells) - over, least)
         columns[widest] = (
             name,
-            [(broken(_unbreakable(value), room), error) for value, error in cells],
+            [("\n".join(broken(_unbreakable(value), room)), error) for value, error in cells],
         )
-
-
-def broken(name: str, width: int) -> str:
-    """A text in lines of at most so many columns, ended at blanks; of a word that is longer than a
-    line, at hyphens, slashes, underscores.  A part that is longer still keeps its length.
-
-    >>> broken("org/some-long_name", 10).split("\\n")
-    ['org/some-', 'long_name']
-    """
-    lines, parts = [""], list[str]()
-    for word in re.findall(r"\S+\s*|\s+", name):
-        fits = cells_of(word.rstrip()) <= width
-        parts += [word] if fits else re.findall(r"[^-/_\s]+[-/_\s]*|[-/_\s]+", word)
-    for part in parts:
-        if lines[-1] and cells_of(lines[-1] + part.rstrip()) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:

@@ -67,12 +67,17 @@ class Adjustment:
 
     @property
     def brief(self) -> str:
-        """For the line below a table: "max-T over 28 tests"; nothing of one test."""
+        """For the line below a table: "max-T over 28 tests", of groups "2×28 tests"; nothing of
+        one test."""
         (could, tests), adjust = self.tests, self.name
         if adjust == UNADJUSTED:
             return "unadjusted"
         part = f"{could} of " if adjust == HOLM and could < tests else ""
-        return f"{ADJUSTED[adjust]} over {part}{plural(tests, 'test')}" if tests > 1 else ""
+        groups = len({c.first.series[1:] for c in self.comparisons if c.testable})
+        if 1 < groups < tests and tests % groups == 0:
+            part += f"{groups}×"
+            tests //= groups
+        return f"{ADJUSTED[adjust]} over {part}{plural(tests, 'test')}" if part or tests > 1 else ""
 
     @property
     def words(self) -> str:
@@ -123,16 +128,11 @@ class Adjustment:
         Only a test, an adjustment or an interval that was asked for can make them differ, and the
         test for these tasks: the defaults have one law.
         """
-        apart = self.disagreements
-        names = [f"{c.first.name} − {c.second.name} at {c.first.metric.name}" for c in apart]
-        return {"differences": len(apart), "pair": names[0] * (len(apart) == 1)} if apart else {}
-
-    @property
-    def disagreements(self) -> list[Comparison]:
-        """Those whose interval leaves out 0 and whose p is not significant, or conversely."""
         judged = (c for c in self.comparisons if c.testable and c.leaves_out_zero is not None)
         alpha = 1 - self.level + 1e-12
-        return [c for c in judged if c.leaves_out_zero != (c.adjusted <= alpha)]
+        apart = [c for c in judged if c.leaves_out_zero != (c.adjusted <= alpha)]
+        names = [f"{c.first.name} − {c.second.name} at {c.first.metric.name}" for c in apart]
+        return {"differences": len(apart), "pair": names[0] * (len(apart) == 1)} if apart else {}
 
     @property
     def methods(self) -> list[tuple[str, str]]:

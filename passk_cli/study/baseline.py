@@ -137,11 +137,7 @@ def clusters_of(counts: Counts, baseline: Counts, label: str) -> dict[str, str] 
     clusters = dict(zip(baseline.tasks, baseline.clusters, strict=True))
     for task, cluster in zip(counts.tasks, counts.clusters, strict=True):
         if clusters.setdefault(task, cluster) != cluster:
-            raise DataError(
-                label,
-                f"task {task!r} belongs to cluster {clusters[task]!r}, to {cluster!r} in the new"
-                " run",
-                "the clusters must agree",
-                name="bad-cluster",
-            )
+            both = f"cluster {clusters[task]!r}, to {cluster!r} in the new run"
+            problem, remedy = f"task {task!r} belongs to {both}", "the clusters must agree"
+            raise DataError(label, problem, remedy, name="bad-cluster")
     return clusters

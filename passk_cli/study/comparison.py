@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints, gathered, grouped
 from passk_cli.errors import DataError
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.hull import Passes
@@ -21,7 +22,7 @@ from passk_cli.inference.intervals import (
 )
 from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.metrics.registry import Change, Metric
+from passk_cli.metrics.registry import Change
 from passk_cli.report.model import Cell, Estimate, ranged
 from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact, Size
@@ -31,16 +32,12 @@ from passk_cli.study.values import NOTHING, NOWHERE, TaskValues
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from passk_cli.inference.difference import DifferenceLaw
     from passk_cli.inference.ratio import RatioInterval
     from passk_cli.outcomes.attempts import Attempts
     from passk_cli.study.confidence import Confidence
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Places = NDArray[np.int64] | slice
+    Places = Ints | slice
 
 # Differences whose intervals are made at once; bounds memory.
 _VALUES_TOGETHER = 1 << 21
@@ -86,7 +83,7 @@ class Comparison:
         adjusted like p; NaN without a margin.  equivalent : whether that is significant.
     family : what p is adjusted with: "all" tests, those of the "primary" metric, or of a
     "secondary" one.
-    verdict : of the first: better, worse, else equivalent or undecided; "" for nothing to say.
+    verdict : of the first: better, worse, else equivalent or tied; "" for nothing to say.
     ends : where outcomes are missing that may pass or fail, two comparisons without any: those of
         the first fail and those of the second pass, and the reverse.  No fill-in of them gives a
         smaller difference than the one, or a larger one than the other.
@@ -100,12 +97,12 @@ class Comparison:
 
     first: TaskValues
     second: TaskValues
-    tasks: NDArray[np.int64]
-    values: tuple[NDArray[np.float64], NDArray[np.float64]]
+    tasks: Ints
+    values: tuple[Floats, Floats]
     at: tuple[Places, Places]
     only_first: int
     only_second: int
-    clusters: NDArray[np.int64] | None = None
+    clusters: Ints | None = None
     reason: str = ""
     interval: Interval | None = None
     p: float = math.nan
@@ -145,7 +142,7 @@ class Comparison:
         return other
 
     @property
-    def d(self) -> NDArray[np.float64]:
+    def d(self) -> Floats:
         """The difference at each shared task."""
         return self.values[0] - self.values[1]
 
@@ -183,12 +180,12 @@ class Comparison:
         return float(self.values[0].mean()), float(self.values[1].mean())
 
     @property
-    def n(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def n(self) -> tuple[Ints, Ints]:
         """Attempts of both at each shared task."""
         return self.first.n[self.at[0]], self.second.n[self.at[1]]
 
     @property
-    def c(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def c(self) -> tuple[Ints, Ints]:
         """Passes of both at each shared task."""
         return self.first.c[self.at[0]], self.second.c[self.at[1]]
 
@@ -383,9 +380,7 @@ def _alike(
     confidence: Confidence,
 ) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
     """Places of comparisons whose intervals have one method and level."""
-    together = dict[tuple[str, float], list[int]]()
-    for at in places:
-        together.setdefault((_method(plain[at], confidence), levels[at]), []).append(at)
+    together = grouped(places, lambda at: (_method(plain[at], confidence), levels[at]))
     for (method, level), alike in together.items():
         size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in alike))
         for first in range(0, len(alike), size):
@@ -418,17 +413,16 @@ def with_floors(comparisons: Sequence[Comparison], confidence: Confidence) -> li
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
-    alike: dict[tuple[Metric, int, bool], list[int]] = {}
-    for at, pair in enumerate(comparisons):
-        plain = pair.hidden[1] is None
-        if pair.floor is None and not pair.first.metric.kind.needs and plain and not pair.binary:
-            key = pair.first.metric, len(pair.tasks), pair.opposite is not None
-            alike.setdefault(key, []).append(at)
+    alike = gathered(
+        ((c.first.metric, len(c.tasks), c.opposite is not None), at)
+        for at, c in enumerate(comparisons)
+        if c.floor is None and not c.first.metric.kind.needs
+        and c.hidden[1] is None and not c.binary
+    )  # fmt: skip
     for (metric, tasks, between), places in alike.items():
         size = max(1, _FLOORS_TOGETHER // tasks)
         for first in range(0, len(places), size):
             part = [comparisons[at] for at in places[first : first + size]]
-
             n, c = _both([each.n for each in part]), _both([each.c for each in part])
             largest = None
             if between:

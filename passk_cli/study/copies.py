@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.errors import DataError
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
@@ -112,9 +112,7 @@ def copied_models(counts: Counts) -> list[Copy]:
     >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
     """
-    places: dict[str, list[int]] = {}
-    for place, (model, *_) in enumerate(counts.series):
-        places.setdefault(model, []).append(place)
+    places = grouped(range(len(counts.series)), lambda place: counts.series[place][0])
     alike: dict[object, list[tuple[str, Ints]]] = {}
     for model, own in places.items():
         cells = np.concatenate([np.r_[counts.rows_of(place)] for place in own])
@@ -166,20 +164,21 @@ def require_no_copies(counts: Counts, named: Collection[str]) -> None:
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.other} <= {*named}:
-            where, some = "all ", ""
+            where = f"all {plural(copy.tasks, 'task')}"
             if copy.changed:
-                where, some = "", f" of {copy.every} ({plural(copy.changed, 'attempt')} changed)"
+                changed = plural(copy.changed, "attempt")
+                where = f"{plural(copy.tasks, 'task')} of {copy.every} ({changed} changed)"
+            without = [
+                Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
+                Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
+            ]
+            alone = len({series[0] for series in counts.series}) == 2
+            both = Settle({"--model": ("*", copy.other, copy.name)}, "if they are two models")
             raise DataError(
-                copy.name,
-                f"its outcomes are those of {copy.other} at {where}{plural(copy.tasks, 'task')}"
-                + some,
-                name="duplicate-models",
-                settles=[
-                    Settle({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
-                    Settle({"--exclude-model": (copy.other,)}, f"if {copy.other} is"),
-                    Settle({"--model": ("*", copy.other, copy.name)}, "if they are two models"),
-                ],
-            )
+                copy.name, f"its outcomes are those of {copy.other} at {where}",
+                "if one is a copy, name another run: one model is left" * alone,
+                name="duplicate-models", settles=[*([] if alone else without), both],
+            )  # fmt: skip
 
 
 def identical_outcomes(counts: Counts) -> Iterator[Said]:

@@ -11,6 +11,7 @@ from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.fact import Fact
 from passk_cli.study.values import Series
+from passk_cli.text import listed
 
 # Values closer than this are equal; models that share a value and are named, not counted.
 _EQUAL, _NAMED = 1e-12, 3
@@ -85,7 +86,8 @@ def highest(
     without = f"; {several(lacking, group_names)} without {name}" if lacking else ""
     ends = ("score highest", "are lowest", "scores highest", "is lowest")
     single = 2 * (len(top.names) == 1 or not top.certain)
-    begin = f"{top.words} {ends[single + (sign < 0)]}"
+    few = top.certain and len(top.names) <= _NAMED
+    begin = f"{listed(top.names) if few else top.words} {ends[single + (sign < 0)]}"
     if len(top.names) == len(valued) and top.certain:
         models = all_of(len(valued), group_names)
         begin = f"{models[0].upper()}{models[1:]} are equal"
@@ -108,9 +110,8 @@ def named(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
     >>> named(("gpt-4", "0.2"), ["temperature"]), named(("gpt-4", ""), ["suite"])
     ('gpt-4, temperature 0.2', 'gpt-4, suite ""')
     """
-    return (
-        f"{series[0]}{joint}{groups_named(series[1:], group_names)}" if group_names else series[0]
-    )
+    groups = f"{joint}{groups_named(series[1:], group_names)}" if group_names else ""
+    return series[0] + groups
 
 
 def of_named_groups(facts: Sequence[Fact]) -> Sequence[Fact]:

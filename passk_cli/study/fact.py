@@ -141,7 +141,8 @@ _FIELDS: tuple[tuple[str, str, Callable[[Fact], Cell]], ...] = (
     ("p", "p-value of the test, by itself.", lambda fact: fact.p),
     ("p_adjusted", "p-value, adjusted for the number of tests.",
      lambda fact: fact.p_adjusted),
-    ("verdict", "Verdict of the test.", lambda fact: fact.verdict),
+    ("verdict", "Verdict of the test: better, worse, equivalent or tied, of changes higher or"
+     " lower; of a rule pass, fail, undecided or error.", lambda fact: fact.verdict),
     ("tasks", "Number of tasks.", lambda fact: fact.size.tasks),
     ("n_min", "Fewest attempts at a task.", lambda fact: fact.size.n_min),
     ("n_max", "Most attempts at a task.", lambda fact: fact.size.n_max),

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import compress
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, NDArray
+from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
@@ -102,7 +102,7 @@ class Setup:
         """Its last runs, as many as there are."""
         return self.where(np.arange(len(self.runs)) >= len(self.runs) - number)
 
-    def where(self, chosen: NDArray[np.bool_]) -> Setup:
+    def where(self, chosen: Bools) -> Setup:
         """Some of its runs."""
         return replace(
             self, runs=tuple(compress(self.runs, chosen)),
@@ -274,16 +274,12 @@ def setups(counts: Counts, last: int = 0) -> list[Setup]:
         if not len(shared):
             # Without one run the others may have some.
             others = [[*tasks[:i], *tasks[i + 1 :]] for i in range(len(rows))] if rows[2:] else []
-            alone = [
-                n
-                for n, rest in zip(names, others, strict=False)
-                if len(reduce(np.intersect1d, rest))
-            ]
+            alone = compress(names, (len(reduce(np.intersect1d, rest)) for rest in others))
             raise DataError(
                 "history", f"the {len(rows)} runs of {series[0]} have no task in common"
                 f" (suite {suite})", name="different-tasks",
-                settles=[Settle({"--where": f"run <> {quote_text(n)}"}, "leaves out one")
-                         for n in alone[:1]],
+                settles=[Settle({"--where": f"run <> {quote_text(name)}"}, "leaves out one")
+                         for name in islice(alone, 1)],
             )  # fmt: skip
         places = np.array([here.start + np.searchsorted(t, shared)
                            for here, t in zip(cells, tasks, strict=True)])  # fmt: skip
@@ -440,9 +436,7 @@ class Past:
         if math.isnan(reach):
             reason = f"runs of the history have too few attempts for {c.first.metric.name}"
             return replace(interval, low=None, high=None, reason=reason)
-        low, high = widened(
-            float(estimate or 0.0), float(interval.low or 0.0), float(interval.high or 0.0), reach
-        )
+        low, high = widened(estimate or 0.0, interval.low or 0.0, interval.high or 0.0, reach)
         most = math.inf if c.first.metric.kind.quantity else 1.0
         return replace(interval, low=max(low, -most), high=min(high, most))
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Floats, grouped
 from passk_cli.inference.ranking import lead_shares, letters, rank_limits
 from passk_cli.inference.streams import stream
 from passk_cli.inference.weights import bootstrap_means
@@ -34,7 +33,7 @@ def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
 
 def resampled_means(
     rivals: Sequence[TaskValues], confidence: Confidence, kind: str = "multinomial"
-) -> NDArray[np.float64]:
+) -> Floats:
     """Means of each, or ratios of two, over the same resamples of tasks: (resamples × rivals).
 
     rivals : over the same tasks.  kind : of the weights, as of `bootstrap_means`.
@@ -58,34 +57,25 @@ def resampled_means(
     return np.divide(spent, rate, out=np.full_like(spent, np.inf), where=rate > 0)
 
 
-def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[float | None]:
+def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[Series, Cell]:
     """Share of the resamples of the tasks that all have in which each rival comes first.
 
     None for each where no task is shared, or attempts differ (`attempts_agree`).
+
+    A range where outcomes are missing that may pass or fail, from the share where those of the
+    rival fail and those of all others pass to the share in the reverse case; no fill-in has one
+    outside, for a mean moves with its own values only.
     """
-    shared = on_shared_tasks(rivals)
-    there = len(shared[0].tasks) and all(rival.there for rival in shared)
+    names, shared = [rival.series for rival in rivals], on_shared_tasks(rivals)
+    there = bool(shared) and all(len(rival.tasks) and rival.there for rival in shared)
     if not there or not attempts_agree(shared):
-        return [None] * len(rivals)
-    merits = shared[0].metric.sign * resampled_means(shared, confidence)
-    return list(lead_shares(merits).tolist())
-
-
-def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list[Cell]:
-    """`shares_of_lead`, and a range where outcomes are missing that may pass or fail.
-
-    It goes from the share where those of the rival fail and those of all others pass to the share
-    in the reverse case; no fill-in has one outside, for a mean moves with its own values only.
-    """
-    shared = on_shared_tasks(rivals)
-    if all(rival.passing is None for rival in rivals) or not attempts_agree(shared):
-        return list(shares_of_lead(rivals, confidence))
-    if not len(shared[0].tasks):
-        return [None] * len(rivals)
-    both = [end for rival in shared for end in rival.ends]
-    means = shared[0].metric.sign * resampled_means(both, confidence)
+        return dict.fromkeys(names)
+    sign, shares = shared[0].metric.sign, list[Cell]()
+    if all(rival.passing is None for rival in rivals):
+        shares += lead_shares(sign * resampled_means(shared, confidence)).tolist()
+        return dict(zip(names, shares, strict=True))
+    means = sign * resampled_means([end for rival in shared for end in rival.ends], confidence)
     failing, passing = means[:, ::2], means[:, 1::2]
-    shares: list[Cell] = []
     for i in range(len(rivals)):
         ends = []
         for own, others in ((failing, passing), (passing, failing)):
@@ -93,7 +83,7 @@ def ranges_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> list
             columns[:, i] = own[:, i]
             ends.append(float(lead_shares(columns)[i]))
         shares.append(ranged(ends[0], ends[1]))
-    return shares
+    return dict(zip(names, shares, strict=True))
 
 
 @dataclass(frozen=True)
@@ -144,14 +134,9 @@ def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Ite
             if c.verdict in (BETTER, WORSE):
                 first, second = place[c.first.series], place[c.second.series]
                 better[(first, second) if c.verdict == BETTER else (second, first)] = True
-        shares = cache(partial(_shares_by_series, compared, confidence))
+        shares = cache(partial(shares_of_lead, compared, confidence))
         places = zip(letters(better | better.T), rank_limits(better).tolist(), strict=True)
         for rival in rivals:
             there = rival.series in tested
             letter, (low, high) = next(places) if there else (None, (None, None))
             yield Rank(rival, letter, low, high, shares)
-
-
-def _shares_by_series(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[Series, Cell]:
-    shares = ranges_of_lead(rivals, confidence) if rivals else ()
-    return dict(zip((rival.series for rival in rivals), shares, strict=True))

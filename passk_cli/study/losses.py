@@ -44,8 +44,7 @@ MISSING_BOUNDED = Message(
 UNEVEN_LOSSES = Message(
     "uneven-losses", WARNING,
     "models lose attempts unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
-    " of {second_made}, p {p}{?others|, and {others:more pair}}): a difference may come from"
-    " missing outcomes",
+    " of {second_made}, p {p}{?others|; {others:more pair}}), which alone may make them differ",
     Settle({"--missing": BOUNDS}, "shows by how much"),
     "One model has significantly more attempts without an outcome than another one, by the test of"
     " `passk compare` on the share lost per task, adjusted over all pairs of models. The two with"

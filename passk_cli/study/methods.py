@@ -14,6 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from passk_cli.arrays import gathered
 from passk_cli.errors import ParameterError
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
@@ -131,15 +132,11 @@ def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
                 ks.setdefault(metric.family, []).append(metric.argument)
     if not ks:
         return ratios.strip()
-    names = [
-        name
-        for family, each in ks.items()
-        for name in (
-            [f"{family}k (k from {each[0]} to {each[-1]})"]
-            if len(each) > 3 and FAMILIES[family].counted
-            else [family + argument for argument in each]
-        )
-    ]
+    names: list[str] = []
+    for family, each in ks.items():
+        curve = len(each) > 3 and FAMILIES[family].counted
+        ends = f"{family}k (k from {each[0]} to {each[-1]})"
+        names += [ends] if curve else [family + argument for argument in each]
     cited = _cited(" ".join(FAMILIES[family].cites for family in ks))
     means = "is the mean" if len(names) == 1 else "are means"
     of_means = f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
@@ -169,10 +166,7 @@ def _intervals(confidence: Confidence, facts: Sequence[Fact], entries: Mapping[s
         about += f", in clusters by {confidence.cluster}"
     methods = intervals()
     shown = [fact for fact in facts if fact.estimate.low is not None and fact.method in methods]
-    used = dict[str, list[str]]()
-    for fact in shown:
-        if fact.name not in (names := used.setdefault(fact.method, [])):
-            names.append(fact.name)
+    used = gathered(dict.fromkeys((fact.method, fact.name) for fact in shown))
     level = f"{100 * confidence.level:g} %"
     if confidence.method == "none":
         return f"Standard errors take {about}{_cited('miller2024')}."

@@ -26,8 +26,10 @@ def predicted(counts: Counts, k: int, family: str = "pass@") -> list[Settle]:
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
     if any(refusal(counts.n[own], counts.c[own]) for own in rows):
         return []
-    curve = {"-m": "pass^k"} if family == "pass^" else {}
-    return [Settle({"--to": k, **curve}, f"predicts k = {k:,}", "extrapolate")]
+    options: dict[str, Any] = {"--to": k} | ({"-m": "pass^k"} if family == "pass^" else {})
+    # Groups that its caller's command makes by itself, as temperature does, are to be asked for.
+    options |= {"--by": tuple(counts.group_names)} if counts.group_names else {}
+    return [Settle(options, f"predicts k = {k:,}", "extrapolate")]
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
@@ -54,8 +56,8 @@ class Metrics:
         "-k", "1,10,100",
         "pass@k and pass^k at these k (default: by the data).",
         parse=parse_k,
-        detail="Default: those of 1, 10, 100 that the data allow, with n ≥ k at every task of some"
-        " model. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.")] = ()
+        detail="Default: those of 1, 10, 100 that the data allow, with n ≥ k at every task of most"
+        " models. Where that is k = 1 alone: 1, 2, 4, … up to the fewest attempts.")] = ()
     # Metric stays unimported for the help's sake, so it is not named here.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
@@ -84,7 +86,7 @@ class Metrics:
         ks, chosen = self.k, tuple(self.metrics)
         if not ks and not chosen:
             # Of few attempts those k that every model allows: a column of one model says little.
-            most, least = supported_k(counts), int(counts.n.min())
+            most, least = usual_k(counts), int(counts.n.min())
             most = min([most, *(labels.most for labels in labels_of(counts))])
             most = 1 if counts.facts.errors else most
             least = min(least, most)
@@ -130,4 +132,14 @@ def is_corrected(counts: Counts) -> bool:
 
 def supported_k(counts: Counts) -> int:
     """The largest k that every task of at least one model allows."""
-    return max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
+    return max(allowed_ks(counts))
+
+
+def usual_k(counts: Counts) -> int:
+    """The largest k that every task of more than half of the models allows."""
+    return sorted(allowed_ks(counts), reverse=True)[len(counts.series) // 2]
+
+
+def allowed_ks(counts: Counts) -> list[int]:
+    """The largest k that every task of a series allows, of each."""
+    return [int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series))]

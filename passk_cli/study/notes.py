@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Ints, gathered, grouped
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.paths import temperature_template
@@ -82,8 +82,8 @@ LOST_TASKS = Message(
     " is missing from that model's numbers. Such tasks are often the difficult ones.")  # fmt: skip
 MODELS_LACK_TASKS = Message(
     "models-lack-tasks", WARNING,
-    "models lack tasks that others have ({lacking}): estimates are about each model's own tasks,"
-    " comparisons about shared tasks", "",
+    "models lack tasks that others have ({lacking}): estimates are of a model's own tasks,"
+    " comparisons of shared ones", "",
     "A model that lacks the difficult tasks has a higher rate. So `passk compare` ranks models by"
     " their differences on the tasks that both have, and `passk estimate` says which model scores"
     " highest on the tasks that all have. It is a note where no model lacks more than 5 % of the"
@@ -178,6 +178,14 @@ SPECIAL_INTERVAL = Message(
     " tasks. An interval of width 0 is not certainty.")  # fmt: skip
 
 
+MORE_ATTEMPTS = Message(
+    "more-attempts", NOTE,
+    "{models} {count:has|have} {k} attempts at every task, most models fewer",
+    Settle({"-k": "{k}"}, "shows pass@{k}"),
+    "Without -k, metrics are shown at k that every task of most models allows. A larger k would"
+    " leave their columns empty.")  # fmt: skip
+
+
 # pass@1 of the model beside the rate of its first attempts, which sampling cannot have chosen.
 _BIAS = "pass@1 reads {read}{?at_once|, first attempts passed at {at_once}}"
 _FIRST_AT_K = (
@@ -187,8 +195,8 @@ _STOPPING = (
     "pass@k takes the number of attempts as fixed beforehand. Where it depends on the outcomes,"
     " easy tasks have few attempts and a high rate, and pass@k is biased; --short-tasks drop does"
     " not help, as it drops the easy tasks. The message is given where numbers fixed beforehand"
-    " would look like this with a chance below 1 %. What such data does show is first@k, the share"
-    " of tasks solved within k attempts."
+    " would look like this with a chance below 1 %, shared by the models. What such data does show"
+    " is first@k, the share of tasks solved within k attempts."
 )
 STOPPED_AT_PASS = Message(
     "stopped-at-pass", WARNING,
@@ -198,8 +206,10 @@ STOPPED_AT_PASS = Message(
 STOPPED_ONCE_PASSED = Message(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
-    " {tasks} tasks of {model} have fewer than {most} attempts and all of these passed; " + _BIAS,
-    _FIRST_AT_K, _STOPPING)  # fmt: skip
+    " {tasks} tasks of {model} have fewer than {most} attempts, and each of these was solved;"
+    " attempts go on after a pass in {beyond:task}, as in batches; " + _BIAS,
+    "ignore this if their number was fixed beforehand; else " + _FIRST_AT_K,
+    _STOPPING)  # fmt: skip
 REPLACED_FAILURES = Message(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
@@ -211,6 +221,7 @@ REPLACED_FAILURES = Message(
 _STOPPED = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip
+OF_STOPPING = tuple(message.name for message in _STOPPED.values())
 
 
 # A share of the tasks that runs often lose.
@@ -225,22 +236,21 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     """
     facts = counts.facts
     yield from facts.messages
-    spellings: dict[str, list[str]] = {}
-    runs: dict[int, list[str]] = {}
-    for model in dict.fromkeys(model for model, *_ in counts.series):
-        # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
-        spellings.setdefault(re.sub(r"[\W_]+", "-", model.casefold().strip()), []).append(model)
-        if model in facts.runs:
-            runs.setdefault(facts.runs[model], []).append(model)
+    every = list(dict.fromkeys(model for model, *_ in counts.series))
+    # org/alpha and org__alpha differ in case and signs only, or one ends in a blank.
+    spellings = grouped(every, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip()))
+    runs = gathered((facts.runs[model], model) for model in every if model in facts.runs)
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
             # Of models with a task in common attempts may repeat: those of two names, if their
             # passes do.
-            shared: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-            for (series, task), n, c in zip(counts.cells, counts.n, counts.c, strict=True):
-                if series[0] in names:
-                    shared.setdefault((task, *series[1:]), []).append((int(n), int(c)))
+            cells = zip(counts.cells, counts.n.tolist(), counts.c.tolist(), strict=True)
+            shared = gathered(
+                ((task, *series[1:]), (n, c))
+                for (series, task), n, c in cells
+                if series[0] in names
+            )
             several = [each for each in shared.values() if len(each) > 1]
             options: dict[str, Any] = {"--alias": dict.fromkeys(names[1:], names[0])}
             why = f"counts {'both' if len(names) == 2 else 'all'} as one, if they are"
@@ -339,27 +349,28 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
 
     A model is tested on all its tasks; each of its groups where they share tasks.
     """
-    by_model: dict[str, list[tuple[str, slice]]] = {}
-    for s, series in enumerate(counts.series):
-        by_model.setdefault(series[0], []).append((SeriesName(series), counts.rows_of(s)))
+    by_model = grouped(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[Stopping, str, int, float]] = []
-    for model, groups in by_model.items():
-        places = [(name, np.arange(rows.start, rows.stop)) for name, rows in groups]
+    tested = 0
+    for model, own in by_model.items():
+        places: list[tuple[str, Ints]]
+        places = [(SeriesName(counts.series[s]), np.r_[counts.rows_of(s)]) for s in own]
         whole = np.concatenate([cells for _, cells in places])
         if np.bincount(counts.task_codes[whole], minlength=1).max() <= 1:
             places = [(model, whole)]
         for name, cells in places:
             n, c, numbers = counts.n[cells], counts.c[cells], counts.numbering
             known = () if numbers is None else (numbers.made[cells], numbers.last[cells])
-            end = stopping(n, c, *known)
-            if end is not None and end.chance < LEVEL:
+            tested, end = tested + 1, stopping(n, c, *known)
+            if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
+    suspects = [suspect for suspect in suspects if suspect[0].chance * tested < LEVEL]
     suspects.sort(key=lambda suspect: suspect[0].chance)
     for kind, alike in grouped(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = alike[0]
         yield _STOPPED[kind](
             models=[name for _, name, *_ in alike], model=model, tasks=tasks, short=end.short,
-            most=end.most, read=rate, at_once=end.at_once, solved=end.solved,
+            most=end.most, read=rate, at_once=end.at_once, solved=end.solved, beyond=end.beyond,
         )  # fmt: skip
 
 
@@ -388,11 +399,11 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
            else UNKNOWN_BOUNDS if NEEDS_BOUNDS in fact.flaw else SPECIAL_INTERVAL, fact.flaw)
           for fact in facts),
     ]  # fmt: skip
-    numbers: dict[tuple[Message, str], list[tuple[str, str]]] = {}
-    for fact, message, reason in causes:
-        if reason:
-            pairs = numbers.setdefault((message, reason), [])
-            pairs.append((fact.name, SeriesName(fact.series)))
+    numbers = gathered(
+        ((message, reason), (fact.name, SeriesName(fact.series)))
+        for fact, message, reason in causes
+        if reason
+    )
     notes = []
     for (message, reason), pairs in numbers.items():
         said = message(numbers=numbers_of_models(pairs), reason=reason)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Floats, gathered
 from passk_cli.errors import ParameterError
 from passk_cli.inference.difference import DifferenceLaw, least_p
 from passk_cli.inference.discordance import suissa_shuster
@@ -58,11 +58,10 @@ def run_tests(
     test : its name; None for the one that is valid.
     Errors: ParameterError for a test that is not valid for a comparison, with the reason.
     """
-    together: dict[tuple[str, bytes, tuple[float, float]], list[int]] = {}
-    for i, comparison in enumerate(comparisons):
-        name = _choose(comparison, confidence, test)
-        key = (name, comparison.tasks.tobytes(), comparison.first.bounds(confidence))
-        together.setdefault(key, []).append(i)
+    together = gathered(
+        ((_choose(c, confidence, test), c.tasks.tobytes(), c.first.bounds(confidence)), i)
+        for i, c in enumerate(comparisons)
+    )
     answers: dict[int, Answer] = {}
     for (name, *_), places in together.items():
         results = loaded(TESTS[name].place)([comparisons[i] for i in places], confidence)
@@ -120,12 +119,9 @@ def _within(comparison: Comparison, confidence: Confidence) -> Answer:
     refuse_many_steps("the test for these tasks", most, _NEW_TASKS)
     metric = comparison.first.metric
     if metric.kind.needs and not metric.kind.exchangeable:
-        raise ParameterError(
-            f"{metric.name} for these tasks: the test lets attempts change places, and this metric"
-            " looks at their order",
-            name="invalid-method",
-            settles=[_NEW_TASKS],
-        )
+        problem = f"{metric.name} for these tasks: the test lets attempts change places, and this"
+        problem += " metric looks at their order"
+        raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS])
     if metric.kind.needs:
         bag, other_bag = comparison.attempts
         permutation = permutation_of_attempts(metric, bag, other_bag, **confidence.draws)
@@ -173,15 +169,15 @@ def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[An
     return [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
 
 
-def _totals(group: Sequence[Comparison]) -> NDArray[np.float64]:
+def _totals(group: Sequence[Comparison]) -> Floats:
     """The differences of comparisons over the same tasks or clusters, a column each."""
     return cluster_totals(np.stack([c.d for c in group], axis=1), group[0].clusters)[0]
 
 
-def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differences:
+def differences_of(group: Sequence[Comparison]) -> Floats | Differences:
     """Those of comparisons over the same tasks or clusters: a column each, or what they are of."""
     codes, places = group[0].clusters, dict[bytes, int]()
-    models: list[NDArray[np.float64]] = []
+    models: list[Floats] = []
     sides: list[int] = []
     for values in (side for c in group for side in c.values):
         key = values.tobytes()
@@ -195,7 +191,7 @@ def differences_of(group: Sequence[Comparison]) -> NDArray[np.float64] | Differe
     return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 
 
-def _answers(p: NDArray[np.float64], smallest: NDArray[np.float64]) -> list[Answer]:
+def _answers(p: Floats, smallest: Floats) -> list[Answer]:
     return [Answer("", *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
 
 

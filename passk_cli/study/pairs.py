@@ -19,7 +19,7 @@ from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import DrawnP
-from passk_cli.settle import Given, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.comparison import (
     Comparison,
     difference_intervals,
@@ -34,7 +34,7 @@ from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, PRIMARY, SECONDARY, WI
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
-BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
+BETTER, WORSE, EQUIVALENT, TIED = "better", "worse", "equivalent", "tied"
 _P = ("p", "equivalence")
 
 
@@ -70,11 +70,20 @@ def choose_pairs(
         else:
             pairs += [(rates, b) for b in base for rates in rivals if rates is not b]
     if not pairs:
-        raise ParameterError(
-            "nothing to compare: there is one model; give files of several",
-            settles=[*_groups_as_models(study.counts)],
-        )
+        require_several(study.counts)
     return pairs
+
+
+def require_several(counts: Counts) -> None:
+    """ParameterError where no group has two models."""
+    if len({series[1:] for series in counts.series}) < len(counts.series):
+        return
+    named = any("model" in file.roles for file in counts.facts.inputs)
+    column = Settle({"--field": {"model": Blank("COLUMN")}}, "names a column of models")
+    raise ParameterError(
+        "nothing to compare: there is one model; give files of several",
+        settles=[*_groups_as_models(counts), *([] if named else [column])],
+    )
 
 
 def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:
@@ -160,7 +169,7 @@ def test_pairs(
         for (name, family), results in zip(named, answers_, strict=True):
             for c, result in zip(family, results, strict=True):
                 p, level = result.get("p", c.p), 1 - confidence.level + 1e-12
-                verdict = "" if math.isnan(p) else UNDECIDED
+                verdict = "" if math.isnan(p) else TIED
                 equivalent = result.get("equivalence", math.nan) <= level
                 if result["adjusted"] <= level and c.sign:
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE

@@ -286,6 +286,7 @@ def view(
     """
     own = (part for section in sections for part in section.context())
     parts = (*context, *own, *_of_choices(study.counts), VERSION)
+    every = (*messages, *(said for section in sections for said in section.messages()))
 
     def rows() -> Table:
         if apart := [section for section in sections if section.apart]:
@@ -302,16 +303,16 @@ def view(
         return [fact for section in sections for fact in section.facts()]
 
     def plots() -> tuple[Plot, ...]:
-        every: list[Plot] = []
+        pictures: list[Plot] = []
         said: list[Sentence] = []
         for section in sections:
             own, drawn = tuple(section.answer()), section.plots()
             said += own
             for place, plot in enumerate(drawn):
                 answer = () if place else own or tuple(said)
-                every.append(replace(plot, answer=answer, groups=study.counts.group_names))
+                pictures.append(replace(plot, answer=answer, groups=study.counts.group_names))
             said = [] if drawn else said
-        return tuple(every)
+        return tuple(pictures)
 
     def methods() -> Methods:
         from passk_cli.study.methods import methods_of
@@ -323,11 +324,7 @@ def view(
         rows=rows,
         context=tuple(filter(None, parts)),
         explain=lambda: (part for section in sections for part in section.details()),
-        messages=tuple(
-            dict.fromkeys(
-                (*messages, *(said for section in sections for said in section.messages()))
-            )
-        ),
+        messages=tuple(dict.fromkeys(every)),
         sign=lambda: signature(study.metrics, entries(), study.counts),
         draw=plots,
         answer=tuple(sentence for section in sections for sentence in section.answer()),

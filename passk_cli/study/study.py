@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.inference.intervals import FIELLER, Sample, intervals
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import Said
-from passk_cli.metrics.registry import Metric
+from passk_cli.metrics.registry import Metric, default_ks
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
-from passk_cli.report.words import sized, spanned
+from passk_cli.report.words import SeriesName, plural, sized, spanned
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
-from passk_cli.study.notes import notes_of_numbers, reading_notes
+from passk_cli.study.metrics import allowed_ks, usual_k
+from passk_cli.study.notes import MORE_ATTEMPTS, OF_STOPPING, notes_of_numbers, reading_notes
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, on_shared_tasks, values_of
 from passk_cli.text import Category
@@ -151,7 +151,22 @@ class Study:
         if {*map(id, facts)} == {*map(id, shared)}:
             return shared, ""
         sizes = [fact.size.tasks or 0 for fact in shared if fact.name == facts[0].name] or [0]
-        return shared, f" on the {spanned(sizes, 'task')} that all models have"
+        k = self._short_of(facts)
+        have = f"with {plural(k, 'attempt')} of all models" if k else "that all models have"
+        return shared, f" on the {spanned(sizes, 'task')} {have}"
+
+    def none_shared(self, facts: Sequence[Fact]) -> str:
+        """The sentence about numbers that rest on no task of all models."""
+        if k := self._short_of(facts):
+            return f"No task has {plural(k, 'attempt')} of all models."
+        return "No task is shared by all models."
+
+    def _short_of(self, facts: Sequence[Fact]) -> int:
+        """The largest k that a task of one of these has too few attempts for; 0 for none."""
+        rows = {series: self.counts.rows_of(s) for s, series in enumerate(self.counts.series)}
+        fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}
+        ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
+        return max(ks, default=0)
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Fact]:
         """`facts` of values of which some are ranges, with limits that hold those of both ends."""
@@ -166,9 +181,9 @@ class Study:
         ]  # fmt: skip
 
     def mean(
-        self, series: Series, name: str, values: NDArray[np.float64], tasks: NDArray[np.int64],
-        n: NDArray[np.int64], *, bounds: tuple[float, float] = (0.0, 1.0),
-        attempts: NDArray[np.int64] | None = None, within: NDArray[np.float64] | None = None,
+        self, series: Series, name: str, values: Floats, tasks: Ints, n: Ints, *,
+        bounds: tuple[float, float] = (0.0, 1.0), attempts: Ints | None = None,
+        within: Floats | None = None,
         mixed: int = 0, fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
     ) -> Fact:  # fmt: skip
@@ -208,12 +223,26 @@ class Study:
         """
         short = facts if short is None else short
         said = [*reading_notes(self.counts), *self.reading]
+        if self.metrics and all(metric.family == "first@" for metric in self.metrics):
+            # It is not biased by when sampling stops.
+            said = [each for each in said if each.name not in OF_STOPPING]
+        if not self.named:
+            said += self._more_attempts()
         if any(fact.note for fact in (*facts, *short)):
             # Those that the table shows are named first.
             every = [fact.k for fact in facts]
             facts = sorted(facts, key=lambda fact: not self.in_brief(fact.k, every))
             said += notes_of_numbers(facts, short, self.short_tasks)
         return said
+
+    def _more_attempts(self) -> Iterator[Said]:
+        """The note of models that allow a larger k than most."""
+        allowed, most = allowed_ks(self.counts), max((m.k for m in self.metrics), default=0)
+        k = default_ks(max(allowed))[-1]
+        if most and most < k > usual_k(self.counts):
+            both = zip(self.counts.series, allowed, strict=True)
+            models = [SeriesName(series) for series, own in both if own >= k]
+            yield MORE_ATTEMPTS(models=models, count=len(models), k=k)
 
     def sizes(self, facts: Iterable[Fact]) -> str:
         """How many tasks and attempts the numbers rest on: "800 tasks × 10 attempts"."""

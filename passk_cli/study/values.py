@@ -9,8 +9,8 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Bools, Floats, Ints, NDArray
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import COUNTED, WITHOUT_AMOUNTS
 from passk_cli.files.roles import TRUTH
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from passk_cli.inference.hull import Passes
     from passk_cli.inference.labels import Labels
     from passk_cli.inference.ratio import Spending
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 Series = tuple[str, ...]
 # The group of the rows that are averages over all groups.
@@ -170,9 +167,9 @@ class TaskValues:
         return within_variance_of(self.metric, self.attempts, self.values)
 
     @property
-    def mixed(self) -> NDArray[np.bool_]:
+    def mixed(self) -> Bools:
         """Tasks whose attempts differ: in passing, or in what else the metric looks at."""
-        passing: NDArray[np.bool_] = (self.c > 0) & (self.c < self.n)
+        passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.start) > 1
 
     @property
@@ -237,11 +234,8 @@ class TaskValues:
         Errors: ParameterError for a metric that needs more than counts.
         """
         if self.attempts is not None:
-            raise ParameterError(
-                f"{self.metric.name} for these tasks cannot be resampled",
-                name="invalid-method",
-                settles=[_JACKKNIFE],
-            )
+            problem = f"{self.metric.name} for these tasks cannot be resampled"
+            raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE])
         refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE)
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
@@ -369,10 +363,8 @@ def corrected(judged: TaskValues, labels: Labels) -> TaskValues:
     """
     metric = judged.metric
     if metric.kind.needs:
-        raise ParameterError(
-            f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k",
-            name="no-labels",
-        )
+        problem = f"{metric.name}: labels correct metrics of passes alone, as pass@k and pass^k"
+        raise ParameterError(problem, name="no-labels")
     if not labels.made.any():
         others = Settle({"--truth-from": Blank("FILE")}, "has labels of other models")
         raise DataError(

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from passk_cli.charts.layout import Lines, ridges
+from passk_cli.charts.layout import Lines, named_rows, ridges
 from passk_cli.charts.look import Appearance, prepared
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
-from passk_cli.report.plot import Plot, Rule, curves, densities
+from passk_cli.report.plot import Plot, Rule, curves, densities, forest
+from passk_cli.report.words import SeriesName
 
 LOOK = THEMES["light"]
 
@@ -71,7 +72,7 @@ def test_two_decades_make_the_axis_logarithmic(
 
 def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
     few, crowded, many = drawn(k_rows(2)), drawn(k_rows(6, gap=0.0)), drawn(k_rows(12))
-    assert [label["text"] for label in Lines.of(few).labels] == ["m0", "m0", "m1", "m1"]
+    assert [label["text"] for label in Lines.of(few).labels] == ["m0", "m1"]
     for plot in (crowded, many):
         assert Lines.of(plot, 5).labels == []
     legend = "".join(item.elements for item in drawings(many, LOOK, False, 120)[0])
@@ -80,17 +81,32 @@ def test_ends_are_labelled_where_that_fits_else_there_is_a_legend() -> None:
 
 
 def test_labels_never_overlap() -> None:
-    labels = Lines.of(drawn(k_rows(5, gap=0.03)), 20).labels
+    labels = Lines.of(drawn(k_rows(10, gap=0.03)), 20).labels
     places = sorted(label["at"] for label in labels)
     assert len(labels) == 10
     assert np.diff(places).min() >= 1 / 20 - 1e-9
 
 
-def test_where_not_every_line_has_room_those_of_the_first_kind_are_named() -> None:
+def test_a_model_is_named_once_at_its_line_of_the_first_kind() -> None:
     plot = drawn(sorted(k_rows(8, gap=0.04), key=lambda row: row["kind"], reverse=True))
     labels = Lines.of(plot, 14).labels
     assert {label["kind"] for label in labels} == {"pass^k"}
     assert len(labels) == 8
+
+
+def test_of_long_names_what_differs_stays_and_groups_stay_whole() -> None:
+    names = [
+        SeriesName((f"organisation/model-3.1-{size}b-instruct-2026-01-final", heat))
+        for size in (7, 70)
+        for heat in ("0.2", "0.8")
+    ]
+    rows = [{"m": name, "k": k, "v": 0.1 + 0.2 * at, "l": 0, "h": 1} for at, name in
+            enumerate(names) for k in (1, 2)]  # fmt: skip
+    lines = Lines.of(curves(rows, x="k", y="v", colour="m"), most=18)
+    short = [f"…{size}b-instruct… {heat}" for size in (7, 70) for heat in ("0.2", "0.8")]
+    assert [label["text"] for label in lines.labels] == short
+    trees = forest(rows, label="m", value="v", low="l", high="h")
+    assert [text for _, text in named_rows(trees, 18, len)] == short
 
 
 def test_undefined_values_break_the_line_and_what_stands_alone_is_a_point() -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from passk_cli.charts.letters import cut, width_of
+from passk_cli.charts.letters import width_of
 from passk_cli.charts.look import ON_SCREEN, PictureSize
 from passk_cli.charts.svg import drawings, picture
 from passk_cli.charts.theme import THEMES
@@ -124,5 +124,4 @@ def test_names_are_text_and_not_too_long() -> None:
     assert "<b>&" in texts
     assert panel.width < 900
     assert "a: " + "long" * 75 in said(forest(rows, label="a", value="v", low="l", high="h"))[1]
-    assert cut("WWWW", 10, 20) == "W…"
     assert width_of("wide 漢字", 10) > width_of("wide ab", 10)

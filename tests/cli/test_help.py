@@ -86,7 +86,7 @@ def test_help_of_a_command_lists_columns_fields_and_messages(passk: Passk) -> No
 
 def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
     shown = passk("help", "noisy-attempts").out
-    assert shown.startswith("note[noisy-attempts]\n\n<numbers>: the interval narrows more")
+    assert shown.startswith("note[noisy-attempts]\n\n<numbers>: one more attempt at")
     assert "`passk plan` says" in shown
     assert "--ignore noisy-attempts" in shown
     assert "--ignore" not in passk("help", "bad-output").out

@@ -50,7 +50,7 @@ def agrees(row: Any, level: float = 0.95) -> str:
     if not np.isnan(row.p_adjusted):
         assert (row.p_adjusted <= 1 - level + 1e-12) == (low or high), row
         assert row.p <= row.p_adjusted
-    return "better" if low else "worse" if high else "undecided"
+    return "better" if low else "worse" if high else "tied"
 
 
 def test_a_number_between_two_roundings_is_one_number_everywhere() -> None:
@@ -92,8 +92,8 @@ def test_compare_and_report(case: int) -> None:
         beaten: dict[str, list[str]] = {name: [] for name in "abcd"}
         for row in frame.itertuples():
             assert row.verdict == agrees(row, level)
-            assert (row.verdict == "undecided") == bool({*row.letters} & {*row.letters_against})
-            if row.verdict != "undecided":
+            assert (row.verdict == "tied") == bool({*row.letters} & {*row.letters_against})
+            if row.verdict != "tied":
                 pair = (row.model, row.against)[:: 1 if row.verdict == "better" else -1]
                 beaten[pair[0]].append(pair[1])
         for row in frame.itertuples():
@@ -118,7 +118,7 @@ def test_compare_and_report(case: int) -> None:
 def test_gate_and_temperature(case: int) -> None:
     data = design(case)
     metrics = "pass@1" if data.n.min() == 1 else "pass@1,pass@2"
-    words = {"better": "pass", "worse": "fail", "undecided": "undecided"}
+    words = {"better": "pass", "worse": "fail", "tied": "undecided"}
     base, new = data[data.model == "a"], data[data.model != "a"]
     gate = found("gate", new, baseline=base, no_regression=True, metrics=metrics, unpaired="drop")
     rows = gate.frame[gate.frame.rule.str.endswith("no regression")]

@@ -63,7 +63,7 @@ def test_ranges_and_the_set_of_crossings() -> None:
     assert set(band["level"]) == {0.95}
     assert (band["pointwise_level"] > 0.95).all()
     for row in band.itertuples():
-        word = "better" if row.low > 0 else "worse" if row.high < 0 else "undecided"
+        word = "better" if row.low > 0 else "worse" if row.high < 0 else "tied"
         assert row.verdict == word
         assert row.range_first <= row.k <= row.range_last
     # The true difference ½(1 − 0.05^k) − (1 − 0.8^k) changes its sign between k = 3 and k = 4.
@@ -129,7 +129,7 @@ def test_these_tasks_and_every_attempt_passes() -> None:
         found = passk_cli.compare(counts, "pass@1", baseline="wide", band=True, resamples=1000,
                                   population=population)  # fmt: skip
         band = found.frame.query("band == 'simultaneous'")
-        assert set(band["verdict"]) == {"undecided"}
+        assert set(band["verdict"]) == {"tied"}
         assert (band["estimate"] == 0).all()
         assert (band["low"] < 0).all()
         assert (band["high"] > 0).all()

@@ -36,7 +36,7 @@ def test_seven_cruxeval_models(passk: Passk) -> None:
     better = found["gpt-4-0613", "gpt-3.5-turbo-0613", "pass@1"]
     assert (better["verdict"], better["letters"], better["leads"]) == ("better", "a", "1.0")
     close = found["codellama-13b", "deepseek-base-6.7b", "pass@1"]
-    assert close["verdict"] == "undecided"
+    assert close["verdict"] == "tied"
     assert float(close["estimate"]) == pytest.approx(0.424875 - 0.418625, abs=1e-12)
     assert float(close["p"]) == pytest.approx(0.63, abs=0.02)
     assert set(close["letters"]) & set(close["letters_against"])
@@ -62,7 +62,7 @@ def test_baseline_numbers_as_computed_elsewhere(passk: Passk) -> None:
     for metric, p in (("pass@1", 0.63), ("pass@10", 0.82), ("pass^10", 0.044)):
         row = adjusted["deepseek-base-6.7b", "codellama-13b", metric]
         assert float(row["p"]) == pytest.approx(p, abs=0.02)
-        assert row["verdict"] == "undecided"
+        assert row["verdict"] == "tied"
 
 
 def test_margin_makes_equivalent(passk: Passk) -> None:
@@ -288,7 +288,7 @@ def test_attempts_that_differ_are_no_difference(passk: Passk, unequal: Path) -> 
     assert " test=guarded-t " in done.out
     assert "–: attempts differ" in done.out
     row = records(passk("compare", unequal, "-m", "pass@10", "--crossings", "-f", "csv").out)[0]
-    assert (row["test"], row["verdict"]) == ("guarded-t", "undecided")
+    assert (row["test"], row["verdict"]) == ("guarded-t", "tied")
     assert (row["letters"], row["letters_against"], row["leads"]) == ("a", "a", "")
     assert (row["rank_low"], row["rank_high"]) == ("1", "2")
     assert float(row["p"]) > 0.9
@@ -333,7 +333,7 @@ def test_p_and_interval_agree(passk: Passk, write: Write) -> None:
             apart = float(row["low"]) > 0 or float(row["high"]) < 0
             assert row["test"] in ("guarded-t", "suissa-shuster")
             assert (row["verdict"] in ("better", "worse")) == apart
-        assert {row["verdict"] for row in found} >= {"better", "undecided"}
+        assert {row["verdict"] for row in found} >= {"better", "tied"}
 
 
 def test_scores_without_bounds_where_attempts_differ(passk: Passk, write: Write) -> None:
@@ -367,7 +367,7 @@ def test_these_tasks_permute_attempts(passk: Passk, write: Write) -> None:
     assert "for these tasks" in passk(*these).out
     assert "test: attempts permuted within tasks" in passk(*these, "--full").out
     assert row["interval"] == "hull"
-    assert records(passk(*these[:4], "-f", "csv").out)[0]["verdict"] == "undecided"
+    assert records(passk(*these[:4], "-f", "csv").out)[0]["verdict"] == "tied"
     refused = passk(*these, "--test", "sign-flip")
     assert (refused.code, "it asks about new tasks" in refused.err) == (2, True)
     refused = passk(*these[:4], "--test", "within-tasks")

@@ -255,11 +255,11 @@ def test_every_amount_has_its_words(passk: Passk) -> None:
     done = passk("cost", COSTS, "--of", "duration", "--at", "300", "--resamples", "100")
     assert done.out.startswith("claude-haiku-4-5-20251001 is quickest per solved task: 203 s [")
     assert "pass@300 s" in done.out
-    assert "\n8 tasks × 3 attempts" in done.out
+    assert "\n~ tied with the first · 8 tasks × 3 attempts" in done.out
     done = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000", "--resamples", "100")
     assert "needs fewest output tokens per solved task: 11,588 [" in done.out
     assert "pass@20,000 tokens" in done.out
-    assert "tokens · 8 tasks × 3 attempts" in done.out
+    assert "tokens · ~ tied with the first · 8 tasks × 3 attempts" in done.out
 
 
 def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
@@ -490,3 +490,19 @@ def test_the_cheapest_is_that_on_shared_tasks(passk: Passk, write: Write) -> Non
     assert done.out.startswith("whole is cheapest per solved task on shared tasks; part takes ")
     assert done.out.splitlines()[3].startswith("whole")
     assert "warning[unshared-tasks]: some models lack 20 of 40 tasks" in done.err
+
+
+def test_every_model_that_ties_with_the_cheapest_is_counted_and_marked() -> None:
+    rows = [
+        {"model": m, "task": f"t{t}", "passed": (t + i) % 3 > 0, "cost": price * (1 + (t * j) % 5)}
+        for j, (m, price) in enumerate((("a", 1.0), ("b", 1.02), ("c", 1.04), ("far", 9.0)), 1)
+        for t in range(15) for i in range(3)
+    ]  # fmt: skip
+    found = passk_cli.cost(rows)
+    pairs = found.frame.query("metric == 'cost-per-success' and model == 'a' and verdict != ''")
+    tied = list(pairs[pairs.verdict == "tied"]["against"])
+    assert tied == ["b", "c"]
+    answer, *lines = str(found).splitlines()
+    assert re.search(r"; b and 1 more tie \(up to \$[\d.]+\)\.$", answer)
+    assert [line.split()[0] for line in lines if "  ~ $" in line] == tied
+    assert any("~ tied with the first" in line for line in lines)

@@ -136,6 +136,32 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
         report_of(counts, Confidence(), Curve(max_k=6))
 
 
+def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
+    easy, hard = ([(m, f"{kind}{t}", n, 4 if kind == "easy" else 1 + t % 2) for t in range(10)]
+                  for m, kind, n in (("m", "easy", 4), ("m", "hard", 10)))  # fmt: skip
+    one = report_of(Counts.from_cells([*easy, *hard]), Confidence(), Curve(), "drop")
+    sentence = [part if isinstance(part, str) else round(part.value, 3) for part in one.answer[0]]
+    assert sentence[:4] == [
+        "On the 10 of 20 tasks with 10 attempts of m, pass@k rises from ", 0.15, " to ", 1.0
+    ]  # fmt: skip
+    [table, *_] = one.tables
+    row = dict(zip([c.header for c in table.columns], table.rows[0], strict=True))
+    assert row["tasks at k = 10"] == 10
+    [plot, *_] = one.plots
+    assert [(rule.x, rule.text) for rule in plot.rules] == [(4, "beyond: 10 of 20 tasks")]
+    assert [row["x"] for row in plot.rows if row["y"] is None] == [5, 5]
+    # Of models none of whose long tasks is shared, it is about the k before; and so in estimate.
+    moved = [("w", task, 14 - n, c) for _, task, n, c in (*easy, *hard) if n == 4]
+    moved += [("w", task, 4, c) for _, task, n, c in hard]
+    counts = Counts.from_cells([*easy, *hard, *moved])
+    several = report_of(counts, Confidence(), Curve(), "drop")
+    assert several.answer[0] == ("No task has 10 attempts of all models.",)
+    assert "from 1 to 4 attempts (pass@k" in several.answer[1][0]
+    study = Study(counts, (Metric("pass@", 10),), Confidence(), short_tasks="drop")
+    said = Estimation().report(study).answer
+    assert ("No task has 10 attempts of all models.",) in said
+
+
 def test_what_is_missing_says_why() -> None:
     counts = simulated(tasks=4, n=8, models=1)
     for how in (Confidence(), Confidence(population="these-tasks")):

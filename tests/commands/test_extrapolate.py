@@ -215,6 +215,14 @@ def test_the_bound_is_drawn_beyond_the_attempts_alone() -> None:
     curve = {row["x"]: row["y"] for row in plot.rows if row["kind"] == "beta"}
     assert min(row["x"] for row in bound) == 20
     assert all(row["y"] <= curve[row["x"]] for row in bound)
+    # It is of all attempts, so it is drawn where all of them are counted.
+    cells = [("m", f"t{t}", 40 if t % 8 else 5, (40 if t % 8 else 5) * (t % 3) // 8)
+             for t in range(80)]  # fmt: skip
+    (plot,) = report_of(Counts.from_cells(cells), fit="beta", to=(50,)).plots
+    bound = [row for row in plot.rows if row["kind"] == "assumption-free bound"]
+    curve = {row["x"]: row["y"] for row in plot.rows if row["kind"] == "beta"}
+    assert min(row["x"] for row in bound) >= 40
+    assert all(row["y"] <= curve[row["x"]] for row in bound)
 
 
 def test_the_answer_is_about_tasks_that_all_models_have() -> None:

@@ -309,7 +309,7 @@ def test_too_few_tasks_for_any_significant_drop_is_undecided(passk: Passk, run: 
     assert "with 3 tasks no drop can be significant" in row["note"]
     done = passk("gate", run("one", range(1)), "--baseline", run("one_old", range(1)), *base,
                  "--on-undecided", "fail")  # fmt: skip
-    said = "FAIL: undecided, counted as fail: one lost 0.000"
+    said = "FAIL: undecided, counted as fail: pass@1 of one did not change: 0.000 ["
     assert (done.code, done.out.startswith(said)) == (1, True)
 
 
@@ -554,9 +554,16 @@ def test_no_regression_and_max_drop_0_are_one_rule(passk: Passk, run: Run) -> No
     text = same.read_text().replace(",4,4", ",4,?", 3).replace(",4,3", ",4,4", 3)
     same.write_text(text.replace("?", "3"))
     done = passk("gate", same, "--baseline", old, "--no-regression", "-m", "pass@1")
-    assert "1 undecided, counted as pass: same lost 0.000 [" in done.out
-    assert "of pass@1, not significant; " in done.out
+    assert "1 undecided, counted as pass: pass@1 of same did not change: 0.000 [" in done.out
+    assert "], not significant; " in done.out
     assert re.search("about [0-9]+ tasks would decide if 5 points lower", done.out)
+    # Of several tests the finding has p, and the reason does not say it again.
+    several = ["--baseline", old, "--no-regression", "-m", "pass@1,pass@2"]
+    for format in ("table", "github", "junit", "gitlab"):
+        text = passk("gate", same, *several, "-f", format).out
+        messages = [line for line in text.splitlines() if "not significant (p" in line]
+        assert messages
+        assert all(line.count("p = ") == 1 for line in messages), messages
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from docs import rulebook
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.streams import stream
 from tests import schema
-from tests.conftest import SAMPLES, Passk, long, records
+from tests.conftest import SAMPLES, Passk, Write, long, records
 
 TODAY = date.today()
 LATER, PAST = TODAY + timedelta(days=30), TODAY - timedelta(days=2)
@@ -219,6 +219,11 @@ def test_check_needs_no_data(nightly: Path, passk: Passk) -> None:
     done = passk("gate", "--check")
     assert done.code == 0
     assert done.out.startswith("passk.toml is valid: 2 suites.")
+    # Runs and baselines by their paths.
+    (nightly / "passk.toml").rename(nightly / "ci.toml")
+    (nightly / "ci").mkdir()
+    (nightly / "ci.toml").rename(nightly / "ci" / "passk.toml")
+    assert "ci/a-old" in passk("gate", "--check", "--rules", "ci/passk.toml").out
 
 
 REFUSED: list[tuple[str, str, str]] = [
@@ -269,9 +274,9 @@ def test_what_is_wrong_is_named_with_its_line(
     [
         (
             ["a.jsonl", "--rules", "passk.toml"],
-            "--rules: it is about the files",
+            "--rules: a file of rules names the files to judge",
         ),
-        (["a.jsonl", "--check"], "--check: it is about the files"),
+        (["a.jsonl", "--check"], "--check: a file of rules names the files to judge"),
     ],
 )
 def test_options_that_exclude_rules(
@@ -612,7 +617,10 @@ def test_a_history_that_is_not_there_yet_has_its_first_night(tmp_path: Path, pas
     assert "suite t: baseline " in refused.err
     assert 'first = "pass" is its first night' in refused.err
     refused = passk("gate", tmp_path / "new.jsonl", "--min", "pass@1=0.1", "--first", "pass")
-    assert (refused.code, "--first: it is about the files that" in refused.err) == (2, True)
+    assert (refused.code, "--first: a file of rules names the files to judge" in refused.err) == (
+        2,
+        True,
+    )
 
 
 def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others(
@@ -633,3 +641,13 @@ def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others
     for name, problem in (("a", "the file is empty"), ("b", "not JSON"), ("c", "no such file")):
         assert f"suite {name}: " in error
         assert problem in error
+
+
+def test_a_rule_that_no_such_run_passes_is_said_without_a_rehearsal(
+    passk: Passk, write: Write
+) -> None:
+    rows = "".join(f"t{t},{j},{int(t > 0)}\n" for t in range(12) for j in range(4))
+    data = write("few.csv", "task,attempt,passed\n" + rows)
+    never = "pass@1 ≥ 0.99 cannot pass: undecided even if every attempt passes"
+    assert never in passk("gate", data, "--min", "pass@1=0.99").err
+    assert "cannot pass" not in passk("gate", data, "--min", "pass@1=0.7").err

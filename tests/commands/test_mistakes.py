@@ -58,7 +58,7 @@ WRONG: dict[str, tuple[list[str], tuple[str, int], str]] = {
     "interval": (["--interval", "jefreys"], VALUE, "jeffreys"),
     "missing": (["--missing", "fial"], VALUE, "fail"),
     "level": (["--level", "95"], VALUE, "0.95"),
-    "power": (["--power", "80%"], VALUE, "0.8"),
+    "power": (["--power", "80"], VALUE, "0.8"),
     "form": (["-f", "jsn"], VALUE, "json"),
 }
 # Names of metrics that are written in another way there.

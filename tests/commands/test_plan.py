@@ -799,3 +799,10 @@ def test_the_cheaper_model_is_run_on_where_it_narrows_more(passk: Passk) -> None
     assert [float(row["se"]) for row in own[1:]] == sorted(float(row["se"]) for row in own[1:])
     done = passk(*words[:-2], "--budget", "1attempts")
     assert done.out.startswith("The budget pays for no further task and no further attempt at all")
+
+
+def test_shares_may_be_percentages(passk: Passk) -> None:
+    assumed = ["plan", "--mean", "0.5", "--spread", "0.3"]
+    shares = passk(*assumed, "--detect", "0.04", "--power", "0.9")
+    assert passk(*assumed, "--detect", "4%", "--power", "90%").out == shares.out
+    assert "it must lie between 0 and 1" in passk(*assumed, "--detect", "400%").err

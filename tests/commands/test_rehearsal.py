@@ -68,12 +68,12 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
     setting = stage(whole, rules, "pass")
     trials = [setting.run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
-        for one, outcomes in zip(trials, setting.outcomes(place, trials), strict=True):
+        for one, outcomes in zip(trials, setting.verdicts(trials, [place]), strict=True):
             verdicts = {
                 (line.fact.series, line.fact.name): line.verdict for line in rule.judge(one)
             }
             found = {
-                (series, metric.name): verdict for (series, metric), verdict in outcomes.items()
+                (series, metric.name): verdict for (_, series, metric), verdict in outcomes.items()
             }
             assert found == (verdicts if rule.drawn else {})
 

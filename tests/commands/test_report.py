@@ -218,14 +218,23 @@ def test_a_board_is_a_leaderboard_alone(passk: Passk, tmp_path: Path) -> None:
     assert len(text.splitlines()) <= 32
 
 
+def test_a_page_plans_what_the_command_plans() -> None:
+    """Of several pairs both take the one that varies most, and say so."""
+    rows = [{"model": m, "task": str(t), "passed": (t % 8 + i * t % 3) < p} for m, p in
+            (("a", 6), ("b", 5), ("c", 2)) for t in range(20) for i in range(3)]  # fmt: skip
+    (plan,) = passk_cli.plan(rows, metrics="pass@1").report.answer
+    assert any("the pair that varies most" in str(piece) for piece in plan)
+    assert panels(quiet(rows, metrics=["pass@1"]))["Tasks needed"].answer == (plan,)
+
+
 def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
     assert list(panels(tau)) == [
-        "Leaderboard", "Curves over k", "Order of attempts", "Tasks", "Data quality",
+        "Leaderboard", "Curves over k", "Tasks needed", "Order of attempts", "Tasks",
+        "Data quality",
     ]  # fmt: skip
     assert page_of(tau).absent == (
         "Differences: the data has 1 model.",
         "Cost: the data holds no costs.",
-        "Tasks needed: the data has 1 model.",
         "Diversity: the data holds no solutions.",
         "Flips: the data has 1 model.",
         "Suspicious tasks: the data has 1 model.",
@@ -236,7 +245,9 @@ def test_what_one_model_cannot_give(tau: passk_cli.Findings) -> None:
 def test_one_attempt_each_has_no_curves() -> None:
     rows = [{"task": str(t), "passed": t % 3 == 0} for t in range(9)]
     findings = quiet(rows)
-    assert list(panels(findings)) == ["Leaderboard", "Tasks", "Data quality"]
+    assert list(panels(findings)) == [
+        "Leaderboard", "Tasks needed", "Tasks", "Data quality",
+    ]  # fmt: skip
     assert "Curves over k: no task has a second attempt." in page_of(findings).absent
 
 

@@ -90,7 +90,7 @@ EACH = {
 COMMAND_OF = {"compare to one": "compare", "tasks matrix": "tasks", "suspects": "tasks",
               "gate to one": "gate", "flips": "tasks"}  # fmt: skip
 # Rows of verdicts, of which none may be missing, and a table of tasks: more lines.
-JUDGED = {"order": 36, "flips": 36, "compare to one": 36, "tasks matrix": 32}
+JUDGED = {"order": 36, "flips": 36, "compare to one": 36, "tasks matrix": 32, "gate to one": 36}
 CELLS = [(name, models, width) for name in EACH for models in (25, 1) for width in (80, 100, 140)
          if models > 1 or (not {"--baseline", "--against", "--suspects"} & {*EACH[name].split()}
          and name != "compare")]  # fmt: skip

@@ -286,3 +286,11 @@ def test_of_several_pairs_the_ones_beyond_chance_are_named() -> None:
     assert first.startswith("2 pairs of models: 6 flips; ")
     assert second.startswith("More than chance explains: a against base (6 flips, ")
     assert second.endswith(" expected).")
+
+
+def test_a_chart_of_passes_has_no_holes() -> None:
+    rows = {"task": [*"abc"], "n": [4, 4, 4], "c": [0, 3, 3]}
+    (plot,) = passk_cli.tasks(rows).report.plots
+    assert [(row["label"], row["x"]) for row in plot.rows] == [
+        ("4 of 4", 0), ("3 of 4", 2), ("2 of 4", 0), ("1 of 4", 0), ("0 of 4", 1),
+    ]  # fmt: skip

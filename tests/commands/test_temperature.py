@@ -143,7 +143,7 @@ def test_equal_temperatures_tie() -> None:
     )  # fmt: skip
     heats = [r["temperature"] for r in facts(report, "estimate")]
     assert heats == ["0.2", "0.5", "2", "10"], "in the order of numbers, not of text"
-    assert {r["verdict"] for r in facts(report, "temperatures")} == {"undecided"}
+    assert {r["verdict"] for r in facts(report, "temperatures")} == {"tied"}
     assert len(facts(report, "temperatures")) == 6
 
 
@@ -156,7 +156,7 @@ def test_more_attempts_at_one_temperature_are_no_lead() -> None:
         cells += [("m", "0.8", f"t{t}", 10, int(rng.binomial(10, p)))]
     report = answer(counts_of(cells), "pass@10")
     (row,) = facts(report, "temperatures")
-    assert (row["test"], row["verdict"]) == ("guarded-t", "undecided")
+    assert (row["test"], row["verdict"]) == ("guarded-t", "tied")
     assert [r["leads"] for r in facts(report, "estimate")] == [None, None]
     assert named(report)["unequal-temperatures"] == {"models": ["m"]}
     assert report.signature["test"] == "guarded-t"

@@ -207,7 +207,7 @@ def test_places_of_intervals_lie_in_the_drawing() -> None:
     assert all(0 <= place <= 100 for place in places)
     (metric,) = view.metrics
     assert metric.lower
-    assert [text for _, text in metric.ticks] == ["$2", "$4", "$6", "$8"]
+    assert [text for _, text in metric.ticks] == ["$0", "$2", "$4", "$6", "$8"]
 
 
 def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
@@ -336,3 +336,77 @@ def test_in_a_browser(text: str, tmp_path: Path) -> None:
     assert re.fullmatch(r"0\.\d+ \[0\.\d+, [01]\.\d+\]", facts["pass@1"])
     assert "task" in facts["Solved by it alone"]
     assert "task" in facts["Failed by it alone"]
+
+
+FIT = """<script>addEventListener("load", () => {
+  const wide = document.querySelector(".board .wide"), own = document.body.dataset;
+  own.over = wide.scrollWidth - wide.clientWidth;
+  own.shown = [...document.querySelectorAll("th.value")].filter((head) => !head.hidden).length;
+});</script></head>"""
+
+
+@pytest.mark.parametrize(("width", "fewest"), [(1200, 4), (900, 2)])
+def test_metrics_leave_a_board_before_one_is_cut(width: int, fewest: int, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    names = [f"organisation/a-model-of-a-long-name-{at}-instruct-2026" for at in range(3)]
+    rows = [{"model": name, "task": f"t{t}", "n": 12, "c": (5 * at + 7 * t) % 13}
+            for at, name in enumerate(names) for t in range(9)]  # fmt: skip
+    with warnings.catch_warnings(action="ignore"):
+        found = passk_cli.report(rows, k=[*range(1, 13)], board=True, resamples=100)
+    page = tmp_path / "page.html"
+    text = pages.document(found.report, "html", Style())[""].decode()
+    page.write_text(text.replace("</head>", FIT, 1))
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
+         f"--window-size={width},900", f"--user-data-dir={tmp_path / 'profile'}"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    assert body["data-over"] == "0"
+    assert fewest <= int(body["data-shown"] or 0) < 24
+
+
+PAPER = """<script>
+addEventListener("load", () => {
+  const tasks = document.querySelector("#tasks");
+  const counted = () =>
+    `${tasks.querySelectorAll(".task").length} ${tasks.querySelector("output").textContent}`;
+  const screen = counted();
+  dispatchEvent(new Event("beforeprint"));
+  const paper = counted();
+  dispatchEvent(new Event("afterprint"));
+  const edge = document.body.getBoundingClientRect().right;
+  const wide = [...document.querySelectorAll(".table table, .tasks table")].filter(
+    (table) => table.getBoundingClientRect().right > edge + 1);
+  document.body.dataset.paper = JSON.stringify({
+    screen, paper, after: counted(), beyond: wide.map((table) => table.tHead.textContent) });
+});
+</script></head>"""
+
+
+def test_on_paper_all_tasks_and_columns_are_there(tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    each = [
+        {"model": f"organisation/a-model-of-a-long-name-{m}-instruct-2026@temperature=0.{m}",
+         "task": f"t{t}", "passed": (t * m + i) % 3 > 0, "cost": 0.1 * (t % 3 + i + m + 1)}
+        for m in range(4) for t in range(30) for i in range(2)
+    ]  # fmt: skip
+    path, page = tmp_path / "report.html", tmp_path / "page.html"
+    passk_cli.report(each).save(path)
+    # A sheet between its margins is 710 pixels wide.
+    page.write_text(
+        path.read_text().replace("@media print", "@media all").replace("</head>", PAPER, 1)
+    )
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
+         "--window-size=710,900", f"--user-data-dir={tmp_path / 'profile'}"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    assert json.loads(body["data-paper"] or "") == {
+        "screen": "12 30 tasks", "paper": "30 30 tasks", "after": "12 30 tasks", "beyond": [],
+    }  # fmt: skip

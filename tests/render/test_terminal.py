@@ -87,12 +87,43 @@ def test_twenty_five_long_names_fit_a_screen(width: int) -> None:
     assert all(name in full.replace("\n", "") or width < 140 for name in names)
 
 
+def test_of_many_rows_the_verdict_is_shown_before_other_columns() -> None:
+    columns = (*METRICS.columns, Column("evidence", "share"), Column("verdict"))
+    rows = [(f"model-{at}", *METRICS.rows[0][1:], *GATE.rows[0][2:]) for at in range(12)]
+    text = shown(Table(columns, tuple(rows)), 70)
+    assert text.split("\n")[0].split() == ["model", "pass@1", "evidence", "verdict"]
+    assert "2 more columns: --full" in text
+
+
+def test_short_phrases_stay_beside_what_is_said_of_them() -> None:
+    columns = (Column("model"), Column("pass@1: best"), Column("ahead by", "share", joined=True))
+    rows = [(f"a-model-of-a-long-name-{at}", "0.49 at 0.8", METRICS.rows[0][1]) for at in range(12)]
+    head = shown(Table((*columns, *columns[1:]), tuple((*r, *r[1:]) for r in rows)), 70)
+    assert head.split("\n")[0].split() == ["model", "pass@1:", "best", "ahead", "by"]
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
 def test_a_verdict_stands_beside_its_evidence(width: int) -> None:
     text = shown(GATE, width)
     heads = [line for line in text.splitlines() if "verdict" in line]
     assert len(heads) == 1
     assert "evidence" in heads[0]
+    assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [60, 76, 80, 88, 100])
+def test_what_a_row_is_about_never_waits_for_full(width: int) -> None:
+    columns = (Column("suite"), *GATE.columns[1:])
+    rules = ("2 named tasks pass all attempts", *(f"pass@{k} no regression" for k in range(1, 13)))
+    evidence = GATE.rows[0][2]
+    rows = [("nightly", rule, evidence, "undecided") for rule in rules]
+    text = shown(
+        Table(columns, [*rows, ("code", "every task", evidence, "pass (p = 0.012)")]), width
+    )
+    assert "rule" in text.splitlines()[0]
+    assert all(f"pass@{k} " in text for k in range(1, 13))
+    assert text.count("undecided") == len(rules)
+    assert "more column" not in text
     assert max(map(len, text.splitlines())) <= width
 
 

@@ -60,3 +60,13 @@ def test_two_equal_models_are_both() -> None:
     facts = [Fact((model,), "pass@1", 1, Estimate(0.5)) for model in "abc"]
     assert highest(facts[:2])[0] == "Both models are equal: pass@1 "
     assert highest(facts)[0] == "All 3 models are equal: pass@1 "
+
+
+def test_settings_that_score_highest_together_are_joined_by_and() -> None:
+    facts = [
+        Fact(("m", group), "pass@1", 1, Estimate(value))
+        for group, value in (("1", 0.5), ("2", 0.5), ("3", 0.4))
+    ]
+    assert highest(facts, group_names=["sample"])[0] == (
+        "m at sample 1 and m at sample 2 score highest: pass@1 "
+    )

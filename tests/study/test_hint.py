@@ -5,6 +5,7 @@ from __future__ import annotations
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.metrics import Metrics
+from tests.conftest import Passk, Write
 
 
 def test_only_where_no_metric_was_asked_for() -> None:
@@ -14,3 +15,19 @@ def test_only_where_no_metric_was_asked_for() -> None:
     assert Metrics(metrics=parse_list("pass@1")).hint(counts) == ""
     enough = Counts.from_cells([("m", "a", 100, 1)])
     assert Metrics().hint(enough) == ""
+
+
+def test_the_k_of_one_model_is_not_that_of_all(passk: Passk, write: Write) -> None:
+    cells = [(m, t, 10 if m == "d" else 5, t % 5) for m in "abcd" for t in range(9)]
+    assert {metric.k for metric in Metrics().of(Counts.from_cells(cells))} == {1, 2, 4, 5}
+    # A lost attempt of one model takes no column from the others.
+    lost = [(m, t, 9 if (m, t) == ("a", 0) else 10, t % 5) for m in "abcd" for t in range(9)]
+    assert {metric.k for metric in Metrics().of(Counts.from_cells(lost))} == {1, 10}
+    rows = "".join(f"{m},{t},{n},{c}\n" for m, t, n, c in cells)
+    data = write("counts.csv", "model,task,n,c\n" + rows)
+    said = passk("estimate", data)
+    assert "pass@5" in said.out
+    assert "pass@10" not in said.out
+    assert "d has 10 attempts at every task, most models fewer" in said.err
+    assert "-k 10 shows pass@10" in said.err
+    assert "more-attempts" not in passk("estimate", data, "-k", "1").err

@@ -163,11 +163,11 @@ def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
         return [(pair.adjusted, pair.verdict) for pair in pairs]
 
     bounded = verdicts(counts)
-    assert [verdict for _, verdict in bounded] == ["undecided", "better", "undecided"]
+    assert [verdict for _, verdict in bounded] == ["tied", "better", "tied"]
     for each in fill_ins(counts):
         for (p, verdict), (most, own) in zip(verdicts(each), bounded, strict=True):
             assert p <= most + 1e-12
-            assert own in (verdict, "undecided")
+            assert own in (verdict, "tied")
 
 
 def rows(model: str, task: str, outcomes: str) -> list[dict[str, Any]]:

@@ -119,3 +119,33 @@ def test_equal_numbers_of_attempts_without_holes_never() -> None:
     assert warnings(records) == []
     seeds = [{**r, "attempt": 1000 * int(str(r["attempt"])) + 37} for r in records]
     assert warnings(seeds) == []
+
+
+def batches(seed: int, model: str) -> list[dict[str, object]]:
+    """Numbers of attempts that were drawn beforehand."""
+    rng = np.random.default_rng(seed)
+    sizes, rates = rng.choice([3, 5, 8, 10], 60), rng.beta(2, 1, 60)
+    return [
+        {"model": model, "task": f"t{t}", "attempt": i, "passed": bool(rng.random() < rates[t])}
+        for t, n in enumerate(sizes.tolist())
+        for i in range(n)
+    ]
+
+
+def test_the_chance_is_shared_by_the_models() -> None:
+    alone = [seed for seed in range(120) if warnings(batches(seed, "m"))]
+    assert alone
+    for seed in alone[:2]:
+        [said] = warnings(batches(seed, "m"))
+        assert said.name == "stopped-once-passed"
+        assert int(said.fields["beyond"]) > 40
+        many = [
+            row for at in range(30) for row in batches(seed if at == 7 else 1000 + at, f"m{at}")
+        ]
+        assert "m7" not in [name for w in warnings(many) for name in w.fields.get("models", ())]
+
+
+def test_first_at_k_is_not_said_to_be_biased(passk: Passk, write: Write) -> None:
+    data = write("a.jsonl", lines(rows()))
+    assert "stopped-at-pass" in passk("estimate", data, "-m", "pass@1,first@5").err
+    assert "stopped-at-pass" not in passk("estimate", data, "-m", "first@5,first@10").err

@@ -40,8 +40,5 @@ class BootstrapOptions:
 
 
 COMMAND = Command(
-    BootstrapOptions,
-    (Request, Metrics, Confidence),
-    charts=True,
-    view="passk_cli.commands.bootstrap.view:Bootstrap",
-)
+    BootstrapOptions, (Request, Metrics, Confidence), charts=True,
+    view="passk_cli.commands.bootstrap.view:Bootstrap")  # fmt: skip

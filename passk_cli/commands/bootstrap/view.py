@@ -114,24 +114,25 @@ class Distributions(Section[Distribution]):
         return (replace(fact, se=record.se) for fact in record.estimates)
 
     def tables(self) -> Iterator[Table]:
-        metrics = dict.fromkeys(d.values.metric for d in self.records)
-        for at, metric in enumerate(m for m in self.study.metrics if m in metrics):
-            models = [d for d in self.records if d.values.metric == metric]
+        metrics = [metric for metric in self.study.metrics if self._of(metric)]
+        for at, metric in enumerate(metrics):
+            models = self._of(metric)
             models.sort(key=lambda d: (-d.values.merit, d.series))
             part = replace(self, records=models, metric=metric)
             table = part.table(models, metric.name if len(metrics) > 1 else "")
             yield replace(table, shown=FULL) if at else table
 
-    def answer(self) -> Iterator[Sentence]:
-        """The largest change of a limit from method to method; of one method, the first interval.
+    def _of(self, metric: Metric) -> list[Distribution]:
+        return [d for d in self.records if d.values.metric == metric]
 
-        Without any value, why there is none.
-        """
+    def answer(self) -> Iterator[Sentence]:
+        """The largest change of a limit of the first metric from method to method; of one method,
+        the first interval.  Without any value, why there is none."""
         if not self.records:
             yield range_of(self.lines[:1], self.study.counts.group_names)
             return
-        gaps = []
-        for d in self.records:
+        gaps, metric = [], next(metric for metric in self.study.metrics if self._of(metric))
+        for d in self._of(metric):
             bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
             for end in ("low", "high"):
                 limits = [float(getattr(fact.estimate, end)) for fact in bounded]
@@ -139,24 +140,24 @@ class Distributions(Section[Distribution]):
                     least, most = limits.index(min(limits)), limits.index(max(limits))
                     gaps.append((limits[most] - limits[least], d, bounded[least], bounded[most]))
         if not gaps:
-            first = self.records[0]
+            first = self._of(metric)[0]
             number = first.estimates[0]
             yield (
-                f"{first.values.metric.name} of {first.values.name} is ", number.estimate,
+                f"{metric.name} of {first.values.name} is ", number.estimate,
                 f" ({number.method}), with standard error ",
-                Estimate(first.se, unit=first.values.metric.unit), ".",
+                Estimate(first.se, unit=metric.unit), ".",
             )  # fmt: skip
             return
         # Of gaps equal but for rounding, the first.
         gap, widest, *ends = max(gaps, key=lambda each: round(each[0], 12))
         if gap <= ROUNDING:
-            yield ("The method does not matter: all intervals are equal.",)
+            yield (f"The method does not matter: all intervals of {metric.name} are equal.",)
             return
-        unit = widest.values.metric.unit
+        unit = metric.unit
         low, high = ((Limits(f.estimate.low, f.estimate.high), Column("", unit)) for f in ends)
         yield (
-            "The method changes a limit by at most ", Estimate(gap, unit=unit),
-            f" ({widest.values.metric.name} of {widest.values.name}: {ends[0].method} ", low,
+            f"The method changes a limit of {metric.name} by at most ", Estimate(gap, unit=unit),
+            f" ({widest.values.name}: {ends[0].method} ", low,
             f", {ends[1].method} ", high, ").",
         )  # fmt: skip
 

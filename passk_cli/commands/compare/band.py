@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from passk_cli.commands.compare.leads import UNKNOWN, Band
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import FULL, Column, Sentence, Table
+from passk_cli.report.model import FULL, Column, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import listed
 from passk_cli.study.comparison import Comparison
@@ -19,7 +19,7 @@ from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
 
 # Bands listed without --full, and pairs that a chart has room for.
-_MOST_LISTED, _MOST_DRAWN = 56, 8
+MOST_LISTED, _MOST_DRAWN = 56, 8
 _ONE_OF_TWO = "for these tasks only pass@k and pass^k have one"
 
 NO_BAND = Message(
@@ -79,9 +79,6 @@ class Bands(Section[Band]):
 
     def facts_of(self, record: Band) -> Iterator[Fact]:
         return record.rows
-
-    def tables(self) -> Iterator[Table]:
-        yield replace(self.table(self.records, self.title), first=_MOST_LISTED)
 
     def answer(self) -> Iterator[Sentence]:
         ahead = [

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Floats
 from passk_cli.inference.ranking import crossing
 from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
@@ -41,7 +41,7 @@ class Crossing:
     low: float
     high: float
     k_max: int
-    means: tuple[NDArray[np.float64], NDArray[np.float64]]
+    means: tuple[Floats, Floats]
 
     @property
     def at(self) -> str:
@@ -85,7 +85,7 @@ def find_crossings(
     return crossings
 
 
-def _curve(rates: TaskValues, k_max: int) -> NDArray[np.float64]:
+def _curve(rates: TaskValues, k_max: int) -> Floats:
     """The metric's family at k = 1 … k_max: (tasks × k_max)."""
     metric = rates.metric
     if metric.family in ("pass@", "pass^"):
@@ -128,7 +128,7 @@ class Crossings(Section[Crossing]):
             yield "–: attempts differ"
 
     def plots(self) -> tuple[Plot, ...]:
-        curves_of: dict[tuple[str, str], NDArray[np.float64]] = {}
+        curves_of: dict[tuple[str, str], Floats] = {}
         points = []
         for cross in self.records:
             model, *groups = cross.series

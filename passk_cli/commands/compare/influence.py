@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Ints
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison, difference_samples, match
 from passk_cli.study.confidence import Confidence
@@ -26,7 +26,7 @@ class Influence:
     """
 
     comparison: Comparison
-    tasks: NDArray[np.int64]
+    tasks: Ints
     rest: float
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints
+from passk_cli.arrays import Floats, Ints, gathered
 from passk_cli.commands.compare.pairs import OfPair
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bands import errors_these_tasks, pointwise_level, spread_out
@@ -25,7 +25,7 @@ from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison, difference_intervals
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
-from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rules import Rules
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
@@ -38,8 +38,8 @@ _MOST_POINTS, _FEWEST_KS = 6_000, 10
 # Pairs whose draws are held at once, and those that a run can wait for.
 _BATCH, _MOST_BANDS = 32, 1_000
 UNKNOWN = ""
-_CODES = (UNDECIDED, BETTER, WORSE, EQUIVALENT, UNKNOWN)
-_WORDS = {UNDECIDED: "tied", UNKNOWN: "no interval"}
+_CODES = (TIED, BETTER, WORSE, EQUIVALENT, UNKNOWN)
+_WORDS = {UNKNOWN: "no interval"}
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,10 @@ def _levels_new(
 
     every : the level of the whole band of each pair.
     """
-    alike: dict[tuple[bytes, bytes], list[int]] = {}
-    for place, c in enumerate(comparisons):
-        codes = b"" if c.clusters is None else c.clusters.tobytes()
-        alike.setdefault((c.tasks.tobytes(), codes), []).append(place)
+    alike = gathered(
+        ((c.tasks.tobytes(), b"" if c.clusters is None else c.clusters.tobytes()), place)
+        for place, c in enumerate(comparisons)
+    )
     levels: dict[int, float] = {}
     for places in alike.values():
         for start in range(0, len(places), _BATCH):
@@ -265,4 +265,4 @@ def _verdict(point: Fact, margin: float) -> str:
     sign = _sign(point)
     if not sign and margin > 0 and -margin <= low and high <= margin:
         return EQUIVALENT
-    return (UNDECIDED, BETTER, WORSE)[sign]
+    return (TIED, BETTER, WORSE)[sign]

@@ -21,11 +21,11 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Side
 from passk_cli.study.lead import Rank
-from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE
+from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
-SIGNS = {UNDECIDED: "~", EQUIVALENT: "="}
+SIGNS = {TIED: "~", EQUIVALENT: "="}
 TURNED = {BETTER: WORSE, WORSE: BETTER}
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from passk_cli.arrays import Ints
 from passk_cli.commands.compare.pairs import TURNED
 from passk_cli.errors import ParameterError
 from passk_cli.inference.streams import stream
@@ -16,12 +16,12 @@ from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Table
 from passk_cli.settle import Given
-from passk_cli.study.pairs import UNDECIDED, choose_pairs, compare_pairs
+from passk_cli.study.pairs import choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
-_TIED, _EMPTY, _LONE = "tied", "not computed", "n = 1"
+_EMPTY, _LONE = "not computed", "n = 1"
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _verdicts(study: Study, baseline: str | None) -> dict[tuple[Series, Series, 
     verdicts = {}
     for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.rules):
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
-        verdict = _TIED if c.verdict == UNDECIDED else c.verdict or _EMPTY
+        verdict = c.verdict or _EMPTY
         verdicts[first, second, metric] = verdict
         verdicts[second, first, metric] = TURNED.get(verdict, verdict)
     return verdicts
@@ -125,7 +125,7 @@ def halved(counts: Counts, seed: int) -> Counts:
     return replace(counts, n=n, c=fewer, attempts=attempts, missing=missing)
 
 
-def _sampled(bag: Attempts, n: NDArray[np.int64], rng: Generator) -> Attempts:
+def _sampled(bag: Attempts, n: Ints, rng: Generator) -> Attempts:
     """n of each cell's attempts, drawn without replacement."""
     row = np.repeat(np.arange(len(bag.cell)), bag.count)
     copy = np.arange(len(row)) - np.repeat(np.cumsum(bag.count) - bag.count, bag.count)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.compare import CompareOptions
-from passk_cli.commands.compare.band import Bands
+from passk_cli.commands.compare.band import MOST_LISTED, Bands
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
 from passk_cli.commands.compare.influence import decided_by_few
 from passk_cli.commands.compare.leads import find_bands
@@ -59,7 +60,15 @@ from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.lead import Rank, find_ranks
 from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, lacking_tasks, reading_notes
-from passk_cli.study.pairs import BETTER, EQUIVALENT, UNDECIDED, WORSE, choose_pairs, compare_pairs
+from passk_cli.study.pairs import (
+    BETTER,
+    EQUIVALENT,
+    TIED,
+    WORSE,
+    choose_pairs,
+    compare_pairs,
+    require_several,
+)
 from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
     AGAINST,
@@ -83,7 +92,6 @@ _MOST_DRAWN = 8
 _SIGNIFICANT = (BETTER, WORSE)
 # Verdicts on changes: a model that changes by more is not a better one.
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
-_SHOWN = {UNDECIDED: "tied"}
 
 NOT_COMPARED = Message(
     "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
@@ -96,8 +104,8 @@ NOT_IN_GROUPS = Message(
     " baseline.")  # fmt: skip
 FEW_TASKS_DECIDE = Message(
     "few-tasks-decide", WARNING,
-    "few tasks decide {pair} at {metric}: without the {number} that changed most ({tasks}) the"
-    " difference is {rest:=share} and not significant{?more|; likewise in {more:more difference}}",
+    "few tasks decide {pair} at {metric}: without {tasks} the difference is {rest:=share}, not"
+    " significant{?more|; likewise {more:more difference}}",
     meaning="A significant difference loses half of its size and its significance without about"
     " 1 % of the tasks. Look at these tasks before you report it: they may be mislabelled, or of a"
     " kind that the benchmark has few of.")  # fmt: skip
@@ -321,11 +329,9 @@ class Ranking(Ranked[Standing]):
         )  # fmt: skip
 
     def _of_groups(self, ranked: Sequence[Rank], tested: Sequence[Pair]) -> Sentence:
-        groups: dict[Series, list[str]] = {}
-        for rank in ranked:
-            own = groups.setdefault(rank.values.series[1:], [])
-            own += [rank.values.series[0]] * (rank.low == 1)
-        first = Counter(own[0] if len(own) == 1 else "" for own in groups.values())
+        groups = grouped(ranked, lambda rank: rank.values.series[1:])
+        tops = ([r.values.series[0] for r in own if r.low == 1] for own in groups.values())
+        first = Counter(top[0] if len(top) == 1 else "" for top in tops)
         ties = first.pop("", 0)
         parts = [f"a tie in {ties:,}"] * bool(ties)
         if first:
@@ -403,7 +409,7 @@ class Baseline(Ranked[Line]):
         verdicts = Counter(pair.fact.verdict for pair in tested)
         words = {
             BETTER: "significantly better", WORSE: "significantly worse",
-            EQUIVALENT: "equivalent", UNDECIDED: "tied",
+            EQUIVALENT: EQUIVALENT, TIED: TIED,
         }  # fmt: skip
         counted = [f"{verdicts[name]:,} {word}" for name, word in words.items() if verdicts[name]]
         sign = self.metric.sign
@@ -428,7 +434,7 @@ def lines(pairs: Sequence[Pair], baseline: str) -> list[Line]:
 
 
 def _verdict(pair: Pair) -> str:
-    return _SHOWN.get(pair.fact.verdict, pair.fact.verdict)
+    return pair.fact.verdict
 
 
 def _tasks(sizes: Sequence[int]) -> str:
@@ -523,12 +529,12 @@ class Compared(Section[Pair]):
         lacking = Counter((c.reason, c.first.metric.name) for c in compared if c.reason)
         for (reason, metric), count in lacking.items():
             yield NOT_COMPARED(pairs=count, metric=metric, reason=reason)
-        usual, reasons = (self.study.confidence.method, TANGO), dict[tuple[str, bool], list[str]]()
-        for c in compared:
-            special = c.interval and c.interval.method not in usual and c.interval.reason
-            if c.interval and (c.interval.low is None or special):
-                key = c.interval.reason, c.interval.low is None
-                reasons.setdefault(key, []).append(c.first.metric.name)
+        usual = self.study.confidence.method, TANGO
+        flawed = [
+            (c.first.metric.name, c.interval) for c in compared if c.interval and (
+                c.interval.low is None or (c.interval.method not in usual and c.interval.reason))
+        ]  # fmt: skip
+        reasons = gathered(((limits.reason, limits.low is None), name) for name, limits in flawed)
         for (reason, empty), names in reasons.items():
             message = NO_INTERVAL if empty else SPECIAL_INTERVAL
             yield message(numbers=", ".join(dict.fromkeys(names)), reason=reason)
@@ -647,7 +653,7 @@ class AllPairs(Compared):
             c = few[0].comparison
             yield FEW_TASKS_DECIDE(
                 pair=f"{c.first.name} against {c.second.name}", metric=c.first.metric.name,
-                number=len(few[0].tasks), tasks=[study.counts.tasks[t] for t in few[0].tasks],
+                tasks=[study.counts.tasks[t] for t in few[0].tasks],
                 rest=few[0].rest, more=len(few) - 1,
             )  # fmt: skip
         tested = _tested(at_first(self.records))
@@ -850,6 +856,11 @@ class Compare(Question, CompareOptions):
         notes = (note.about(f"baseline {label}") for note in reading_notes(other))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """ParameterError where there is one model, and no other file to compare it with."""
+        if self.baseline is None or Runs.apart(options.files, self.baseline).baseline is None:
+            require_several(self._whole(counts))
+
     def report(self, study: Study) -> Report:
         """The ranking or the baseline's table, the pairs, and what was asked for besides."""
         baseline, change = self.baseline, self._change
@@ -893,7 +904,7 @@ class Compare(Question, CompareOptions):
         if self.crossings:
             sections.append(Crossings(study, list(crossings.values())))
         if bands:
-            sections.append(Bands(study, bands, comparisons))
+            sections.append(Bands(study, bands, comparisons, first=MOST_LISTED))
         if self.flips:
             flipped = find_flips(sides(study, comparisons), confidence.level)
             sections.append(FlippedPairs(study, flipped))

@@ -54,10 +54,5 @@ class ConvertOptions:
 # Its table is read back as the same names, which no sign may stand before.
 _WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
 COMMAND = Command(
-    ConvertOptions,
-    (Request,),
-    without=_WITHOUT,
-    streams=True,
-    beside_output=("resume",),
-    view="passk_cli.commands.convert.view:Convert",
-)
+    ConvertOptions, (Request,), without=_WITHOUT, streams=True, beside_output=("resume",),
+    view="passk_cli.commands.convert.view:Convert")  # fmt: skip

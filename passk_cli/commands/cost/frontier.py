@@ -161,17 +161,12 @@ def lead_crossings(
     ahead = np.where(np.abs(gap) <= _TIE, 0.0, np.sign(gap))
     leading = np.flatnonzero(ahead)
     turned = leading[1:][np.diff(ahead[leading]) != 0]
-    return LeadCrossings(
-        tuple(budgets[turned].tolist()),
-        tuple(
-            BudgetCrossing(float(budgets[each.first - 1]), float(budgets[each.last]), each.certain)
-            for each in possible_crossings(places, signs)
-        ),
-        tuple(
-            BudgetLead(float(budgets[run.first]), float(budgets[run.last]), run.code)
-            for run in runs(signs)
-        ),
-        gap,
-        low,
-        high,
+    crossings = tuple(
+        BudgetCrossing(float(budgets[each.first - 1]), float(budgets[each.last]), each.certain)
+        for each in possible_crossings(places, signs)
     )
+    leads = tuple(
+        BudgetLead(float(budgets[run.first]), float(budgets[run.last]), run.code)
+        for run in runs(signs)
+    )
+    return LeadCrossings(tuple(budgets[turned].tolist()), crossings, leads, gap, low, high)

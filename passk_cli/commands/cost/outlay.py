@@ -26,7 +26,7 @@ from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
 from passk_cli.settle import Given
 from passk_cli.study.fact import Fact, range_between, ratio_estimate
-from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
 from passk_cli.study.study import Study
 from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
@@ -188,14 +188,13 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
         return ()
     low, high = min(each[0] for each in priced), max(each[1] for each in priced)
     high = max(high, _REACH * low)
-    return tuple(dict.fromkeys(_round(x) for x in (low, math.sqrt(low * high), high)))
-
-
-def _round(amount: float) -> float:
-    """The nearest of 1, 2, 5, 10, … times a power of ten, by ratio."""
-    power = 10.0 ** math.floor(math.log10(amount))
-    nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
-    return float(f"{nearest * power:.3g}")
+    budgets = []
+    for amount in (low, math.sqrt(low * high), high):
+        # The nearest round one, by ratio.
+        power = 10.0 ** math.floor(math.log10(amount))
+        nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
+        budgets.append(float(f"{nearest * power:.3g}"))
+    return tuple(dict.fromkeys(budgets))
 
 
 @dataclass(frozen=True)
@@ -330,7 +329,7 @@ def _rivalries(study: Study, rivals: Sequence[Outlay]) -> Iterator[Rivalry]:
     for ((first, second), tasks), each, lead in zip(shared, compared, leads, strict=True):
         p = None if math.isnan(each.p) else each.p
         adjusted = None if math.isnan(each.adjusted) else min(each.adjusted * tests, 1.0)
-        verdict = UNDECIDED if adjusted is not None else ""
+        verdict = TIED if adjusted is not None else ""
         if adjusted is not None and adjusted <= 1 - confidence.level + 1e-12:
             less = (each.difference.high or 0.0) <= 0
             verdict = BETTER if less else WORSE

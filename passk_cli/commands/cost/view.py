@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.cost.outlay import (
     CascadeOutlay,
@@ -34,7 +36,7 @@ from passk_cli.report.words import SeriesName, amount_text, first_few, p_relatio
 from passk_cli.settle import Given, Settle
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
-from passk_cli.study.pairs import UNDECIDED
+from passk_cli.study.pairs import TIED
 from passk_cli.study.rules import GUARDED_T
 from passk_cli.study.section import (
     AGAINST,
@@ -57,7 +59,6 @@ _LEAST = {
     "tokens_out": "needs fewest output tokens per solved task",
     "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
 }  # fmt: skip
-_SHOWN = {UNDECIDED: "tied"}
 _UNITS = {"$": "US dollars", "s": "seconds"}
 # Models that a picture names.
 _MOST_NAMED = 7
@@ -92,10 +93,6 @@ _WITHIN = Number(
 )  # fmt: skip
 
 
-def _within(outlay: Outlay, number: Number) -> Estimate:
-    return next(fact.estimate for fact in outlay.within if fact.name == number.name)
-
-
 _RATE = Column("pass@1", "share", meaning="Probability that an attempt passes.",
                cell=lambda outlay: outlay.rate.estimate)  # fmt: skip
 _COST = Column(
@@ -111,7 +108,8 @@ _PER_SUCCESS = Column(
 )  # fmt: skip
 _SOLVED = Column(
     "{0.name}", "share", meaning="{0.meaning}", across=lambda section: section.numbers,
-    example=_WITHIN, cell=_within,
+    example=_WITHIN, cell=lambda outlay, number: next(
+        fact.estimate for fact in outlay.within if fact.name == number.name),
 )  # fmt: skip
 
 
@@ -125,7 +123,13 @@ class Spent(Section[Outlay]):
     """
 
     columns = (
-        MODEL, GROUPS, _PER_SUCCESS, _RATE, _COST, _SOLVED,
+        MODEL, GROUPS,
+        replace(_PER_SUCCESS, meaning=f"{_PER_SUCCESS.meaning} ~ not significantly more than the"
+                " least of its group.", across=lambda section: [section.ties], example="",
+                cell=lambda outlay, ties: at_least(outlay.per_success.estimate)
+                if outlay.series not in ties
+                else replace(outlay.per_success.estimate, verdict="~")),
+        _RATE, _COST, _SOLVED,
         Column("frontier", shown=FULL, meaning="Of cost per attempt and pass@1. on: no model is"
                " both cheaper and better; behind: one is, significantly after adjusting for the"
                " number of pairs; undecided: one is, not significantly.",
@@ -151,6 +155,16 @@ class Spent(Section[Outlay]):
             Number(name, "" if place else _WITHIN.meaning, "share")
             for place, name in enumerate(names)
         ]
+
+    @cached_property
+    def ties(self) -> dict[Series, Rivalry]:
+        """The models that tie with the one of their group that comes first, each with the pair."""
+        first = {outlay.series[1:]: outlay for outlay in reversed(self.records) if outlay.known}
+        return {
+            pair.second.series: pair for pair in self.pairs
+            if pair.first is first.get(pair.first.series[1:]) and pair.second.known
+            and pair.difference.verdict == TIED
+        }  # fmt: skip
 
     def facts_of(self, record: Outlay) -> tuple[Fact, ...]:
         return record.rate, record.cost, record.per_success, *record.within
@@ -187,13 +201,19 @@ class Spent(Section[Outlay]):
         else:
             if any(not np.array_equal(best.tasks, pair.second.tasks) for pair in own):
                 start = (f"{whose} {_LEAST[self.amount]} on shared tasks",)
-            other = named(second.second.series, groups)
-            p = f", p {p_relation(second.difference.p_adjusted or 0.0)}."
+            ties = [pair for pair in own if pair.second.series in self.ties]
+            nearest = ties[0] if ties else second
+            other = named(nearest.second.series, groups)
+            p = f", p {p_relation(nearest.difference.p_adjusted or 0.0)}."
             times = Estimate(1 / (second.ratio.estimate.value or math.inf), unit="ratio")
-            if second.significant:
+            if not ties:
                 yield (*start, f"; {other} takes ", times, f" times as much{p}")
-            else:
+            elif len(ties) == 1:
                 yield (*start, f"; {other} ties{p}")
+            else:
+                most = max((pair.second.per_success.estimate for pair in ties),
+                           key=lambda estimate: estimate.value or 0.0)  # fmt: skip
+                yield (*start, f"; {other} and {len(ties) - 1:,} more tie (up to ", most.bare, ").")
         yield from self._leads(groups)
         yield from self._others(best, groups)
 
@@ -275,6 +295,9 @@ class Spent(Section[Outlay]):
         # Dollars and seconds have their sign in every cell.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
+        if self.ties:
+            of_group = " of its group" if self.study.counts.group_names else ""
+            yield f"~ tied with the first{of_group}"
         yield from self.study.basis(outlay.rate for outlay in self.records)
         if any(fact.estimate.upper is not None for o in self.records for fact in o.within):
             yield "range: attempts ran out before the budget"
@@ -287,9 +310,7 @@ class Spent(Section[Outlay]):
         yield "p: Student's t, adjusted over all pairs of a group"
 
     def messages(self) -> Iterator[Said]:
-        groups: dict[Series, list[Outlay]] = {}
-        for outlay in self.records:
-            groups.setdefault(outlay.series[1:], []).append(outlay)
+        groups = grouped(self.records, lambda outlay: outlay.series[1:])
         every = [len(np.unique(np.concatenate([o.tasks for o in g]))) for g in groups.values()]
         shared = [len(shared_tasks(group)) for group in groups.values()]
         if sum(every) > sum(shared):
@@ -355,7 +376,7 @@ class CostPairs(Section[Rivalry]):
         Column("p", "p", joined=True, meaning="p-value of equal costs of a solved task, adjusted"
                " for the number of pairs.", cell=lambda pair: pair.difference.p_adjusted),
         Column("verdict", joined=True, meaning="better (less), worse or tied.",
-               cell=lambda pair: _SHOWN.get(pair.difference.verdict, pair.difference.verdict)),
+               cell=lambda pair: pair.difference.verdict),
         Column("{} ahead at budgets", meaning="Budgets at which the {} model solves significantly"
                " more tasks: by a band that is simultaneous over budgets, for this pair.",
                across=lambda section: ("first", "other"), example="first",

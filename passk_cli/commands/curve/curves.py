@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.arrays import Bools, Floats, Ints, gathered
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import Family
 from passk_cli.files.request import MORE_LABELS
@@ -119,6 +119,12 @@ class Curves:
         """The k's of its curves, increasing."""
         return [point.k or 0 for point in self.points[self.main]]
 
+    @property
+    def whole(self) -> int:
+        """The largest k at which it is about all of its tasks."""
+        first, *_ = own = self.points[self.main]
+        return max(point.k or 0 for point in own if point.size.tasks == first.size.tasks)
+
     def at(self, name: str, k: int) -> Fact:
         """A curve's number at one of its k's."""
         return next(point for point in self.points[name] if point.k == k)
@@ -173,16 +179,16 @@ def telling(last: int) -> list[int]:
     return [*(k for k in round_ones if k < last), last]
 
 
-def steps(ks: Sequence[int], shared: Sequence[int] = ()) -> list[tuple[int, int]]:
+def steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
     """The k's between which gains are measured: 1 → 10 → 100 as far as a curve goes, or to its
-    end; and from its first to its last, and to the last that curves share.
+    end; and from its first to its last, and to the last of those that curves share.
 
     >>> steps([1, 2, 250]), steps([1, 7]), steps([1]), steps([1, 2, 3], [1, 2])
     ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
     """
     within = [k for k in USUAL_K if k <= ks[-1]]
     usual = within if len(within) > 1 else sorted({1, ks[-1]})
-    ends = ({own[0], own[-1]} for own in (ks, shared) if own)
+    ends = ({own[0], own[-1]} for own in (ks, *shared) if own)
     return list(dict.fromkeys(step for own in (usual, *ends) for step in pairwise(sorted(own))))
 
 
@@ -278,8 +284,10 @@ class Measurement:
         if self.together:
             stretches = [[band] for band in self._banded([alone for [alone] in stretches])]
         own = [{k for each in several for k in each.ks.tolist()} for several in stretches]
+        # Those at which all models have values, and those of them at which no task is left out.
         shared = sorted(set.intersection(*own))
-        every = [self._curves(each, shared) for each in stretches]
+        whole = sorted(set.intersection(*(set(each[0].ks.tolist()) for each in stretches)))
+        every = [self._curves(each, shared, whole) for each in stretches]
         return every, every, [each[0].level for each in stretches] if self.together else []
 
     def _stretches(self, s: int) -> list[Stretch]:
@@ -325,11 +333,10 @@ class Measurement:
                 for each, cell in zip(alone, cells, strict=True)
             ]
         # Models with the same number of tasks (and clusters) share the resampled tasks.
-        alike: dict[tuple[int, bytes], list[int]] = {}
-        for i, each in enumerate(alone):
-            codes = each.rates.clusters
-            size = len(each.rates.tasks), b"" if codes is None else codes.tobytes()
-            alike.setdefault(size, []).append(i)
+        alike = gathered(
+            ((len(r.tasks), b"" if r.clusters is None else r.clusters.tobytes()), i)
+            for i, r in enumerate(each.rates for each in alone)
+        )
         levels: dict[int, float] = {}
         for members in alike.values():
             for batch in (members[i : i + _BATCH] for i in range(0, len(members), _BATCH)):
@@ -338,8 +345,8 @@ class Measurement:
                 levels |= zip(batch, own, strict=True)
         return [replace(each, level=levels[i]) for i, each in enumerate(alone)]
 
-    def _curves(self, stretches: Sequence[Stretch], shared: Sequence[int] = ()) -> Curves:
-        """The curves of one series.  shared : the k's that all series have."""
+    def _curves(self, stretches: Sequence[Stretch], *shared: Sequence[int]) -> Curves:
+        """The curves of one series.  shared : the k's that all series have, as of `steps`."""
         first, study = stretches[0], self.study
         points: dict[str, list[Fact]] = {name: [] for name in self.names}
         for stretch in stretches:
@@ -351,12 +358,11 @@ class Measurement:
             name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
             facts = study.facts(study.values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._pointwise(fact) for fact in facts]
-        for stretch in stretches if self.delta else ():
-            for name, point in self._uneven(stretch):
-                points.setdefault(name, []).append(point)
+        if self.delta:
+            points |= gathered(each for stretch in stretches for each in self._uneven(stretch))
         # What labels correct are means, not single tasks.
         corrected = first.rates.degrees is not None
-        pairs = steps(ks, shared) if AT in self.names and not corrected else ()
+        pairs = steps(ks, *shared) if AT in self.names and not corrected else ()
         last = {k: next(each for each in stretches if each.ks[-1] >= k) for _, k in pairs}
         return Curves(
             first.rates.series, points, [self._climb(last[k], start, k) for start, k in pairs],
@@ -396,20 +402,11 @@ class Measurement:
                     if values.shape[1] > 1:
                         errors = (values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])).tolist()
                     means = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
-                    yield (
-                        name,
-                        [
-                            Fact(
-                                rates.series,
-                                f"{family}{k}",
-                                k,
-                                Estimate(mean, se),
-                                se,
-                                stretch.size,
-                            )
-                            for k, mean, se in means
-                        ],
-                    )
+                    facts = [
+                        Fact(rates.series, f"{family}{k}", k, Estimate(mean, se), se, stretch.size)
+                        for k, mean, se in means
+                    ]
+                    yield name, facts
                     continue
                 of_ks = [
                     replace(rates, metric=Metric(family, k), values=v)

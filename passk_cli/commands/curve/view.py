@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from passk_cli.arrays import gathered
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
 from passk_cli.commands.curve.curves import (
     AT,
@@ -39,8 +41,8 @@ from passk_cli.near import did_you_mean, respelled
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
-from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, listed, span, spanned
+from passk_cli.report.plot import Plot, Rule, curves
+from passk_cli.report.words import SeriesName, listed, plural, span, spanned
 from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.extremes import all_of, named, of_named_groups, range_of
@@ -72,8 +74,8 @@ CURVE_ENDS = Message(
     " that task is undefined.")  # fmt: skip
 SHORT_CURVE = Message(
     "short-curve", NOTE,
-    "the curves of {models} end at k = {k}, the fewest attempts at a task; other tasks have up to"
-    " {most}", Settle({"--short-tasks": "drop"}, "goes on with those"),
+    "curves of {models} end at k = {k}, the fewest attempts at a task, of up to {most}",
+    Settle({"--short-tasks": "drop"}, "goes on with the other tasks"),
     "A curve goes as far as every task has attempts, so that each of its points is about the same"
     " tasks. With --short-tasks drop it goes on with the tasks that have more, and then a point may"
     " be about fewer tasks than the point before it.")  # fmt: skip
@@ -164,6 +166,9 @@ class AcrossK(Section[Curves]):
                cell=lambda model, place: place.value(model),
                units=lambda section, place: section.unit(place.name),
                example=CurveColumn("pass@k", 10)),
+        Column("tasks at k = {0}", "count", meaning="Tasks with {0} attempts or more.", example=10,
+               across=lambda section: section.short,
+               cell=lambda model, k: model.at(model.main, k).size.tasks),
         Column("passed every attempt", "share", shown=FULL,
                meaning="Share of tasks that passed every attempt: more attempts gain nothing"
                " there.", cell=lambda model: model.always.estimate),
@@ -204,6 +209,11 @@ class AcrossK(Section[Curves]):
         gain = CurveColumn(self.records[0].main, last, first)
         return [] if first == last or self.study.bounded else [gain]
 
+    @property
+    def short(self) -> list[int]:
+        """The last k, where tasks have too few attempts for it."""
+        return self.ks[-1:] if any(model.whole < self.ks[-1] for model in self.records) else []
+
     def facts(self) -> list[Fact]:
         every = self.records
         return [
@@ -226,10 +236,19 @@ class AcrossK(Section[Curves]):
             yield range_of([last.fact(model) for model in self.records], groups)
             return
         [gain] = self.gain
-        gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
+        of_all = [gain.fact(model) for model in self.records]
+        gains, where = self.study.on_shared_tasks(of_all)
+        none = "" if gains else self.study.none_shared(of_all)
+        whole = min(model.whole for model in self.records)
+        if none and gain.start < whole < gain.k:
+            # As far as no task is left out.
+            gain = gain._replace(k=whole)
+            gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         if not gains:
-            yield ("No task is shared by all models.",)
+            yield (none,)
             return
+        if none:
+            yield (none,)
         facts = of_named_groups(gains)
         sizes = [abs(fact.estimate.value or 0.0) for fact in facts]
         step = f"from {gain.start} to {gain.k} attempts{where}"
@@ -244,8 +263,8 @@ class AcrossK(Section[Curves]):
             yield alike, facts[0].estimate, "."
             return
         yield (
-            f"{_counted(most)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
-            _signed(most[0]), f"), {_counted(least)} least (", _signed(least[0]), ").",
+            f"{_counted(most, groups)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
+            _signed(most[0]), f"), {_counted(least, groups)} least (", _signed(least[0]), ").",
         )  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
@@ -274,33 +293,28 @@ class AcrossK(Section[Curves]):
     def messages(self) -> Iterator[Said]:
         if self.study.bounded:
             yield NO_GAINS()
-        ends: dict[tuple[Message, int, int], list[str]] = {}
-        most = self.grid.max_k
+        ends, most = list[tuple[tuple[Message, int, int], str]](), self.grid.max_k
         for model in self.records:
             name, size, last = SeriesName(model.series), model.never.size, model.ks[-1]
             low, high = size.n_min or 0, size.n_max or 0
             if most is not None and last < most:
-                ends.setdefault((CURVE_ENDS, last, most), []).append(name)
+                ends.append(((CURVE_ENDS, last, most), name))
             if low < high and (most is None or most > low):
                 drop = self.study.short_tasks == "drop"
-                message = CHANGING_TASKS if drop else SHORT_CURVE
-                ends.setdefault((message, low, high), []).append(name)
-        for (message, k, other), names in ends.items():
+                ends.append(((CHANGING_TASKS if drop else SHORT_CURVE, low, high), name))
+        for (message, k, other), names in gathered(ends).items():
             yield message(models=names, k=k, most=other)
-        empty: dict[str, list[int]] = {}
-        moments: dict[tuple[str, str], list[str]] = {}
-        for model in self.records:
-            for point in (point for name in UNEVEN for point in model.points.get(name, ())):
-                if point.estimate.reason:
-                    empty.setdefault(point.estimate.reason, []).append(point.k or 0)
-            for moment in model.moments:
-                if moment.estimate.reason:
-                    place = moment.name, moment.estimate.reason
-                    moments.setdefault(place, []).append(SeriesName(model.series))
+        every = self.records
+        uneven = (p for model in every for name in UNEVEN for p in model.points.get(name, ()))
+        moments = (moment for model in every for moment in model.moments)
+        empty = gathered((p.estimate.reason, p.k or 0) for p in uneven)
+        shapes = gathered(((m.name, m.estimate.reason), m.series) for m in moments)
         for reason, ks in empty.items():
-            yield MISSING_UNEVEN(k=min(ks), reason=reason)
-        for (shape, reason), names in moments.items():
-            yield MISSING_MOMENT(moment=shape, models=names, reason=reason)
+            if reason:
+                yield MISSING_UNEVEN(k=min(ks), reason=reason)
+        for (shape, reason), models in shapes.items():
+            if reason:
+                yield MISSING_MOMENT(moment=shape, models=[*map(SeriesName, models)], reason=reason)
 
     def plots(self) -> tuple[Plot, ...]:
         every = self.drawn or self.records
@@ -312,7 +326,7 @@ class AcrossK(Section[Curves]):
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
             subtitle=subtitle,
-            marked=self.ks,
+            marked=self.ks, rules=[*_ends(every)],
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
@@ -464,13 +478,22 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
         return (f"{subject} ", first.estimate.bare, f" at every k from {first.k} to {last.k}:"
                 " no task passes only sometimes.")  # fmt: skip
     begin = f"From {first.k} to {last.k} attempts of {whom}, {name} {_verb(rises)} from "
+    if last.size.tasks != first.size.tasks:
+        # About the tasks at its end alone: with those that are left out it may turn.
+        part = f"{last.size.tasks:,} of {first.size.tasks:,} tasks"
+        on = f"On the {part} with {plural(last.k or 0, 'attempt')} of {whom}"
+        gain = CurveColumn(name, last.k or 0, first.k or 0).fact(model).estimate.value
+        if name != AT or gain is None or last.estimate.value is None:
+            return (f"{on}, {last.name} is ", last.estimate.bare, ".")
+        first = replace(first, estimate=Estimate(last.estimate.value - gain))
+        begin = f"{on}, {name} {_verb(gain)} from "
     further = (f", and pass^k {_verb(falls)} to ", lower.estimate.bare) if both else ()
     return (begin, first.estimate.bare, " to ", last.estimate.bare, *further, ".")
 
 
-def _counted(facts: Sequence[Fact]) -> str:
+def _counted(facts: Sequence[Fact], groups: Sequence[str]) -> str:
     """The models of these numbers: two, or the first and how many more."""
-    names = [SeriesName(fact.series) for fact in facts]
+    names = [named(fact.series, groups, " at ") for fact in facts]
     return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
@@ -484,19 +507,33 @@ def _signed(fact: Fact) -> Estimate:
     return replace(fact.estimate.bare, signed=True)
 
 
+def _ends(every: Sequence[Curves]) -> Iterator[Rule]:
+    """The line beyond which points are about fewer tasks."""
+    whole = {model.whole for model in every if model.whole < model.ks[-1]}
+    if whole:
+        later = {point.size.tasks or 0 for m in every for point in m.points[m.main]}
+        whom = f"{min(later):,} of {max(later):,}" if len(later) == 2 else "fewer"
+        yield Rule(x=min(whole), text=f"beyond: {whom} tasks")
+
+
 def _chart_rows(
     every: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
     """The points of a chart, at these k's and no more others than it can show."""
     ks = np.unique([k for model in every for k in model.ks])
     chart_ks = {*spread_out(ks, _MOST_DRAWN).tolist(), *marked}
-    return [
-        point.point("value", model=SeriesName(model.series), curve=name, k=point.k)
-        for model in every
-        for name in names
-        for point in model.points.get(name, ())
-        if point.k in chart_ks
-    ]
+    rows: list[dict[str, Cell]] = []
+    for model, name in product(every, names):
+        before = None
+        for point in model.points.get(name, ()):
+            if point.k in chart_ks:
+                row = point.point("value", model=SeriesName(model.series), curve=name, k=point.k)
+                if before not in (None, point.size.tasks):
+                    # No line leads from one set of tasks to another.
+                    rows.append({**row, "value": None, "low": None, "high": None})
+                rows.append(row)
+                before = point.size.tasks
+    return rows
 
 
 # The families of the two curves that are there anyway.

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from posixpath import dirname
 from statistics import median
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Ints, grouped
 from passk_cli.commands.describe import DescribeOptions
 from passk_cli.commands.question import Question
 from passk_cli.files.roles import UNITS
@@ -98,7 +97,7 @@ class Extent(NamedTuple):
     """
 
     series: Series
-    n: NDArray[np.int64]
+    n: Ints
     rate: Cell
 
 
@@ -182,17 +181,14 @@ class Describe(Question, DescribeOptions):
         columns = bool(counts.facts.columns)
         short = list(_alike(inputs, columns=columns))
         every = [fact for file in inputs for fact in _of(file, columns=columns)]
-        report = view(
-            study,
-            [
-                Facts(study, [*short, *_counted(counts)]),
-                Columns(study, list(counts.facts.columns), first=_COLUMNS),
-                EachFile(study, every if set(every) - set(short) else []),
-                EachModel(study, sizes, first=_MODELS),
-            ],
-            messages=[said for said in study.messages(()) if said.severity == WARNING],
-            interval=None,
-        )
+        sections: list[Section[Any]] = [
+            Facts(study, [*short, *_counted(counts)]),
+            Columns(study, list(counts.facts.columns), first=_COLUMNS),
+            EachFile(study, every if set(every) - set(short) else []),
+            EachModel(study, sizes, first=_MODELS),
+        ]
+        messages = [said for said in study.messages(()) if said.severity == WARNING]
+        report = view(study, sections, messages=messages, interval=None)
         rows = [vars(column) for column in counts.facts.columns]
         return replace(report, lists={"columns": rows})
 
@@ -311,7 +307,7 @@ def _first(name: str, texts: Sequence[str]) -> Iterator[Fact]:
         yield name, f"and {len(texts) - _GROUPS:,} more"
 
 
-def _spread(n: NDArray[np.int64]) -> str:
+def _spread(n: Ints) -> str:
     low, high = int(n.min()), int(n.max())
     if low == high:
         return str(low)

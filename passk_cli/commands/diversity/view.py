@@ -21,7 +21,7 @@ from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sente
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.extremes import named, range_of
-from passk_cli.study.metrics import Metrics, supported_k
+from passk_cli.study.metrics import Metrics, supported_k, usual_k
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import GROUPS, MODEL, NUMBER, Number, Numbers, Section, SeriesRow, view
 from passk_cli.study.study import Study
@@ -146,14 +146,16 @@ class Solutions(Numbers):
             points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
         ks = points[points <= top].tolist()
         metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
+        facts = self.study.facts(self.study.values(metrics, self.study.best_first))
         rows = [
             fact.point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
-            for fact in self.study.facts(self.study.values(metrics, self.study.best_first))
+            for fact in facts
         ]
         chart = curves(
             rows, x="k", y="solutions", low="low", high="high", colour="model", facet="kind",
-            title="Different solutions among k attempts", subtitle=self.study.confidence.words(),
-            x_title="k (attempts)", y_title="solutions", y_domain=None,
+            title="Different solutions among k attempts",
+            subtitle=" · ".join(self.study.basis(facts)), x_title="k (attempts)",
+            y_title="solutions", y_domain=None,
             marked=[k for k in (1, 10, 100, 1000, top) if k in ks],
         )  # fmt: skip
         return (chart,)
@@ -230,14 +232,14 @@ class Diversity(Question, DiversityOptions):
 
 
 def diversity_ks(counts: Counts, asked: Sequence[int] = ()) -> tuple[int, ...]:
-    """The k's asked for; else those of 2, 10, 100 that every task of some model supports; where
+    """The k's asked for; else those of 2, 10, 100 that every task of most models supports; where
     these are fewer than three, half and all of its attempts as well.
 
     Errors: ParameterError where no model has two attempts at every task.
     """
     if asked:
         return tuple(asked)
-    most = supported_k(counts)
+    most = max(usual_k(counts), min(supported_k(counts), 2))
     if most < 2:
         raise ParameterError(
             "no model has two attempts at every task, and diversity needs them; make more attempts",

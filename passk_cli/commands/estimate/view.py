@@ -35,8 +35,7 @@ UNITS = {
 
 NOISY_ATTEMPTS = Message(
     "noisy-attempts", NOTE,
-    "{numbers}: the interval narrows more with one more attempt at every task than with as many"
-    " attempts at new tasks",
+    "{numbers}: one more attempt at every task narrows the interval more than as many at new tasks",
     "",
     "A mean over tasks varies because tasks differ and because attempts at one task differ. The"
     " variance falls as 1 / tasks; with the attempts at each task its second part alone falls, at"
@@ -104,7 +103,7 @@ class Estimates(Numbers):
         first = [fact for fact in shared if fact.name == numbers[0].name]
         if not first:
             yield range_of(numbers, groups)
-            yield ("No task is shared by all models.",)
+            yield (self.study.none_shared(told),)
             return
         without = [fact for fact in numbers if fact.estimate.value is None]
         yield highest([*first, *without], shared, groups, where)

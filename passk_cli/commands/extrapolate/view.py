@@ -19,7 +19,7 @@ from passk_cli.commands.extrapolate.prediction import (
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError
-from passk_cli.inference.extrapolation import FARTHEST, largest_known
+from passk_cli.inference.extrapolation import FARTHEST, largest_known, refusal
 from passk_cli.inference.futures import DOUBT as LAW_DOUBT
 from passk_cli.inference.futures import EX_GAUSSIAN, HARD, WEIGHED
 from passk_cli.inference.populations import NEW_TASKS
@@ -27,6 +27,7 @@ from passk_cli.laws.smooth_tail import DOUBT
 from passk_cli.limits import refuse_many_steps
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
     FULL,
     Cell,
@@ -40,7 +41,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import span
+from passk_cli.report.words import SeriesName, span
 from passk_cli.settle import Settle
 from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact
@@ -392,7 +393,10 @@ def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, Any
         if law.weight >= _DRAWN_WEIGHT
     ]
     if lone:
-        bands.append((_FREE, ahead.known, [prediction.limit] * len(ks), empty, empty))
+        # The bound is of all attempts up to the first k that is asked for beyond those of all.
+        first = next((k for k in sorted(prediction.numbers) if k > ahead.known), ahead.known)
+        start = min(first, int(prediction.rates.n.max()))
+        bands.append((_FREE, start, [prediction.limit] * len(ks), empty, empty))
     return [
         {
             "model": prediction.rates.name, "metric": f"{prediction.family}k", "fit": fit, "k": k,
@@ -424,6 +428,13 @@ class Extrapolate(Question, ExtrapolateOptions):
         """The data and what is asked of it, with as many resamples as every model has refits."""
         confidence = replace(options.confidence, resamples=self.resamples)
         return super().study(replace(options, confidence=confidence), read)
+
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """DataError where the counts of no series allow a prediction."""
+        rows = [counts.rows_of(place) for place in range(len(counts.series))]
+        reasons = [refusal(counts.n[own], counts.c[own]) for own in rows]
+        if all(reasons):
+            raise DataError(SeriesName(counts.series[0]), reasons[0])
 
     def report(self, study: Study) -> Report:
         """Predictions of every model at larger k, with what they rest on.

@@ -170,10 +170,6 @@ class Formats(Question, FormatsOptions):
             text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
             lines += zip([kind, *[""] * (len(text) - 1)], text, strict=True)
         kinds = Kinds(no_study, lines)
-        return Report(
-            (*kinds.tables(), *each_format.tables()),
-            each_format.data,
-            (*kinds.context(), VERSION),
-            each_format.details,
-            answer=tuple(each_format.answer()),
-        )
+        tables, context = (*kinds.tables(), *each_format.tables()), (*kinds.context(), VERSION)
+        answer = tuple(each_format.answer())
+        return Report(tables, each_format.data, context, each_format.details, answer=answer)

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from passk_cli.activity import steps
+from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.gate.average import averages
 from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
@@ -29,11 +29,10 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import Past, moved
+from passk_cli.study.metrics import is_corrected
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 # A rule about a metric of a candidate's series: the place of the rule, and what it is about.
 Line = tuple[int, Series, Metric]
 
@@ -186,24 +185,15 @@ class Stage:
     def verdicts(
         self, trials: Sequence[Trial], places: Iterable[int] | None = None
     ) -> list[dict[Line, str]]:
-        """The verdicts of the rules at some places, of all without any, on each trial."""
+        """The verdicts of the rules at some places, of all without any, on each trial; none of a
+        rule that drawn runs do not decide.  Of both ends, where outcomes are missing, the worse."""
         lines: list[dict[Line, str]] = [{} for _ in trials]
+        ends = list(zip(*(trial.cases for trial in trials), strict=True))
         for place in range(len(self.rules)) if places is None else places:
-            for verdicts, outcomes in zip(lines, self.outcomes(place, trials), strict=True):
-                verdicts |= {(place, *line): verdict for line, verdict in outcomes.items()}
-        return lines
-
-    def outcomes(self, place: int, trials: Sequence[Trial]) -> list[dict[Any, str]]:
-        """A rule's verdicts on each trial, by series and metric; none of a rule that drawn runs do
-        not decide.  Of both ends, where outcomes are missing, the worse."""
-        lines: list[dict[Any, str]] = [{} for _ in trials]
-        if not self.rules[place].drawn:
-            return lines
-        for end in zip(*(trial.cases for trial in trials), strict=True):
-            for verdicts, outcomes in zip(lines, self.rules[place].outcomes(end), strict=True):
-                for outcome in outcomes:
-                    if outcome.judged:
-                        line = outcome.series, outcome.metric
+            for end in ends if self.rules[place].drawn else ():
+                for verdicts, outcomes in zip(lines, self.rules[place].outcomes(end), strict=True):
+                    for outcome in filter(lambda each: each.judged, outcomes):
+                        line = place, outcome.series, outcome.metric
                         both = verdicts.get(line, PASS), outcome.verdict
                         verdicts[line] = max(both, key=_WORSE.index)
         return lines
@@ -306,12 +296,9 @@ def stage(
         for s in sides.bases:
             rates = rates_of(base, s)
             if study.past is not None:
+                seed = confidence.seed, purpose
                 rates, scales[base.series[s]] = _with_effects(
-                    study.past,
-                    base.series[s],
-                    rates,
-                    (confidence.seed, purpose),
-                    uncertain=predictive,
+                    study.past, base.series[s], rates, seed, uncertain=predictive
                 )
             old[:, base.rows_of(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))
@@ -408,6 +395,29 @@ def rehearsed(
         odds, predicted = odds.always, predicted.always
     names = [""] * (1 if book else len(parts[0].trial.study.counts.group_names))  # type: ignore[union-attr]
     return every, lines, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
+
+
+def never_passing(part: GatePart, trial: Trial) -> list[str]:
+    """The undecided rules that pass no run of so many tasks and attempts.
+
+    They would not pass one in which every attempt passes.  trial : of the part.
+    """
+    lines = [(place, line) for place, line in part.lines if line.verdict == UNDECIDED]
+    metrics = tuple(filter(rehearsable, trial.study.metrics))
+    if not lines or not metrics or is_corrected(trial.sides.counts):
+        return []
+    general = tuple(filter(rehearsable, trial.general))
+    trial = replace(trial, study=replace(trial.study, metrics=metrics), general=general)
+    own = Stage(trial, part.rules, np.zeros(0), None, part.on_undecided, 0)
+    [best] = own.verdicts([own.extreme(passing=True)], {place for place, _ in lines})
+    never = {
+        (place, series, metric.name)
+        for (place, series, metric), verdict in best.items()
+        if verdict == UNDECIDED
+    }
+    return list(dict.fromkeys(
+        line.rule for place, line in lines if (place, line.fact.series, line.fact.name) in never
+    ))  # fmt: skip
 
 
 def _rehearsed_lines(

@@ -14,6 +14,7 @@ from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.sides import SHARED, Counted
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import parse_tasks
+from passk_cli.inference.rounding import ROUNDING
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.option import Option
 from passk_cli.report.model import POINTS, QUANTITIES, Column, Estimate, Sentence
@@ -778,7 +779,10 @@ def _change(fact: Fact, *, amount: bool = False) -> Sentence:
     if value is None:
         return (f"{fact.name} of {name}: {fact.estimate.reason}",)
     amount = amount or (fact.estimate.unit in QUANTITIES and fact.estimate.unit != "%")
-    falls = value <= 0
+    if abs(value) < ROUNDING:
+        same = Estimate(value, low=low, high=high, unit=fact.estimate.unit, signed=True)
+        return (f"{fact.name} of {name} did not change: ", same)
+    falls = value < 0
     if falls:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
     plain = Estimate(value, low=low, high=high, unit=fact.estimate.unit)

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import Ints, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.outcomes.counts import Counts
@@ -21,7 +20,6 @@ from passk_cli.study.losses import words_left_out
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
-Ints = NDArray[np.int64]
 # The name of a baseline that is the run itself.
 ITSELF = "itself"
 
@@ -236,14 +234,12 @@ class Sides:
     @cached_property
     def tasks(self) -> dict[Series, Ints]:
         """The candidates' series, each with its tasks."""
-        return {self.counts.series[s]: _tasks(self.counts, s) for s in self.candidates}
+        return _tasks(self.counts, self.candidates)
 
     @cached_property
     def base_tasks(self) -> dict[Series, Ints]:
         """The baseline's series, each with its tasks."""
-        if self.baseline is None:
-            return {}
-        return {self.baseline.series[s]: _tasks(self.baseline, s) for s in self.bases}
+        return {} if self.baseline is None else _tasks(self.baseline, self.bases)
 
     @cached_property
     def base_models(self) -> set[str]:
@@ -402,8 +398,8 @@ def _is_design(parts: Iterable[Made]) -> bool:
     return bool(same_share or np.all(made == made[0]))
 
 
-def _tasks(counts: Counts, s: int) -> Ints:
-    return counts.task_codes[counts.rows_of(s)]
+def _tasks(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
+    return {counts.series[s]: counts.task_codes[counts.rows_of(s)] for s in places}
 
 
 def _attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:

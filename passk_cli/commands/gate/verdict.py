@@ -210,15 +210,15 @@ def within(
     """
     said = "".join(piece if isinstance(piece, str) else " " * NUMBER for piece in head)
     end = "".join(f"; {count}" for count in counts)
-    reason = line.reason if line else ""
+    reason = "; ".join(r for r in line.reason.split("; ") if r not in said) if line else ""
     fails = line is not None and line.verdict in (FAIL, ERROR)
     notes = [n for n in dict.fromkeys((reason * fails, *notes)) if n and n not in said]
     room = LONGEST - len(said) - len(end)
     parts: list[str | Hint] = []
     for at, note in enumerate(notes):
         rest = len(notes) - at - 1
-        if len(note) + 2 > room - (len(f"; {Hint('9 more notes')}") if rest else 0):
-            parts.append(Hint(f"; {plural(rest + 1, 'more note')}"))
+        if len(note) + 2 > room - (len(f"; {Hint('9 more findings')}") if rest else 0):
+            parts.append(Hint(f"; {plural(rest + 1, 'more finding')}"))
             break
         room -= len(note) + 2
         parts.append(f"; {note}")

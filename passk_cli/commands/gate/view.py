@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from passk_cli.arrays import gathered
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
-from passk_cli.commands.gate.rehearsal import Stage, rehearsable, rehearsed
+from passk_cli.commands.gate.rehearsal import Stage, never_passing, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import (
     FILE,
     RECORD,
@@ -160,17 +161,17 @@ DECIDES_NOTHING = Message(
 CANNOT_DECIDE = Message(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: {verdict} even if every attempt {run}", "",
-    "A rehearsal judges a run in which every attempt passes and one in which every attempt fails."
-    " A rule that does not pass the first, or does not fail the second, never will with so many"
-    " tasks and attempts.")  # fmt: skip
+    "A rule is judged as well on a run in which every attempt passes and, in a rehearsal, on one in"
+    " which every attempt fails. A rule that does not pass the first, or does not fail the second,"
+    " never will with so many tasks and attempts.")  # fmt: skip
 NOT_REHEARSED = Message(
     "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
     "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
     " gain@k, are not decided by these.")  # fmt: skip
 ONE_ATTEMPT = Message(
     "one-attempt-rehearsed", WARNING,
-    "one attempt per task does not show its success rate: if all tasks had the same rate,"
-    " {share} of rehearsals with nothing changed would fail", "",
+    "one attempt per task does not show its success rate: were all rates equal, {share} of"
+    " rehearsals with nothing changed would fail", "",
     "With one attempt per task the data show the pass rate, and not how tasks differ. The rates of"
     " the rehearsal come from a prior with this pass rate; the message has the other extreme.",
 )  # fmt: skip
@@ -324,10 +325,9 @@ class RuleTable(Section[Judgement]):
             f"{plural(later, 'rule')} not judged, no baseline yet": later,
             f"{plural(others, 'suite')} not in tier {self.book.tier}": others,
         }
-        lacking: dict[str, list[str]] = {}
-        for part, trial in self.read:
-            for text in _omitted(trial):
-                lacking.setdefault(text, []).append(part.name)
+        lacking = gathered(
+            (text, part.name) for part, trial in self.read for text in _omitted(trial)
+        )
         return [
             *(text for text, there in words.items() if there),
             *(f"{', '.join(names)}: {text}" for text, names in lacking.items()),
@@ -421,15 +421,19 @@ class RuleTable(Section[Judgement]):
         Of suites each is about those that say it: what several suites of one run say stands there
         once.
         """
-        said_by: dict[Said, list[str]] = {}
         for part in self.parts:
             yield from _of_suite(part)
+        every = list[tuple[Said, str]]()
         for part, trial in self.read:
-            lacks = _omitted(trial) if self.book else []
-            notes = [SUITE_OF(words="; ".join(lacks))] if lacks else []
-            for said in (*notes, *_messages(part, trial)):
-                said_by.setdefault(said, []).append(part.name)
-        for said, names in said_by.items():
+            if self.book and (lacks := _omitted(trial)):
+                every.append((SUITE_OF(words="; ".join(lacks)), part.name))
+            # A rehearsal judges each rule on a run that passes everything.
+            asked = not any(line.rehearsed for _, line in part.lines)
+            if never := never_passing(part, trial) if asked else []:
+                said = CANNOT_DECIDE(rule=never, verb="pass", verdict=UNDECIDED, run="passes")
+                every.append((said, part.name))
+            every += [(said, part.name) for said in _messages(part, trial)]
+        for said, names in gathered(every).items():
             yield said_in_keys(said).about(", ".join(names)) if self.book else said
 
     def tables(self) -> Iterator[Table]:
@@ -518,21 +522,18 @@ def _omitted(trial: Trial) -> list[str]:
 
     Of declared attempts without a baseline also at how many tasks: no rule asks for more.
     """
-    series_of = dict[str, list[str]]()
+    every, said = trial.sides.series, list[tuple[str, str]]()
     declared = trial.made[0] if trial.attempts and trial.sides.baseline is None else {}
-    for series in trial.sides.series:
-        words_of = trial.lesser(series)
+    for series in every:
         if series in declared and declared[series].whole:
             tasks = plural(len(declared[series].made), "task")
-            words_of.insert(0, f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each")
-        for words in words_of:
-            series_of.setdefault(words, []).append(SeriesName(series))
-    for copy in trial.copies:
-        series_of.setdefault(f"same outcomes as {copy.other}", []).append(copy.name)
-    every = len(trial.sides.series)
+            words = f"{tasks} with {plural(trial.attempts or 0, 'attempt')} each"
+            said.append((words, SeriesName(series)))
+        said += [(words, SeriesName(series)) for words in trial.lesser(series)]
+    said += [(f"same outcomes as {copy.other}", copy.name) for copy in trial.copies]
     return [
-        words if len(names) == every else f"{first_few(names)}: {words}"
-        for words, names in series_of.items()
+        words if len(names) == len(every) else f"{first_few(names)}: {words}"
+        for words, names in gathered(said).items()
     ]
 
 
@@ -801,8 +802,9 @@ class SuiteList(Section[SuiteEntry]):
         Column("runs", meaning="The files of the new run.",
                cell=lambda entry: ", ".join(map(str, entry.options.files))),
         Column("baseline", meaning="What it is compared with; record: nothing yet.",
-               cell=lambda entry: RECORD if entry.later else label_of(entry.gate.baseline)
-               if entry.gate.baseline else ""),
+               cell=lambda entry: RECORD if entry.later else (
+                   ", ".join(map(str, paths_of(entry.gate.baseline)))
+                   or label_of(entry.gate.baseline)) if entry.gate.baseline else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
                cell=lambda entry: ", ".join(each.task for each in entry.suite.out)),
     )  # fmt: skip
@@ -854,7 +856,7 @@ class Gate(Question, GateOptions):
                          "--check": question.check, "--first": question.first == PASS}  # fmt: skip
             refuse("contradicting-options", *(
                 (there, Given(option),
-                 "it is about the files that a file of rules names; name no others",
+                 "a file of rules names the files to judge; name none beside it",
                  (Settle({option: None}, "judges these"),) * question.ruled)
                 for option, there in of_suites.items()
             ))  # fmt: skip
@@ -978,6 +980,7 @@ class Gate(Question, GateOptions):
             super().request(options),
             attempts=needs(metrics),
             scores_only=scores_only(metrics) and not standard,
+            averages=not any(rule.named for rule in self.chosen),
         )
 
     def needed(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
@@ -998,11 +1001,8 @@ class Gate(Question, GateOptions):
         request = self.request(options)
         baseline = past = None
         if history and (request.labelled or request.truth_from is not None):
-            raise ParameterError(
-                Given("--baseline"),
-                "a history keeps verdicts, without labels",
-                name="no-labels",
-            )
+            problem = "a history keeps verdicts, without labels"
+            raise ParameterError(Given("--baseline"), problem, name="no-labels")
         if history:
             require_another(options.files, history[0])
             counts = read(request, runs.files)

@@ -356,9 +356,13 @@ class Judge(Question, JudgeOptions):
         if options.request.labelled:
             return super().study(options, read)
         counts = read(self.request(options))
-        if self.to_label is None:
-            raise _without_labels(counts)
+        self.require(options, counts)
         return Study(counts, confidence=options.confidence)
+
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """ParameterError without labels, where no attempts to label are asked for."""
+        if self.to_label is None and not options.request.labelled:
+            raise _without_labels(counts)
 
     def report(self, study: Study) -> Report:
         """The judge's errors, the corrected numbers, and the attempts to label."""

@@ -37,9 +37,6 @@ class OrderOptions:
 
 
 COMMAND = Command(
-    OrderOptions,
-    (Request, Metrics, Rules, Confidence),
+    OrderOptions, (Request, Metrics, Rules, Confidence), charts=True,
     without=("metrics", "test", "family", "margin", "unpaired", "bounds"),
-    charts=True,
-    view="passk_cli.commands.order.view:Order",
-)
+    view="passk_cli.commands.order.view:Order")  # fmt: skip

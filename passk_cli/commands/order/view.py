@@ -24,6 +24,7 @@ from passk_cli.commands.order.positions import (
     Beside,
     Evidence,
     examine,
+    in_order,
 )
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError
@@ -46,7 +47,6 @@ SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
 # Attempts that have a point each in a chart.
 _MARKED = range(1, 21)
-_UNADJUSTED = " (intervals unadjusted)"
 _P = "p-value of the test: permutation within tasks, adjusted for the number of tests or pairs."
 # Verdict of a test → the reason it gives.
 _REASONS = {
@@ -60,8 +60,8 @@ _REASONS = {
 
 WOULD_BE_FOUND = Message(
     "order-power", NOTE,
-    "with power 0.8 a trend of {points} points per attempt{?lag| or a correlation of neighbours of"
-    " {lag}} would have been found", "more tasks or attempts show smaller ones",
+    "a trend of {points} points per attempt{?lag| or a correlation of neighbours of {lag}} would"
+    " have been found (power 0.8)", "more tasks or attempts find smaller ones",
     "That no test rejects is no proof of independence. These are the effects that the tests find in"
     " four of five runs of this size, after the adjustment for all tests; of several models, those"
     " of the one that shows least.")  # fmt: skip
@@ -82,8 +82,8 @@ COPIED_ATTEMPTS = Message(
 )  # fmt: skip
 AGREEING_ATTEMPTS = Message(
     "agreeing-attempts", NOTE,
-    "attempts {pair} of {model} agree more often than independent attempts would: they differ on"
-    " {tasks:task}, {expected} expected{?more| ({more:more pair})}", "",
+    "attempts {pair} of {model} differ on {tasks:task} alone, {expected} expected"
+    "{?more| ({more:more pair})}", "",
     "Two attempts are compared on the tasks with both outcomes; the expectation is over all orders"
     " of the outcomes of each task. --full lists the pairs.")  # fmt: skip
 CONSTANT_OUTCOMES = Message(
@@ -155,7 +155,7 @@ class Verdicts(Section[Evidence]):
                f" {len(model.order.n)}", meaning="Tasks with passes and failures: only these can"
                " show dependence."),
         Column("verdict", across=lambda section: [section.middle], example=[],
-               cell=lambda model, shown: model.verdict + _UNADJUSTED * model.apart(shown),
+               cell=lambda model, shown: model.verdict,
                meaning="Not independent: some test is significant. None found: none is, which few"
                " mixed tasks can hide; a note says what would have been found. Intervals are not"
                " adjusted for the number of tests, so one may leave out 0 where no test rejects."),
@@ -231,6 +231,8 @@ class Verdicts(Section[Evidence]):
             yield f"{ADJUSTED[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "none found: no test rejects"
+        if any(model.apart(self.middle) for model in self.records):
+            yield "intervals unadjusted"
 
     @property
     def tests(self) -> int:
@@ -457,6 +459,10 @@ class Order(Question, OrderOptions):
         top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
         ks = self.k or (*(1 << i for i in range((top - 1).bit_length())), top)
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
+
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """DataError where attempts at the same time have different outcomes."""
+        in_order(counts, range(len(counts.series)))
 
     def report(self, study: Study) -> Report:
         evidence, confidence = examine(study), study.confidence

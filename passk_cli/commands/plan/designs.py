@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from passk_cli.arrays import grouped
+from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.commands.plan.outlook import ASSUMED, MEASURED, Outlook
 from passk_cli.inference.design import best_splits, splits
 from passk_cli.inference.intervals import DEFAULT
 from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.rounding import ROUNDING
 from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact, Size
 
@@ -107,9 +108,8 @@ class Designs:
             errors[outlook.metric.name] = [
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in every
             ]
-        goals: dict[tuple[int, int], list[str]] = {}
-        for name, split in best_splits(options, errors).items():
-            goals.setdefault(split, []).append(name)
+        best = best_splits(options, errors)
+        goals = gathered((split, name) for name, split in best.items())
         return [
             self.in_design(SPLIT, outlook, tasks, n, ", ".join(names))
             for (tasks, n), names in goals.items()
@@ -117,14 +117,10 @@ class Designs:
         ]
 
     @cached_property
-    def detecting(self) -> list[Fact]:
-        """For each number of attempts the tasks that detect the difference, with all metrics."""
-        return [self.needed(outlook, n) for n in self.aims.attempts for outlook in self.outlooks]
-
-    @cached_property
     def facts(self) -> list[Fact]:
         """All of them, with the widths of their intervals, those of as many attempts together."""
-        facts = [*self.designs, *self.splits, *self.detecting]
+        detecting = [self.needed(each, n) for n in self.aims.attempts for each in self.outlooks]
+        facts = [*self.designs, *self.splits, *detecting]
         outlooks = {outlook.metric.name: outlook for outlook in self.outlooks}
         widths: dict[tuple[str, int | None, int | None], float | None] = {}
         alike = grouped(facts, lambda fact: (fact.name, fact.size.n_min or 0))
@@ -149,11 +145,11 @@ class Designs:
     @property
     def correlations(self) -> str:
         """The correlation of each metric: "measured; assumed 0.5 for pass@4"."""
-        metrics: dict[str, list[str]] = {}
-        for outlook in self.outlooks:
-            source = outlook.correlation_source
-            amount = f" {outlook.correlation:g}" if source == ASSUMED else ""
-            metrics.setdefault(source + amount, []).append(outlook.metric.name)
+        metrics = gathered(
+            (f"{source} {outlook.correlation:g}" if source == ASSUMED else source,
+             outlook.metric.name)
+            for outlook in self.outlooks for source in [outlook.correlation_source]
+        )  # fmt: skip
         if len(metrics) == 1:
             return next(iter(metrics))
         return "; ".join(
@@ -188,11 +184,8 @@ class Designs:
         """The designs with the numbers of a metric, by tasks and attempts, each once."""
         aims, pilot = self.aims, self.outlooks[0].pilot
         own = (len(pilot.n), pilot.fewest) if pilot else None
-        sizes: dict[tuple[float, int], list[Fact]] = {}
-        for fact in self.facts:
-            if fact.name == metric and kept(fact):
-                size = fact.size.tasks or math.inf, fact.size.n_min or 0
-                sizes.setdefault(size, []).append(fact)
+        facts = (fact for fact in self.facts if fact.name == metric and kept(fact))
+        sizes = grouped(facts, lambda f: (f.size.tasks or math.inf, f.size.n_min or 0))
         detecting = [
             size for size, facts in sizes.items()
             if size[0] < math.inf and any(fact.more["fact"] == DETECT for fact in facts)
@@ -229,7 +222,8 @@ class Designs:
         """The smallest difference that a design detects; None where there is none, and why."""
         if reason := outlook.unknown_difference(n):
             return None, reason
-        if not outlook.can_differ:
+        if outlook.largest_difference <= ROUNDING:
+            # Both pass every attempt, or fail every one.
             return None, f"two models around {outlook.values.expected:.4g} cannot differ"
         difference = outlook.test(n, self.aims.level).detectable(tasks, self.aims.power)
         if difference > outlook.largest_difference:

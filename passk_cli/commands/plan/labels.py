@@ -9,7 +9,7 @@ from dataclasses import replace
 from passk_cli.commands.plan.aims import Aims
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import MORE_LABELS
-from passk_cli.inference.labels import Need, need
+from passk_cli.inference.labels import need
 from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.extremes import named
@@ -30,51 +30,44 @@ def label_splits(study: Study, aims: Aims) -> list[Fact]:
         prices = {"--budget": Blank("'$N'"), "--cost-per-attempt": Blank("X")}
         raise ParameterError(
             Given("--cost-per-label"),
-            "a budget in dollars is split, at the prices of attempts and labels",
-            name="no-pilot",
+            "a budget in dollars is split, at the prices of attempts and labels", name="no-pilot",
             settles=[Settle(prices, "gives them")],
-        )
-    splits = []
-    for fact in study.facts(study.values(study.metrics[:1])):
-        values = fact.values
-        if values is None or values.labels is None or not values.there or values.degrees is None:
-            continue
-        needed, n = need(values.metric, values.labels), float(values.n.mean())
-        spread, tasks = needed.least * len(values.n), len(values.n)
-        each, in_task = needed.each, max(needed.per_task, 1)
-        task, label = n * aims.unit_cost, in_task * aims.cost_per_label
-        whole = n if not needed.per_task else 1.0
-        ratio = min(math.sqrt(each * task / (spread * label)), whole)
-        designs = {"best split": aims.amount / (task + ratio * label)}
-        designs |= {"a label for every attempt": aims.amount / (task + whole * label)}
-        designs |= {"the pilot's tasks": min(float(tasks), aims.amount / task)}
-        for remark, most in designs.items():
-            size = math.floor(most)
-            left = (aims.amount - size * task) / label
-            made = min(math.floor(left), math.floor(size * whole))
-            splits.append(_split(fact, needed, remark, size, made, spread, whole))
-            cost = size * task + made * label
-            splits[-1] = replace(splits[-1], more={**splits[-1].more, "cost": cost})
-    if not splits:
-        raise ParameterError(
-            Given("--cost-per-label"), "the pilot has no labels, or too few", name="no-labels",
-            settles=[MORE_LABELS],
         )  # fmt: skip
-    return splits
-
-
-def _split(
-    fact: Fact, needed: Need, remark: str, tasks: int, made: int, spread: float, whole: float
-) -> Fact:
-    """One design: its width in the proportion of standard errors."""
-    low, high, width = fact.estimate.low, fact.estimate.high, None
-    if made > 1 and tasks > 1 and low is not None and high is not None and fact.se:
-        variance = spread / tasks + needed.each * max(1 / made - 1 / (tasks * whole), 0.0)
-        width = (high - low) * math.sqrt(variance) / fact.se
-    return replace(
-        fact, estimate=Estimate(None), size=Size(tasks, *fact.size[1:]), values=None, flaw=remark,
-        more={"labels": made * max(needed.per_task, 1), "width": width},
+    facts = study.facts(study.values(study.metrics[:1]))
+    if splits := [split for fact in facts for split in _splits_of(fact, aims)]:
+        return splits
+    raise ParameterError(
+        Given("--cost-per-label"), "the pilot has no labels, or too few", name="no-labels",
+        settles=[MORE_LABELS],
     )  # fmt: skip
+
+
+def _splits_of(fact: Fact, aims: Aims) -> Iterator[Fact]:
+    """The designs of one model; none without labels that say enough."""
+    values = fact.values
+    if values is None or values.labels is None or not values.there or values.degrees is None:
+        return
+    needed, n = need(values.metric, values.labels), float(values.n.mean())
+    spread, tasks = needed.least * len(values.n), len(values.n)
+    each, in_task = needed.each, max(needed.per_task, 1)
+    task, label = n * (aims.unit_cost or 0.0), in_task * (aims.cost_per_label or 0.0)
+    whole = n if not needed.per_task else 1.0
+    ratio = min(math.sqrt(each * task / (spread * label)), whole)
+    designs = {"best split": aims.amount / (task + ratio * label)}
+    designs |= {"a label for every attempt": aims.amount / (task + whole * label)}
+    designs |= {"the pilot's tasks": min(float(tasks), aims.amount / task)}
+    for remark, most in designs.items():
+        size = math.floor(most)
+        left = (aims.amount - size * task) / label
+        made = min(math.floor(left), math.floor(size * whole))
+        low, high, width = fact.estimate.low, fact.estimate.high, None
+        if made > 1 and size > 1 and low is not None and high is not None and fact.se:
+            # In the proportion of standard errors.
+            variance = spread / size + each * max(1 / made - 1 / (size * whole), 0.0)
+            width = (high - low) * math.sqrt(variance) / fact.se
+        more = {"labels": made * in_task, "width": width, "cost": size * task + made * label}
+        yield replace(fact, estimate=Estimate(None), size=Size(size, *fact.size[1:]), values=None,
+                      flaw=remark, more=more)  # fmt: skip
 
 
 class LabelSplits(Section[Fact]):

@@ -24,7 +24,6 @@ from passk_cli.inference.design import (
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.intervals import Sample
 from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.weights import unit_values
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
@@ -152,11 +151,6 @@ class Outlook:
         expected = self.values.expected
         return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
 
-    @property
-    def can_differ(self) -> bool:
-        """Whether two models can differ: not where both pass every attempt, or fail every one."""
-        return self.largest_difference > ROUNDING
-
     def test(self, n: int, level: float) -> PairedTest:
         """The paired test at n attempts of either model."""
         odds = self.values.expected * (1.0 - self.values.expected)
@@ -232,13 +226,8 @@ def pilot_of(study: Study, correlation: float | None) -> Pilot:
     Errors: ParameterError when several models make an assumed correlation superfluous.
     """
     refuse_many_steps("the pilot", int(study.counts.n.max()))
-    usable: dict[str, list[TaskValues]] = {}
-    silent: dict[str, list[TaskValues]] = {}
-    for values in study.values():
-        if reason := _silence(values):
-            silent.setdefault(reason, []).append(values)
-        else:
-            usable.setdefault(values.metric.name, []).append(values)
+    silent = grouped(study.values(), _silence)
+    usable = grouped(silent.pop("", ()), lambda values: values.metric.name)
     outlooks = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):

@@ -52,9 +52,8 @@ LEFT_OUT = Message(
 )  # fmt: skip
 UNCERTAIN = Message(
     "uncertain-correlation", NOTE,
-    "the correlation of {models:and} at {metric} is uncertain: between {few} and {many:task}"
-    " detect {points} points",
-    "more pilot tasks make it surer",
+    "the correlation of {models:and} is uncertain at {metric}: {few} to {many:task} detect {points}"
+    " points", "more pilot tasks narrow that",
     "The tasks that detect a difference depend on how the true success rates of both models go"
     " together over tasks. The pilot's differences estimate it, with chance taken out; the two"
     " numbers are those at the ends of its 95 % interval.")  # fmt: skip
@@ -223,7 +222,8 @@ class Choices(Section[Choice]):
         needed, wanted = designs.needed(outlook, n), (aims.detect, _POINTS)
         similar = "it" if begin and aims.in_money else outlook.name
         pair = listed(outlook.pair) if outlook.pair else f"models similar to {similar}"
-        between = f" between {pair}" if designs.several else ""
+        choice = ", the pair that varies most" * (len(self.study.counts.series) > 2)
+        between = f" between {pair}{choice if outlook.pair else ''}" if designs.several else ""
         of = f" in {name}{between} (power {aims.power:g})"
         if own is not None and (designs.asked.tasks or designs.asked.budget is not None):
             difference = own.more["difference"]
@@ -397,7 +397,8 @@ class Outlooks(Section[Outlook]):
         Column("model", meaning="The model whose values vary most.",
                where=lambda section: bool(section.records[0].name),
                cell=lambda outlook: outlook.name),
-        Column("pair", meaning="The models whose differences are planned.",
+        Column("pair", meaning="The models whose differences are planned: of several pairs the one"
+               " whose differences vary most.",
                where=lambda section: bool(section.records[0].name),
                cell=lambda outlook: " − ".join(outlook.pair or ("two similar to it",))),
     )  # fmt: skip

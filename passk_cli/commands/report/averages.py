@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,21 +18,12 @@ from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import in_short, letters, rank_limits
 from passk_cli.limits import MOST_PAIRS
-from passk_cli.report.model import POINTS, Cell, Column, Estimate, Panel, Report, Sentence, Table
+from passk_cli.report.model import POINTS, Column, Estimate, Panel, Report, Sentence, Table
 from passk_cli.report.words import plural, span
 from passk_cli.study.comparison import Comparison, difference_intervals, match
-from passk_cli.study.fact import SHARED
-from passk_cli.study.section import Section
+from passk_cli.study.fact import Fact, Size, tidy
+from passk_cli.study.section import Section, SeriesRow, rows_of
 from passk_cli.study.values import AVERAGE, TaskValues
-
-_LIMITS = ("se", "low", "high")
-
-
-class GroupAverage(NamedTuple):
-    """The macro averages of one model: metric → the number, or why there is none."""
-
-    model: str
-    numbers: Mapping[str, Cell]
 
 
 class Standings(NamedTuple):
@@ -56,21 +47,20 @@ class Standings(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MacroAverages(Section[GroupAverage]):
+class MacroAverages(Section[SeriesRow]):
     """The macro average of every model at every metric.
 
-    units : metric → kind of its numbers.  independent : whether groups share no tasks.
+    independent : whether groups share no tasks.
     standings : metric → what tests say of the models; none where they are not ranked.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("model", cell=lambda average: average.model),
-        Column("{}", cell=lambda average, metric: average.numbers[metric],
+        Column("model", cell=lambda row: row.series[0]),
+        Column("{}", cell=lambda row, metric: row.numbers[metric].estimate,
                across=lambda section: section.records[0].numbers,
-               units=lambda section, metric: section.units.get(metric, "share")),
+               units=lambda section, metric: section.records[0].numbers[metric].estimate.unit),
     )  # fmt: skip
 
-    units: Mapping[str, str]
     independent: bool
     standings: Mapping[str, Standings] = field(default_factory=dict)
 
@@ -113,92 +103,69 @@ def macro_panel(page: Page, whole: Report) -> Panel:
     units = {(names[task], counts.series[s][1:]) for s, task in cells}
     apart = len(units) == len({unit for unit, _ in units})
     independent = page.confidence.population == THESE_TASKS or apart
-    kinds = {column.header: column.kind for table in whole.tables for column in table.columns}
-
-    rows_of: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    fields = [column.header for column in whole.data.columns]
-    for cells_of in whole.data.rows:
-        row: dict[str, Any] = dict(zip(fields, cells_of, strict=True))
-        rows_of.setdefault((row["model"], row["metric"]), []).append(row)
-
-    def average(model: str, metric: str) -> Estimate:
-        unit, rows = kinds.get(metric, "share"), rows_of.get((model, metric), [])
-        numbers = [row[name] for row in rows for name in _LIMITS]
-        ends = list(zip(*map(_ends, rows), strict=True))
-        if len(rows) < groups or any(None in means for means in ends):
-            return Estimate(None, reason="no number in some group", unit=unit)
-        if None in numbers:
-            low, high = (math.fsum(means) / groups for means in ends)
-            reason = "no standard error or interval in some group"
-            return Estimate(low, reason=reason, unit=unit, upper=high if high > low else None)
-        lowest, highest = (
-            macro_average(
-                means, *(numbers[at :: len(_LIMITS)] for at in range(len(_LIMITS))),
-                level=page.confidence.level, independent=independent,
-            )
-            for means in ends
-        )  # fmt: skip
-        upper = highest.mean if highest.mean > lowest.mean else None
-        return Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, upper=upper)
-
-    metrics = list(dict.fromkeys(metric for _, metric in rows_of))
-    rows = [GroupAverage(model, {m: average(model, m) for m in metrics}) for model in page.models]
+    every = grouped(page.facts(), lambda fact: (fact.series[0], fact.name))
+    facts = [
+        _average(page, every[model, metric.name], groups, independent=independent)
+        for model in page.models
+        for metric in page.metrics
+    ]
+    rows = rows_of(facts)
     standings = {} if page.baseline_name else _standings(page, rows, independent)
-    section = MacroAverages(page, rows, kinds, independent, standings)
+    section = MacroAverages(page, rows, independent, standings)
     (table,) = section.tables()
     report = Report((table,), lambda: table, tuple(section.context()))
     places = {metric: each.places for metric, each in standings.items()}
     board, ranked = leaderboard(report, places)
 
-    def tidy() -> Table:
+    def as_of_groups() -> Table:
         """A row per model and metric, as those of the groups, with `AVERAGE` for the group."""
-        every = [
-            _of_groups(rows_of[row.model, metric], row.numbers[metric], counts.group_names)
-            for row in rows
-            for metric in metrics
-            if (row.model, metric) in rows_of
-        ]
-        return Table(whole.data.columns, [tuple(row.values()) for row in every])
+        own = tidy(facts, counts.group_names, page.confidence.population)
+        heads, fields = ([c.header for c in data.columns] for data in (own, whole.data))
+        cells = (dict(zip(heads, row, strict=True)) for row in own.rows)
+        return Table(whole.data.columns, [tuple(map(row.get, fields)) for row in cells])
 
     return Panel(
         "macro",
         "Macro average",
         "The macro average is the mean of a model's groups, each of which counts the same however"
         " many tasks it has. It is there only for models that have a number in every group.",
-        Report(ranked.tables, tidy, report.context,
-               answer=tuple(section.answer())),
+        Report(ranked.tables, as_of_groups, report.context, answer=tuple(section.answer())),
         answered=True,
         board=board,
     )  # fmt: skip
 
 
-def _ends(row: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    """Both ends of the number of a tidy row; the number twice where it is no range."""
-    if (value := row["estimate"]) is not None:
-        return value, value
-    return row.get("estimate_low"), row.get("estimate_high")
+def _average(page: Page, own: Sequence[Fact], groups: int, *, independent: bool) -> Fact:
+    """The mean of a model's numbers at one metric, of which there is one in each of its groups."""
+
+    def known(numbers: Iterable[float | None]) -> bool:
+        return all(number is not None and math.isfinite(number) for number in numbers)
+
+    unit, limits = own[0].estimate.unit, [(f.se, f.estimate.low, f.estimate.high) for f in own]
+    ends = list(zip(*(fact.estimate.ends for fact in own), strict=True))
+    if len(own) < groups or not all(map(known, ends)):
+        number = Estimate(None, reason="no number in some group", unit=unit)
+    elif not all(map(known, limits)):
+        low, high = (math.fsum(means) / groups for means in ends)
+        reason = "no standard error or interval in some group"
+        number = Estimate(low, reason=reason, unit=unit, upper=high if high > low else None)
+    else:
+        lowest, highest = (
+            macro_average(means, *zip(*limits, strict=True), level=page.confidence.level,
+                          independent=independent)
+            for means in ends
+        )  # fmt: skip
+        upper = highest.mean if highest.mean > lowest.mean else None
+        number = Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, upper=upper)
+    tasks, fewest, most = zip(*(fact.size for fact in own), strict=True)
+    return replace(
+        own[0], series=(own[0].series[0], *[AVERAGE] * len(page.counts.group_names)),
+        estimate=number, se=number.se, size=Size(sum(tasks), min(fewest), max(most)), flaw="",
+        more={}, values=None,
+    )  # fmt: skip
 
 
-def _of_groups(
-    rows: Sequence[Mapping[str, Any]], average: Cell, names: Sequence[str]
-) -> dict[str, Any]:
-    """The tidy row of an average, of those of its groups, without what is of one group alone."""
-    number = average if isinstance(average, Estimate) else Estimate(None)
-    values: dict[str, Cell] = {"estimate": number.value}
-    if number.upper is not None:
-        low, high = number.ends
-        values = {"estimate": None, "estimate_low": low, "estimate_high": high}
-    sizes: dict[str, Callable[[list[Any]], Any]] = {"tasks": sum, "n_min": min, "n_max": max}
-    return {
-        **{name: value if name in SHARED else None for name, value in rows[0].items()},
-        **dict.fromkeys(names, AVERAGE), **values,
-        "se": number.se, "low": number.low, "high": number.high,
-        **{name: of([row[name] for row in rows]) for name, of in sizes.items()},
-        "note": number.reason,
-    }  # fmt: skip
-
-
-def _standings(page: Page, rows: Sequence[GroupAverage], independent: bool) -> dict[str, Standings]:
+def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict[str, Standings]:
     """Verdicts of the differences of macro averages at each metric, but for ratios of means.
 
     Two models differ where the limits of the macro average of their differences leave out 0, at the
@@ -206,9 +173,8 @@ def _standings(page: Page, rows: Sequence[GroupAverage], independent: bool) -> d
     """
     standings: dict[str, Standings] = {}
     for metric, values in grouped(page.values(), lambda rates: rates.metric).items():
-        numbers = {row.model: row.numbers.get(metric.name) for row in rows}
-        merits = {model: metric.sign * number.value for model, number in numbers.items()
-                  if isinstance(number, Estimate) and number.value is not None}  # fmt: skip
+        numbers = {row.series[0]: row.numbers[metric.name].estimate.value for row in rows}
+        merits = {m: metric.sign * value for m, value in numbers.items() if value is not None}
         models = sorted(merits, key=lambda model: -merits[model])
         pairs = list(combinations(range(len(models)), 2))
         if len(pairs) > MOST_PAIRS:

@@ -71,9 +71,7 @@ class Part:
     def _filled(self, page: Page, counts: Counts) -> Panel:
         """The panel, about the first models alone where there are many, which its answer says."""
         present, chosen, some = {model for model, *_ in counts.series}, page.models, ""
-        if self is SEPARATION:
-            chosen = [model for model in page.models if model in present][:2]
-        elif self.most is not None and len(page.models) > MANY:
+        if self.most is not None and len(page.models) > MANY:
             chosen = page.models[: self.most]
             if page.baseline_name is not None and page.baseline_name not in chosen:
                 chosen.append(page.baseline_name)
@@ -145,100 +143,47 @@ def rival(page: Page, counts: Counts) -> str | None:
     return models[1] if len(models) == 2 else None
 
 
+# fmt: off
 DIFFERENCES = Part(
-    "differences",
-    "Differences",
-    "A filled point is a significant difference, a hollow one a tie.",
+    "differences", "Differences", "A filled point is a significant difference, a hollow one a tie.",
     "compare",
     lambda page, counts: {"baseline": page.baseline_name, **shown_metrics(page, counts)},
-    fewest=2,
-    answered=True,
-)
+    fewest=2, answered=True)
 CURVES = Part(
-    "curves",
-    "Curves over k",
+    "curves", "Curves over k",
     "pass@k: at least one of k attempts passes. pass^k: all of them pass. A wide gap means many"
-    " flaky tasks.",
-    "curve",
-    most=FEW,
-    repeated=True,
-)
+    " flaky tasks.", "curve", most=FEW, repeated=True)
 COST = Part(
-    "cost",
-    "Cost",
-    "A solved task costs what an attempt costs, divided by pass@1. No model on the frontier is both"
-    " dearer and worse than another.",
-    "cost",
-    lacks=without_costs,
-)
+    "cost", "Cost", "A solved task costs what an attempt costs, divided by pass@1. No model on the"
+    " frontier is both dearer and worse than another.", "cost", lacks=without_costs)
 SEPARATION = Part(
-    "separation",
-    "Tasks needed",
-    "These results are the pilot of a plan: which difference more tasks or attempts detect.",
-    "plan",
-    first_metric,
-    fewest=2,
-    drawn=False,
-)
+    "separation", "Tasks needed", "These results are the pilot of a plan: which difference more"
+    " tasks or attempts detect.", "plan", first_metric, most=FEW, drawn=False)
 ORDER = Part(
-    "order",
-    "Order of attempts",
-    "If pass rates drift over attempts, pass@k misstates them.",
-    "order",
-    most=FEW,
-    repeated=True,
-    drawn=False,
-    lacks=without_order,
-)
+    "order", "Order of attempts", "If pass rates drift over attempts, pass@k misstates them.",
+    "order", most=FEW, repeated=True, drawn=False, lacks=without_order)
 DIVERSITY = Part(
-    "diversity",
-    "Diversity",
-    "Few different solutions mean that more attempts bring little that is new.",
-    "diversity",
-    most=FEW,
-    drawn=False,
-    lacks=lambda page, counts: (
-        "" if "solution" in counts.attempts else "the data holds no solutions"
-    ),
-)
+    "diversity", "Diversity",
+    "Few different solutions mean that more attempts bring little that is new.", "diversity",
+    most=FEW, drawn=False, lacks=lambda page, counts: (
+        "" if "solution" in counts.attempts else "the data holds no solutions"))
 TASKS = Part(
-    "tasks",
-    "Tasks",
-    "A flaky task passed some attempts and failed others.",
-    "tasks",
-    drawn=False,
-    question=TasksInBrief,
-)
+    "tasks", "Tasks", "A flaky task passed some attempts and failed others.", "tasks", drawn=False,
+    question=TasksInBrief)
 FLIPS = Part(
-    "flips",
-    "Flips",
-    "A task flips when its two pass rates differ by more than one half.",
-    "tasks",
-    lambda page, counts: {"against": rival(page, counts)},
-    most=FEW,
-    drawn=False,
-    fewest=2,
+    "flips", "Flips", "A task flips when its two pass rates differ by more than one half.", "tasks",
+    lambda page, counts: {"against": rival(page, counts)}, most=FEW, drawn=False, fewest=2,
     lacks=lambda page, counts: (
-        "" if rival(page, counts) else "they are against one model, a baseline"
-    ),
-)
+        "" if rival(page, counts) else "they are against one model, a baseline"))
 SUSPECTS = Part(
-    "suspects",
-    "Suspicious tasks",
-    "A task is suspicious if models that do worse elsewhere pass it more often.",
-    "tasks",
-    lambda page, counts: {"suspects": True, "rows": 5},
-    drawn=False,
-    fewest=4,
-)
+    "suspects", "Suspicious tasks",
+    "A task is suspicious if models that do worse elsewhere pass it more often.", "tasks",
+    lambda page, counts: {"suspects": True, "rows": 5}, drawn=False, fewest=4)
 TEMPERATURE = Part(
-    "temperature",
-    "Temperature",
-    "A low temperature is often best for one attempt, a higher one for many.",
-    "temperature",
-    first_metric,
-    refusal="the data does not name several temperatures",
-)
+    "temperature", "Temperature",
+    "A low temperature is often best for one attempt, a higher one for many.", "temperature",
+    first_metric, refusal="the data does not name several temperatures")
 QUALITY = Part("quality", "Data quality", "", "describe")
+# fmt: on
 # In reading order, after the leaderboard.
 OF_A_GROUP = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

@@ -47,6 +47,8 @@ from passk_cli.study.values import require_monotone
 # The metric of what an attempt cost, and what files call it.
 _COST = "cost"
 _RANKS = "rank: possible places"
+# `passk compare --by` adjusts over all groups together.
+_WITHIN = "tests of this group alone"
 # Commands whose parts count passes, whatever the metrics are.
 _OF_PASSES = ("curve", "order", "tasks")
 
@@ -103,12 +105,8 @@ class OnePage(Question, ReportOptions):
         if not isinstance(page, Page):
             raise TypeError("a page is made of what `study` gathers")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
-        refuse_many(
-            "models on a page",
-            len(models),
-            MOST_ON_PAGE,
-            Settle({"--model": Blank("NAME")}, "names some"),
-        )
+        some = Settle({"--model": Blank("NAME")}, "names some")
+        refuse_many("models on a page", len(models), MOST_ON_PAGE, some)
         if self.baseline is not None and self.baseline not in models:
             raise ParameterError(
                 Given("--baseline", self.baseline),
@@ -146,13 +144,10 @@ class OnePage(Question, ReportOptions):
         if self.board:
             absent, date = [], datetime.now(UTC).date().isoformat()
             title = title if "--title" in changed(self) else "Leaderboard"
-        return replace(
-            whole,
-            answer=tuple(_finding(sections, groups)),
-            messages=tuple(_messages(sections, groups)),
-            draw=tuple,
-            page=Document(title, tuple(sections), tuple(absent), date=date),
-        )
+        page_of = Document(title, tuple(sections), tuple(absent), date=date)
+        answer, messages = _finding(sections, groups), _messages(sections, groups)
+        return replace(whole, answer=tuple(answer), messages=tuple(messages), draw=tuple,
+                       page=page_of)  # fmt: skip
 
     def _section(
         self, page: Page, group: tuple[str, ...], whole: Report, parts: Sequence[Part]
@@ -199,7 +194,8 @@ class OnePage(Question, ReportOptions):
         board, report = leaderboard(estimates, places)
         # What is said of the ties is said where the board stands alone, too.
         messages = (*report.messages, *said_of_pairs)
-        report = replace(report, context=_method(estimates, compared), messages=messages)
+        context = (*_method(estimates, compared), *[_WITHIN] * bool(compared and name), VERSION)
+        report = replace(report, context=context, messages=messages)
         first = Panel("leaderboard", "Leaderboard", "", report, answered=True, board=board)
         return Chapter(name, (first, *panels), answer)
 
@@ -236,7 +232,7 @@ def _method(estimates: Report, compared: Report | None) -> tuple[str, ...]:
         # Where models share all tasks, these are counted once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
-    return (*(part for part in dict.fromkeys(parts) if part != VERSION), VERSION)
+    return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
 def _of_part(said: Said, command: str) -> Said:

@@ -49,9 +49,6 @@ class TasksOptions:
 
 
 COMMAND = Command(
-    TasksOptions,
-    (Request, Confidence),
+    TasksOptions, (Request, Confidence), charts=True,
     without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
-    charts=True,
-    view="passk_cli.commands.tasks.view:EachTask",
-)
+    view="passk_cli.commands.tasks.view:EachTask")  # fmt: skip

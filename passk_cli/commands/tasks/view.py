@@ -45,6 +45,7 @@ from passk_cli.inference.single import MOST_NEEDED, passes_needed
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.report.model import (
     ALWAYS,
+    BRIEF,
     FULL,
     Column,
     Estimate,
@@ -64,6 +65,7 @@ from passk_cli.study.flips import strips_of
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
@@ -73,6 +75,8 @@ _WIDE, _MOST_ROWS = 50, 11
 _ROWS = 12
 # Columns of a screen.
 _SCREEN = 100
+# Columns of a name above its own.
+_NAME = 16
 # Cells of a heat map across, and in all; the fewest across.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
@@ -154,9 +158,14 @@ class PassesOfTasks(Section[ByPasses]):
         yield Hint("each task")
 
     def plots(self) -> tuple[Plot, ...]:
-        name = SeriesName(self.study.counts.series[0])
-        rows = [{"passed": row.label, "tasks": len(row.names), "model": name}
-                for row in reversed(self.records)]  # fmt: skip
+        name, n = SeriesName(self.study.counts.series[0]), self.study.counts.n
+        tasks = {row.label: len(row.names) for row in self.records}
+        if n.min() == n.max() < _MOST_ROWS:
+            # Numbers of passes that no task has have their place among the others.
+            labels = [f"{passes} of {n[0]}" for passes in range(n[0] + 1)]
+            tasks = {label: tasks.get(label, 0) for label in labels}
+        rows = [{"passed": label, "tasks": number, "model": name}
+                for label, number in reversed(tasks.items())]  # fmt: skip
         return (bars(rows, label="passed", value="tasks", colour="model",
                      title="Tasks by how many attempts passed", x_title="tasks"),)  # fmt: skip
 
@@ -375,6 +384,7 @@ class MatrixOfModels(Section[MatrixRow]):
     """A row per task and a column per model.
 
     part : the first and the last of the models that have a column; None for all.
+    room : how wide a name above its column may be.
     """
 
     apart = True
@@ -389,13 +399,15 @@ class MatrixOfModels(Section[MatrixRow]):
     )  # fmt: skip
 
     part: tuple[int, int | None] = (0, None)
+    room: float = math.inf
 
     @cached_property
     def models(self) -> list[tuple[str, str]]:
         """Every model with its header, which no other column has."""
         others = (*self.study.counts.group_names, "task", "models' mean")
-        models = dict.fromkeys(model for row in self.records for model in row.rates)
-        return [(name, f"{name} (model)" if name in others else name) for name in models]
+        models = list(dict.fromkeys(model for row in self.records for model in row.rates))
+        heads = (f"{name} (model)" if name in others else name for name in models)
+        return list(zip(models, short_names(list(heads), self.room), strict=True))
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
@@ -412,20 +424,25 @@ class MatrixOfModels(Section[MatrixRow]):
                 start, end = place, names - 2 + width
         return [*parts, (start, len(self.models))]
 
+    @property
+    def brief(self) -> MatrixOfModels:
+        """The models with their names cut, where not all have a column of a screen."""
+        return self if len(self.parts) == 1 else replace(self, room=_NAME)
+
     def answer(self) -> Iterator[Sentence]:
         yield agreed(self.study)
 
     def context(self) -> Iterator[str | Hint]:
         yield "best models and easiest tasks first"
-        if more := len(self.models) - self.parts[:2][-1][1]:
+        if more := len(self.models) - self.brief.parts[:2][-1][1]:
             yield Hint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
         """As many models beside one another as a screen has columns for, and the next ones below;
         with --full all of them."""
-        for place, part in enumerate(self.parts):
-            table = replace(self, part=part).table(self.records, self.title)
-            yield replace(table, shown=ALWAYS if place < 2 else FULL)
+        every = [(self.brief, part, BRIEF) for part in self.brief.parts[:2]]
+        for section, part, shown in [*every, *((self, part, FULL) for part in self.parts)]:
+            yield replace(replace(section, part=part).table(self.records, self.title), shown=shown)
 
     def plots(self) -> tuple[Plot, ...]:
         return heat_maps(self.study)

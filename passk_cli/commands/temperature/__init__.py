@@ -40,7 +40,7 @@ class TemperatureOptions:
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100", "pass@k at these k (pass^k: use -m).", parse=parse_k,
-        detail="Default: those of 1, 10, 100 that every task of some model supports; of the toy"
+        detail="Default: those of 1, 10, 100 that every task of most models supports; of the toy"
         " model 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
         "--temperature", "COLUMN", "Column of temperatures.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
@@ -19,7 +19,7 @@ from passk_cli.laws.temperature import FEWEST_TEMPERATURES, best_by_k, power_law
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
+from passk_cli.report.model import Cell, Estimate
 from passk_cli.report.words import plural
 from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
@@ -101,7 +101,7 @@ class Verdict:
     """
 
     ranked: Sequence[TaskValues]
-    shares: dict[Series, float | None]
+    shares: Mapping[Series, Cell]
     against: Sequence[Comparison]
     lead: Fact
 
@@ -328,8 +328,7 @@ def temperatures_of(
         against = list(islice(every, math.comb(len(each), 2)))[: len(each) - 1]
         increasing = sorted(each, key=_degrees)
         shares = shares_of_lead(increasing, confidence)
-        by_series = dict(zip((rates.series for rates in increasing), shares, strict=True))
-        verdicts.append(Verdict(each, by_series, against, against[0].fact(confidence)))
+        verdicts.append(Verdict(each, shares, against, against[0].fact(confidence)))
     rates = any(metric.family == "pass@" for metric in study.metrics)
     laws = laws_of(values, confidence) if rates else []
     facts = _estimates(study.facts(values), verdicts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,10 +20,12 @@ from passk_cli.laws.toy_model import (
     scaling_fit,
 )
 from passk_cli.message import NOTE, Message, Said
+from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Report, Sentence, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
-from passk_cli.study.section import VERSION, Section, data_field
+from passk_cli.study.section import Section, data_field, view
+from passk_cli.study.study import Study
 from passk_cli.version import __version__
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
@@ -116,6 +118,59 @@ class ToyPoints(Section[Point]):
                cell=lambda p: p.pass_at_k),
     )  # fmt: skip
 
+    def details(self) -> Iterator[str]:
+        yield "exact sums"
+
+    def plots(self) -> tuple[Plot, ...]:
+        """T* and pass@k there, over k."""
+        several = len({p.family for p in self.records}) > 1
+        rows = [
+            {"k": p.k, "T*": p.temperature or None, "pass@k at T*": p.pass_at_k,
+             "tasks": f"{p.family}, s = {p.spread:.4g}" if several else f"s = {p.spread:.4g}"}
+            for p in self.records
+        ]  # fmt: skip
+        ks = {p.k for p in self.records}
+        frozen = sum(p.temperature == 0 for p in self.records)
+        absent = f"T* = 0 at {plural(frozen, 'point')}, which a logarithmic axis cannot show"
+        title = "toy model" if several else f"toy model, {self.records[0].family} tasks"
+        star = curves(
+            rows, x="k", y="T*", colour="tasks", marked=ks, title=f"Best temperature: {title}",
+            subtitle=absent if frozen else "", x_title="k (attempts)", y_title="T*",
+            log_x=True, log_y=True, y_domain=None,
+        )  # fmt: skip
+        value = curves(
+            rows, x="k", y="pass@k at T*", colour="tasks", marked=ks, log_x=True,
+            title=f"pass@k at T*: {title}", x_title="k (attempts)", y_title="pass@k at T*",
+        )  # fmt: skip
+        return star, value
+
+
+class FittedPoints(ToyPoints):
+    """The points of a regression."""
+
+    def plots(self) -> tuple[Plot, ...]:
+        """T* over k by spread, and over spread by k, as the article draws them."""
+        charts = []
+        fourfold = {1 << i for i in range(0, 15, 2)}
+        for family in dict.fromkeys(p.family for p in self.records):
+            rows = [
+                {"k": p.k, "spread": float(f"{p.spread:.4g}"), "T*": p.temperature,
+                 "s": f"s = {p.spread:.4g}", "of k": f"k = {p.k}"}
+                for p in self.records
+                if p.family == family
+            ]  # fmt: skip
+            by_k = [row for row in rows if row["k"] in fourfold]
+            for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
+                charts.append(
+                    curves(
+                        drawn, x=x, y="T*", colour=colour, marked={row[x] for row in drawn},
+                        x_title=x, y_title="T*",
+                        title=f"Best temperature: toy model, {family} tasks, 0.03 < pass@k < 0.98",
+                        log_x=True, log_y=True, y_domain=None,
+                    )
+                )  # fmt: skip
+        return tuple(charts)
+
 
 class Regression(NamedTuple):
     """A fit of one family of tasks, of exact sums or of the article."""
@@ -167,7 +222,7 @@ class Regressions(Section[Regression]):
 
 SECTIONS = (BestByK, ToyPoints, Regressions)
 # The toy model has no data.
-NO_STUDY: Any = None
+NO_STUDY = Study(Counts.from_cells([("", "", 1, 0)]))
 
 
 def _row(p: Point) -> dict[str, Any]:
@@ -188,31 +243,16 @@ def _cut(every: Sequence[Point]) -> Iterator[Said]:
 
 
 def _report(
-    sections: tuple[Section[Any], ToyPoints],
-    rows: Sequence[Mapping[str, Any]],
-    messages: Sequence[Said],
-    draw: Callable[[Sequence[Point]], tuple[Plot, ...]],
-    asked: Mapping[str, str],
-) -> Report:
+    sections: Sequence[Section[Any]], points: Sequence[Point], rows: Sequence[Mapping[str, Any]],
+    messages: Sequence[Said], asked: Mapping[str, str],
+) -> Report:  # fmt: skip
     """The report of two sections, the second one in full only, and the tidy rows."""
-    points = sections[1].records
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
-    answer = tuple(sections[0].answer())
-
-    def plots() -> tuple[Plot, ...]:
-        first, *others = draw(points)
-        return (replace(first, answer=answer), *others)
-
     fields = [c.name for c in Regressions.columns if any(c.name in row for row in rows)]
-    return Report(
-        tables=tuple(table for section in sections for table in section.tables()),
-        rows=lambda: Table(
-            tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows]
-        ),
-        context=(_CONTEXT, VERSION), explain=lambda: ("exact sums",), messages=tuple(messages),
-        sign=lambda: {"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})},
-        draw=plots, answer=answer,
-    )  # fmt: skip
+    table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
+    report = view(NO_STUDY, sections, context=(_CONTEXT,), messages=messages)
+    signature = {"passk": __version__, **asked, **({"gamma": gamma} if gamma else {})}
+    return replace(report, rows=lambda: table, sign=lambda: signature, methods=None)
 
 
 def toy_report(
@@ -236,7 +276,7 @@ def toy_report(
     asked = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
              "k": ",".join(map(str, ks))}  # fmt: skip
     sections = BestByK(NO_STUDY, sets), ToyPoints(NO_STUDY, every)
-    return _report(sections, [_row(p) for p in every], messages, _charts, asked)
+    return _report(sections, every, [_row(p) for p in every], messages, asked)
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
@@ -263,54 +303,7 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
     if spreads := {p.spread for p in every if p.family == "power-law"}:
         messages += _cut(every)
         messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
-    sections = Regressions(NO_STUDY, lines), ToyPoints(NO_STUDY, [p for p in every if p.kept])
+    kept = [p for p in every if p.kept]
+    sections = Regressions(NO_STUDY, lines), FittedPoints(NO_STUDY, kept)
     asked = {"toy": ",".join(families), "fit": "the article's grid"}
-    return _report(sections, rows, messages, _fit_charts, asked)
-
-
-def _charts(every: Sequence[Point]) -> tuple[Plot, ...]:
-    """T* and pass@k there, over k."""
-    several = len({p.family for p in every}) > 1
-    rows = [
-        {"k": p.k, "T*": p.temperature or None, "pass@k at T*": p.pass_at_k,
-         "tasks": f"{p.family}, s = {p.spread:.4g}" if several else f"s = {p.spread:.4g}"}
-        for p in every
-    ]  # fmt: skip
-    ks = {p.k for p in every}
-    frozen = sum(p.temperature == 0 for p in every)
-    absent = f"T* = 0 at {plural(frozen, 'point')}, which a logarithmic axis cannot show"
-    title = "toy model" if several else f"toy model, {every[0].family} tasks"
-    star = curves(
-        rows, x="k", y="T*", colour="tasks", marked=ks, title=f"Best temperature: {title}",
-        subtitle=absent if frozen else "", x_title="k (attempts)", y_title="T*",
-        log_x=True, log_y=True, y_domain=None,
-    )  # fmt: skip
-    value = curves(
-        rows, x="k", y="pass@k at T*", colour="tasks", marked=ks, title=f"pass@k at T*: {title}",
-        x_title="k (attempts)", y_title="pass@k at T*", log_x=True,
-    )  # fmt: skip
-    return star, value
-
-
-def _fit_charts(inside: Sequence[Point]) -> tuple[Plot, ...]:
-    """T* over k by spread, and over spread by k, as the article draws them."""
-    charts = []
-    fourfold = {1 << i for i in range(0, 15, 2)}
-    for family in dict.fromkeys(p.family for p in inside):
-        rows = [
-            {"k": p.k, "spread": float(f"{p.spread:.4g}"), "T*": p.temperature,
-             "s": f"s = {p.spread:.4g}", "of k": f"k = {p.k}"}
-            for p in inside
-            if p.family == family
-        ]  # fmt: skip
-        by_k = [row for row in rows if row["k"] in fourfold]
-        for drawn, x, colour in ((rows, "k", "s"), (by_k, "spread", "of k")):
-            charts.append(
-                curves(
-                    drawn, x=x, y="T*", colour=colour, marked={row[x] for row in drawn},
-                    x_title=x, y_title="T*",
-                    title=f"Best temperature: toy model, {family} tasks, 0.03 < pass@k < 0.98",
-                    log_x=True, log_y=True, y_domain=None,
-                )
-            )  # fmt: skip
-    return tuple(charts)
+    return _report(sections, kept, rows, messages, asked)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 from typing import Any, ClassVar, NamedTuple
 
+from passk_cli.arrays import gathered
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
@@ -36,7 +36,7 @@ from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
-from passk_cli.study.pairs import BETTER, UNDECIDED, WORSE
+from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.rules import ALL
 from passk_cli.study.section import (
     GROUPS,
@@ -169,9 +169,11 @@ class BestTemperatures(Section[BestTemperature]):
                 places.setdefault((most, whose), []).append(_short(metric, plain))
         common = {whose for _, whose in places}
         parts: list[str] = []
+        before: tuple[str, ...] = ()
         for (most, whose), at in places.items():
-            verb = "" if parts else " is best" if len(most) == 1 else " are best"
-            part = f"T {listed(most)}{verb} at {'k = ' if plain else ''}{listed(at)}"
+            verb = "" if parts else "is best " if len(most) == 1 else "are best "
+            which = f"T {listed(most)} {verb}" if most != before else ""
+            part, before = f"{which}at {'k = ' if plain else ''}{listed(at)}", most
             parts.append(part + (whose if len(common) > 1 else ""))
         words = listed(parts)
         if len(common) == 1 and len(self.records) > 1:
@@ -361,11 +363,9 @@ class ModelPairs(Section[Superiority]):
 
 def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:
     """ "T 0.2, 0.8 (k = 1, 10), own T* (k = 10)"; metrics by name where not all are pass@k."""
-    same: dict[str, list[str]] = {}
-    for temperature, comparisons in groupby(lead.same, key=lambda c: heat(c.first)):
-        ks = [_short(c.first.metric, plain) for c in comparisons if c.verdict == verdict]
-        if ks:
-            same.setdefault(", ".join(ks), []).append(temperature)
+    ks_of = gathered((heat(c.first), _short(c.first.metric, plain))
+                     for c in lead.same if c.verdict == verdict)  # fmt: skip
+    same = gathered((", ".join(ks), temperature) for temperature, ks in ks_of.items())
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
     own_ks = ", ".join(_short(m, plain) for m, c in lead.own.items() if c.verdict == verdict)
     if own and own_ks:
@@ -478,7 +478,7 @@ class Temperature(Question, TemperatureOptions):
             for model, sign, other, verdict in (
                 (lead.first, "better than", lead.second, BETTER),
                 (lead.second, "better than", lead.first, WORSE),
-                (lead.first, "tied with", lead.second, UNDECIDED),
+                (lead.first, "tied with", lead.second, TIED),
             )
             if (where := _places(lead, verdict, plain=plain))
         ]

@@ -58,15 +58,14 @@ _PASSES = Metric("pass@", 1)
 
 TWO_RUNS = Message(
     "two-runs", NOTE,
-    "two single runs of {model} must differ by {points} points to be significantly different", "",
+    "two single runs of {model} at these tasks differ significantly from {points} points on", "",
     "The difference that two runs of one setup exceed in one comparison of twenty (at the level"
     " 0.95): chance within tasks and the effect of the run, both twice. Smaller differences between"
     " two nights mean nothing.",
 )  # fmt: skip
 SAMPLING_FLIPS = Message(
     "sampling-flips", NOTE,
-    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and differ"
-    " on {between}; by chance alone they differ on {within} ({p})",
+    "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
     "more tasks help, a steadier machine does not",
     "Two attempts at a task can differ by chance: two of one run do so on the second number of"
     " tasks. Where those of two runs flip no more often, flips from night to night are sampling:"
@@ -75,8 +74,7 @@ SAMPLING_FLIPS = Message(
 )  # fmt: skip
 RUN_FLIPS = Message(
     "run-flips", WARNING,
-    "{model}: an attempt of one run and one of another agree on {agree} of {tasks:task} and differ"
-    " on {between}; by chance alone they differ on {within} ({p})",
+    "{model}: two runs differ on {between} of {tasks:task}, by chance on {within} ({p})",
     "runs differ: look at machines, versions and time of day",
     "Two attempts of different runs differ more often than two attempts of one run, more than"
     " chance explains: something that is not the attempt differs from run to run.",
@@ -344,11 +342,8 @@ class Courses(Section[Course]):
         if not math.isfinite(least):
             return ()
         if metric.kind.quantity:
-            return (
-                ", which would show one by a factor of ",
-                Estimate(math.exp(least), unit="ratio"),
-                " or more",
-            )
+            factor = Estimate(math.exp(least), unit="ratio")
+            return ", which would show one by a factor of ", factor, " or more"
         if least >= 1:
             return (", which are too few to show one",)
         return ", which would show one of ", (least, POINTS), " or more"
@@ -401,9 +396,8 @@ class Courses(Section[Course]):
                 if (pair := (f"{effect.between:.{digits}f}", f"{effect.within:.{digits}f}"))
                 and (digits == 12 or pair[0] != pair[1])
             )  # fmt: skip
-            agree = f"{tasks - effect.between:.{len(between.partition('.')[2])}f}"
             yield (RUN_FLIPS if flipping else SAMPLING_FLIPS)(
-                model=course.name, tasks=tasks, between=between, agree=agree, within=within,
+                model=course.name, tasks=tasks, between=between, within=within,
                 p=f"p {p_relation(DrawnP(p, course.error))}",
             )  # fmt: skip
         noisiest = max(several, key=lambda course: course.noise, default=None)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from passk_cli.activity import doing
+from passk_cli.arrays import gathered
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.parts import GatePart
@@ -57,7 +58,7 @@ _ELSEWHERE = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tie
 # file may be unreadable for.
 _OF_LOOKS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NOT_BEGUN, _PATIENCE = ("no-such-file", "no-results", "no-attempts"), 5
-_SAID_OF_GATES = ("baseline-tasks-not-run",)
+_SAID_OF_GATES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
 STOPPED_EARLY = Message(
     "stopped-early", NOTE,
@@ -243,10 +244,8 @@ class Raced(Looked):
 
     @property
     def findings(self) -> list[str]:
-        stopped: dict[str, list[str]] = {}
-        for line in self.records:
-            if line.verdict == FAIL:
-                stopped.setdefault(line.fact.against, []).append(line.name)
+        behind = [line for line in self.records if line.verdict == FAIL]
+        stopped = gathered((line.fact.against, line.name) for line in behind)
         words = [f"stop {listed(names)}: behind {leader}" for leader, names in stopped.items()]
         return [*words, f"{plural(len(self.run.going_on(self.looks)), 'model')} left"]
 
@@ -416,6 +415,10 @@ class Watch(Question, WatchOptions):
             study, part.rows, [part], run=run, looks=kept, ended=ended, skipped=self.skipped,
             path=None if self.looks else path,
         )  # fmt: skip
+
+    def require(self, options: SharedOptions, counts: Counts) -> None:
+        """ParameterError where no order of the tasks is known."""
+        TaskOrder.of(self.order, counts, self.out, self.planned)
 
     def gate_of(self, options: SharedOptions) -> Gate:
         """The gate with the same rules, or that of a race, about the tasks that are there.

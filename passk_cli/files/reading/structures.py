@@ -110,7 +110,7 @@ class FieldColumn:
     @property
     def tally(self) -> str:
         """Its most frequent values and how many of each there are: "12 true, 40 false"."""
-        flat = ("none" if v is None else v for v in self.flat)
+        flat = ("none" if v is None else "empty" if v == "" else v for v in self.flat)
         shown = Counter(str(v).lower() if isinstance(v, bool) else str(v) for v in flat)
         return ", ".join(f"{count:,} {value}" for value, count in shown.most_common(4))
 

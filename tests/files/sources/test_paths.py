@@ -142,7 +142,7 @@ def test_all_files_outside_of_the_template_are_named(tmp_path: Path, form: str) 
     }[form]
     for name in ("in/m", "in/n", *(f"out/deep/{model}" for model in "abcde")):
         written(tmp_path, f"{name}/x.{'csv' if form == 'table' else 'json'}", text)
-    with pytest.raises(DataError, match=r"\(5 of 7 files: .*and 2 more\); write \*") as caught:
+    with pytest.raises(DataError, match=r"\(5 of 7 files: .*and \d more\); write \*") as caught:
         cells(tmp_path, path="in/{model}/x.*" if form != "record" else "in/{task}/x.*")
     assert caught.value.name == "bad-path"
 

@@ -268,9 +268,10 @@ def unlikely(grounds: Grounds) -> Iterator[Finding]:
     for kind in (kind for kind, count in of_kind.items() if count >= _SHARE * len(tasks)):
         role = {"model": task} if kind == "models" and alone else {}
         others = (name for name in grounds.unread if strength("task", name))
-        settles = (Settle({"--field": {"task": name, **role}}) for name in others)
+        finer = [Settle({"--field": {"task": name, **role}}) for name in others][:2]
+        indeed = Settle({"--field": {"task": task}}, f"if these are tasks, and no {kind}")
         shown = {"kind": kind, "names": first_few(tasks)}
-        yield Finding(UNLIKELY_TASKS, True, shown, (*settles,)[:2])
+        yield Finding(UNLIKELY_TASKS, True, shown, (*finer, indeed))
 
 
 def rounded(grounds: Grounds) -> Iterator[Finding]:
@@ -308,7 +309,7 @@ DOUBTS = (
         UNLIKELY_TASKS,
         "Three of four tasks or more are called as models are (gpt-4o, claude-3), or as levels of"
         " difficulty (easy, hard), and the task was not named.",
-        ("--field task=COLUMN --field model=COLUMN",),
+        ("--field task=COLUMN --field model=COLUMN", "--field task=COLUMN"),
         unlikely,
     ),
     Doubt(ROUNDED_IDS, "A task of a table is called as 1.23E+11.", (), rounded),

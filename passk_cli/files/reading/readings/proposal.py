@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from passk_cli.errors import DataError
+from passk_cli.errors import DataError, PasskError
 from passk_cli.files.reading.doubts.settings import DATES, is_setting
 from passk_cli.files.reading.judges import judged
 from passk_cli.files.reading.readings import vocabulary
@@ -68,24 +68,41 @@ def proposed(
     sources: Sequence[Source],
     request: Request,
     read: Callable[[Request], Counts],
-) -> DataError:
+) -> PasskError:
     """The error with the options by which its data can be read, or with what only people know.
 
+    Where what remedies read is none that the question answers for, the error that says so.
     read : reads with a request.
     """
     if request.engine != "duckdb" or any(comes_once(s.frame) for s in sources):
         return error
     trials = Trials(request, read)
+    small = sum(os.path.getsize(s.path) for s in sources if s.frame is None) <= _TRIED_BYTES
+    settled = _settled(error, con, sources, trials, small=small)
+    if trials.unsuited or (small and request.suits is not None):
+        settled.settles = tuple(filter(trials.suits, settled.settles))
+        if trials.unsuited and not any(settle.complete for settle in settled.settles):
+            return trials.unsuited[0]
+    return settled
+
+
+def _settled(
+    error: DataError, con: duckdb.DuckDBPyConnection, sources: Sequence[Source], trials: Trials,
+    *, small: bool,
+) -> DataError:  # fmt: skip
+    """The error with the options by which its data can be read, or with what only people know.
+
+    small : whether each remedy is tried, of any error.
+    """
     if error.name == "no-role-column":
         # What an attempt took may lie deeper.
         (role,) = error.settles[0].options["--field"]
-        records = beginning(str(error.place), con, sources, request)
+        records = beginning(str(error.place), con, sources, trials.request)
         inside = {path: path.rpartition(".")[2] for each in records for path in each.columns}
         named = [Settle({"--field": {role: path}}) for path, name in inside.items()
                  if path != name and candidates(role, [name])]  # fmt: skip
         error = error.but(type(error), settles=trials.readable(named) or error.settles)
     if error.name not in _ASKED:
-        small = sum(os.path.getsize(s.path) for s in sources if s.frame is None) <= _TRIED_BYTES
         if not small:
             return error
         whole = [*trials.completed(error.settles)]

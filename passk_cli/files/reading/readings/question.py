@@ -15,7 +15,7 @@ from passk_cli.files.reading.structures import ROWS
 from passk_cli.files.request import AVERAGED, Request
 from passk_cli.files.roles import COLUMN, EQUAL, judge, words
 from passk_cli.settle import Blank, Settle
-from passk_cli.text import first_few
+from passk_cli.text import first_few, listed
 
 # How many answers are printed; how close scores are that may be meant as well; the share that
 # reaches the highest score, from which on it may be what passes.
@@ -54,6 +54,11 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
     Of several flags each is the verdict, or all are those of a model each.
     """
     first, *others = readings
+    if unnamed := tuple(_unnamed(first, request)):
+        own, some = first.options(request), listed(unnamed)
+        verbs = ("passes", "fails") if len(unnamed) == 1 else ("pass", "fail")
+        return [Settle({**own, option: unnamed}, f"if {some} {verb}")
+                for option, verb in zip(("--passes", "--fails"), verbs, strict=True)]  # fmt: skip
     ways, scores = list[Settle](), sum(each.question == "threshold" for each in readings)
     for each in readings:
         own = each.options(request)
@@ -76,6 +81,16 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
         models = Settle({**own, "--field": fields}, "if each column is a model")
         ways = [models] if all(map(_MODELS.match, paths)) else [*ways, models]
     return ways
+
+
+def _unnamed(reading: RankedReading, request: Request) -> Counter[str]:
+    """The words that neither --passes nor --fails names, where both are given."""
+    if reading.question != "words" or not (request.passes and request.fails):
+        return Counter()
+    named = {word.lower() for word in (*request.passes, *request.fails)}
+    values = Counter(str(v).lower() for v in reading.outcome.flat if v not in (None, ""))
+    return Counter({v: count for v, count in values.items()
+                    if v not in named and isinstance(judge(v, None), str)})  # fmt: skip
 
 
 def _few(reading: RankedReading) -> bool:
@@ -158,12 +173,15 @@ def _of_unknown(
     ]
 
 
-def question(readings: Sequence[RankedReading], *, answered: bool) -> str:
+def question(readings: Sequence[RankedReading], request: Request, *, answered: bool) -> str:
     """Question that rivals leave open, with their outcomes' values; "" where the answers say it.
 
     answered : whether each answer is printed.
     """
     first, column = readings[0], readings[0].outcome
+    if unnamed := _unnamed(first, request):
+        tally = ", ".join(f"{word} ({count:,})" for word, count in unnamed.most_common(4))
+        return f"named as neither passing nor failing: {tally}"
     if first.question == "parts":
         *way, last = (*first.structure.keys, *column.path.split("."))
         whole = f"which {last} of {'.'.join(way)} make an attempt pass: all, a share, one?"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import PasskError
@@ -32,16 +32,44 @@ _ANSWERS = 6
 
 @dataclass(frozen=True)
 class Trials:
-    """Remedies tried on the data that an error is about.  read : reads with a request."""
+    """Remedies tried on the data that an error is about.
+
+    read : reads with a request.  unsuited : why counts that remedies read do not suit the question.
+    known : what requests led to.
+    """
 
     request: Request
     read: Callable[[Request], Counts]
+    unsuited: list[PasskError] = field(default_factory=list)
+    known: dict[str, Counts | PasskError] = field(default_factory=dict)
+
+    def counts(self, settle: Settle) -> Counts:
+        """The counts that a remedy reads; PasskError where they do not suit the question."""
+        asked = replace(self.request.settled(settle), conversion=None, resume=None)
+        found = self.known.get(repr(asked))
+        if found is None:
+            found = self.known[repr(asked)] = self._read(asked)
+        if isinstance(found, PasskError):
+            raise found
+        return found
+
+    def _read(self, asked: Request) -> Counts | PasskError:
+        try:
+            counts = self.read(asked)
+        except PasskError as error:
+            return error
+        try:
+            if asked.suits is not None:
+                asked.suits(counts)
+        except PasskError as error:
+            self.unsuited.append(error)
+            return error
+        return counts
 
     def of(self, settle: Settle, rounds: int = _ROUNDS) -> tuple[Settle, Counts | None]:
         """A remedy with what else has to be settled, and the counts it reads; None for none."""
         try:
-            asked = replace(self.request.settled(settle), conversion=None, resume=None)
-            return settle, self.read(asked)
+            return settle, self.counts(settle)
         except PasskError as error:
             ways = _next(settle, error, averages=self.request.averages)
         if not ways or rounds == 1:
@@ -64,10 +92,16 @@ class Trials:
         ]
 
     def completed(self, settles: Sequence[Settle]) -> Iterator[Settle]:
-        """Remedies with what else has to be settled after them; those without a number go."""
+        """Remedies with what else has to be settled after them; those without a number go, and
+        those that become another."""
+        known = [repr(self.request.settled(each)) for each in settles if not is_open(each)]
         for settle in settles:
             # What is left to people, or to another command, is not tried.
             own, counts = (settle, True) if is_open(settle) else self.of(settle)
+            if own != settle and (asked := repr(self.request.settled(own))) in known:
+                continue
+            if own != settle:
+                known.append(asked)
             averaged = "-m" in own.options.keys() - settle.options.keys()
             if counts is not None:
                 yield replace(own, why=settle.why + "; scores are averaged" * averaged)
@@ -75,9 +109,23 @@ class Trials:
     def leads_on(self, settle: Settle, error: PasskError) -> bool:
         """Whether a remedy without a number comes past the error that it settles."""
         try:
-            _ = is_open(settle) or self.read(self.request.settled(settle))
+            _ = is_open(settle) or self.counts(settle)
         except PasskError as other:
             return other.name != error.name
+        return True
+
+    def suits(self, settle: Settle, rounds: int = _ROUNDS) -> bool:
+        """Whether a remedy, and what else has to be settled after it, does not end in counts that
+        do not suit the question."""
+        if is_open(settle) or self.request.suits is None:
+            return True
+        try:
+            self.counts(settle)
+        except PasskError as error:
+            ways = _next(settle, error, averages=self.request.averages)
+            if error in self.unsuited or not ways or rounds == 1:
+                return error not in self.unsuited
+            return any(self.suits(settle.merged(way), rounds - 1) for way in ways)
         return True
 
 
@@ -180,8 +228,8 @@ def chosen(ranked: Sequence[RankedReading], trials: Trials, most: float) -> Answ
             continue
         settle, counts = trials.of(Settle(own)) if own else (Settle(own), None)
         clear.append(reading.structure)
-        # What most files lack is no outcome of theirs; keys over one attempt name no tasks.
-        alone = counts is not None and reading.structure.named and counts.n.sum() == 1
+        # What most files lack is no outcome of theirs; of wrong keys no other attempt is guessed.
+        alone = counts is not None and counts.n.sum() == 1 and trials.request.records is not None
         if counts is None or alone or len(counts.facts.foreign) > most:
             continue
         passes = sorted(zip(counts.n.tolist(), counts.c.tolist(), strict=True))
@@ -223,7 +271,7 @@ def _asked(
     given = whole[0].options if whole else own
     left = {name: value for name, value in given.items() if name not in ANSWERS_OF}
     rest = [] if answered and reading.question != "threshold" else blank(others, left)
-    return [*whole, *rest], question(others, answered=answered)
+    return [*whole, *rest], question(others, trials.request, answered=answered)
 
 
 def _counted(reading: RankedReading, settle: Settle, counts: Counts, request: Request) -> Answer:

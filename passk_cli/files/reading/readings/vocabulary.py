@@ -54,7 +54,8 @@ STATEMENTS = GOLDS | {*"question problem statement sentence instruction query pr
 # Words of names of what was answered.
 PREDICTED = frozenset("pred predicted prediction".split())
 ANSWERED = PREDICTED | {
-    *"answer output response label action got actual chosen selected choice".split()
+    *"answer output response label action got actual chosen selected choice".split(),
+    *"classification classified".split(),
 }
 # Words of names of how many of an attempt's tests passed, and of how many there were.
 PASSED, TOTAL = frozenset("passed pass passing correct".split()), frozenset("total max".split())
