@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +39,7 @@ from passk_cli.python.spelling import (
     whole_names,
 )
 from passk_cli.render.style import said
+from passk_cli.settle import literal
 
 # What a function takes after the data without its name, as in `estimate(data, "pass@10")`.
 _FIRST = ("metrics", "k")
@@ -336,9 +338,11 @@ def _help(declaration: Command, options: Options) -> str:
     first, *more = (documented(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
-    for field, (_, option, kind, *_) in options.items():
+    for field, (_, option, kind, _, base, _) in options.items():
         help = documented(f"{option.help} {option.further}".rstrip(), options)
-        stop = "" if help.endswith(".") else "."
+        if base is Mapping:
+            help = re.sub(r"(?<=e\.g\. )\w+=\w+(, \w+=\w+)*", _as_mapping, help, count=1)
+        stop = "" if help.endswith((".", "?")) else "."
         values = (
             f"  One of {', '.join(option.values)}."
             if option.choices and "{choices}" not in option.detail
@@ -356,6 +360,11 @@ def _help(declaration: Command, options: Options) -> str:
     ]
     examples = (f"\nExample: {call_of(line, options)}" for line in declaration.examples)
     return "\n".join([*paragraphs, *wrapped, *examples])
+
+
+def _as_mapping(pairs: re.Match[str]) -> str:
+    """Pairs of a command line as a mapping."""
+    return str(literal(dict(each.split("=") for each in pairs[0].split(", ")), ""))
 
 
 def __getattr__(name: str) -> Any:

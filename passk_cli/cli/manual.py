@@ -23,7 +23,7 @@ FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
 _BELOW = (
     "passk COMMAND --help: its options · passk help WORD: anything in full",
     "-V, --version · -h, --help · --install-completion · --show-completion",
-    "Exit codes: 0 done, 1 a check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
+    "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
 # The shared options that people use most; `--help` has the first few of them that a command takes.
 _COMMON, _SHARED = 5, (
@@ -128,7 +128,10 @@ def _sections(declaration: Command, full: bool) -> list[tuple[str, list[Row]]]:
         else:
             shared[option.field] = line
     if not full:
-        rows["Common options"] = [shared[field] for field in _SHARED if field in shared][:_COMMON]
+        # A page is only in a file, and a verdict also where pipelines look.
+        first = ("output",) if declaration.paged or declaration.judges else ()
+        common = dict.fromkeys((*first, *_SHARED))
+        rows["Common options"] = [shared[field] for field in common if field in shared][:_COMMON]
     return list(rows.items())
 
 

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import temporary_folder
@@ -24,7 +25,7 @@ from passk_cli.option import declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.notes import reading_notes
-from passk_cli.text import without_secrets
+from passk_cli.text import cut, printable, without_secrets
 
 
 def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
@@ -59,6 +60,13 @@ def _run(
     """Run a command; messages_only : the report itself is not printed."""
     own, writable = declared(declaration.own), False
     edge = {name: value for name, value in given.items() if name not in own}
+    if declaration.paged and edge["form"] == "html":
+        there = any(Path(file).suffix == ".html" for file in edge["output"] or ())
+        raise ParameterError(
+            Given("--format", "html"), "a page is written in a file", name="bad-option-value",
+            settles=[Settle({"--format": None} | ({} if there else {"-o": "report.html"}),
+                            "writes it")],
+        )  # fmt: skip
     output, charting = filled(Output, edge), filled(Charting, edge)
     wanted = filled(WantedMessages, given)
     named: dict[str, list[str]] = {"read": [], "written": []}
@@ -112,4 +120,12 @@ def _run(
         output.write_messages(report)
     else:
         output.write(report, charting)
+    asked = output.output or output.quiet or output.form not in (None, "table", "plain")
+    if report.page is not None and not asked:
+        from passk_cli.cli.remedies import commands
+
+        # The page is what the command is for.
+        paged = Settle({"-o": "report.html", "--format": None})
+        (line,) = commands([paged], sys.argv[1:])
+        print(f"passk: no page is written\n  {cut(printable(line))}  # writes it", file=sys.stderr)
     return report.exit_code

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import passk_cli
 from passk_cli.charts.theme import THEMES
 from passk_cli.cli.output import Charting, edge_sections
 from passk_cli.commands import COMMANDS
@@ -304,3 +305,20 @@ def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
     for word, near in {"gaurd": "guard", "--levle": "level", "mesages": "messages"}.items():
         done = passk("help", word)
         assert (done.code, f"did you mean {near}?" in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("name", ["report", "gate", "watch"])
+def test_what_is_made_for_a_file_has_its_option_in_help(passk: Passk, name: str) -> None:
+    common = passk(name, "--help").out.partition("\nCommon options:\n")[2]
+    assert name == "watch" or common.startswith("  -o, --output FILE ")
+    assert "-o, --output FILE" in common
+
+
+def test_the_overview_is_not_broken_inside_its_last_words(passk: Passk) -> None:
+    assert passk("--help").out.endswith(", 5 not yet\n")
+
+
+def test_docstrings_end_a_question_with_its_mark() -> None:
+    assert not [name for name in COMMANDS if "?." in getattr(passk_cli, name).__doc__]
+    assert "e.g. task=id" not in passk_cli.estimate.__doc__
+    assert '{"task": "id", "outcome": "passed"}' in " ".join(passk_cli.estimate.__doc__.split())

@@ -469,3 +469,17 @@ def test_a_page_does_not_point_to_what_it_shows(agents: passk_cli.Findings) -> N
     contexts = [panel.context for panel in section.panels]
     assert any(contexts)
     assert not any(re.search("--[a-z]", context) for context in contexts)
+
+
+def test_without_a_file_it_says_how_the_page_is_written(passk: Passk, tmp_path: Path) -> None:
+    words = ("report", TAU, "-m", "pass@1")
+    line = f"report {TAU} -m pass@1 -o report.html"
+    for form in ((), ("-f", "plain")):
+        done = passk(*words, *form)
+        assert done.err.endswith(f"passk: no page is written\n  passk {line}  # writes it\n")
+    for more in (("-q",), ("-f", "json"), ("-o", tmp_path / "page.html")):
+        assert "no page is written" not in passk(*words, *more).err
+    done = passk(*words, "-f", "html")
+    assert (done.code, f"  passk {line}  # writes it" in done.err) == (2, True)
+    done = passk(*words, "-f", "html", "-o", "x.html")
+    assert f"passk report {TAU} -m pass@1 -o x.html  # writes it" in done.err
