@@ -651,3 +651,17 @@ def test_a_rule_that_no_such_run_passes_is_said_without_a_rehearsal(
     never = "pass@1 ≥ 0.99 cannot pass: undecided even if every attempt passes"
     assert never in passk("gate", data, "--min", "pass@1=0.99").err
     assert "cannot pass" not in passk("gate", data, "--min", "pass@1=0.7").err
+
+
+def test_mistakes_of_a_file_are_said_together(nightly: Path, passk: Passk) -> None:
+    wrong = TWO.replace("baseline", "baselin").replace("max-drop", "maxdrop")
+    rules(nightly, f"sed = 1\n{wrong}")
+    done = passk("gate", "--check")
+    assert (done.code, done.error) == (2, "bad-rules")
+    assert "passk.toml:1: sed: there is no such key; did you mean seed? passk.toml:" in done.err
+    assert {*re.findall(r"suite (\w): (\w+): there is no such key", done.err)} >= {
+        ("a", "baselin"), ("a", "maxdrop"), ("b", "baselin")}  # fmt: skip
+    # Values as well, and an option beside the file once.
+    rules(nightly, TWO.replace("pass@1", "pas@1"))
+    assert passk("gate", "--check").err.count("did you mean pass@1?") == 2
+    assert passk("gate", "--check", "--adjust", "bhh").err.count("did you mean bh?") == 1

@@ -28,6 +28,7 @@ from passk_cli.option import Declared, Option, by_flag, declared, filled
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.history import last_runs
 from passk_cli.study.rules import PASS
+from passk_cli.text import clauses
 from passk_cli.toml import read_toml
 
 # Where rules are looked for when neither files nor rules are named.
@@ -156,6 +157,15 @@ class SuiteEntry:
             if isinstance(error.place, Given) and error.place.option in given:
                 raise
             raise self.refused(error) from None
+
+
+def refuse_all(errors: Sequence[ParameterError]) -> None:
+    """Raise the errors of a file together, each with its line."""
+    distinct = {str(error): error for error in errors}
+    if len(distinct) > 1:
+        raise ParameterError(clauses(*distinct), name=errors[0].name)
+    for error in distinct.values():
+        raise error
 
 
 def with_keys(error: ParameterError) -> str:
@@ -310,11 +320,20 @@ class _RuleFile:
     def rulebook(self, tier: str | None) -> Rulebook:
         """The rules of the file."""
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, AVERAGE)}
-        top = self._given(shared, options(), self.refused, (SUITE, AVERAGE))
         suites = self.tables.get(SUITE) or [None]
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
             raise self.refused("no suite; write [[suite]] with a name and runs")
-        entries = [self._entry(at, table, top) for at, table in enumerate(suites)]
+        top, entries, wrong = dict[str, Any](), list[SuiteEntry](), list[ParameterError]()
+        try:
+            top = self._given(shared, options(), self.refused, (SUITE, AVERAGE))
+        except ParameterError as error:
+            wrong.append(error)
+        for at, table in enumerate(suites):
+            try:
+                entries.append(self._entry(at, table, top))
+            except ParameterError as error:
+                wrong.append(error)
+        refuse_all(wrong)
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if name in names[:at]), None)
         if twice is not None:
@@ -395,22 +414,25 @@ class _RuleFile:
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
         """Field → value, of the keys of a table, which are options; hyphens may be underscores."""
-        given: dict[str, Any] = {}
+        given, wrong = dict[str, Any](), list[ParameterError]()
         for key, value in table.items():
             each = keys.get(key) or keys.get(key.replace("_", "-"))
+            problem = ""
             if each is None:
                 known = [*keys, *others]
                 question = meant(key.replace("_", "-"), known, "`passk help gate` lists them")
-                raise refused(f"{key}: there is no such key; {question}")
-            if of_suite and each.field in SHARED:
-                raise refused(
-                    f"{key}: it is one for all suites; write it above the first [[suite]]"
-                )
-            if each.field in given:
-                raise refused(f"{key}: this is given twice")
-            if isinstance(value, dict) and each.base is not Mapping:
-                raise refused(f"{key}: write {each.option.takes or 'a value'}, no table")
-            given[each.field] = value
+                problem = f"there is no such key; {question}"
+            elif of_suite and each.field in SHARED:
+                problem = "it is one for all suites; write it above the first [[suite]]"
+            elif each.field in given:
+                problem = "this is given twice"
+            elif isinstance(value, dict) and each.base is not Mapping:
+                problem = f"write {each.option.takes or 'a value'}, no table"
+            else:
+                given[each.field] = value
+            if problem:
+                wrong.append(refused(f"{key}: {problem}"))
+        refuse_all(wrong)
         return given
 
     def _beside(self, path: str) -> str:

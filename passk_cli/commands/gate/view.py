@@ -21,6 +21,7 @@ from passk_cli.commands.gate.rulebook import (
     Rulebook,
     SuiteEntry,
     read_rulebook,
+    refuse_all,
     said_in_keys,
 )
 from passk_cli.commands.gate.rules import (
@@ -871,31 +872,36 @@ class Gate(Question, GateOptions):
             )
         over = {field: value for field, value in given.items() if is_given(value)}
         book = replace(book, on_undecided=over.get("on_undecided", book.on_undecided))
-        entries, first = [], over.get("baseline") == RECORD
+        entries, wrong = list[SuiteEntry](), list[ParameterError]()
+        first = over.get("baseline") == RECORD
         if first:
             over["baseline"] = None
         flags = [each.option.name for each in COMMAND.options() if each.field in over]
         for entry in book.entries:
             entry = replace(entry, first=first or entry.first)
-            with entry.placed(flags):
-                own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
-                gate, shared = super().ask(own, entry.given["runs"], needed=True)
-                held = [t.task for t in entry.suite.out if t.task in gate.must_pass]
-                if held:
-                    raise ParameterError(
-                        Given("--must-pass", held[0]),
-                        "this task is in quarantine; take it out of one", name="bad-rules",
-                    )  # fmt: skip
-                if shared.rules.adjust in (BH, UNADJUSTED):
-                    raise ParameterError(
-                        Given("--adjust", shared.rules.adjust),
-                        "suites are judged at one level together", name="invalid-method",
-                        settles=[Settle({"--adjust": name}) for name in (MAX_T, HOLM)],
-                    )  # fmt: skip
-                gate.require_rules(first=entry.first, averaged=book.average is not None)
-                entry = replace(entry, gate=gate, options=shared)
-                waits = entry.first and gate.baseline is None
-                entries.append(_on_first_night(entry) if waits else entry)
+            try:
+                with entry.placed(flags):
+                    own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
+                    gate, shared = super().ask(own, entry.given["runs"], needed=True)
+                    held = [t.task for t in entry.suite.out if t.task in gate.must_pass]
+                    if held:
+                        raise ParameterError(
+                            Given("--must-pass", held[0]),
+                            "this task is in quarantine; take it out of one", name="bad-rules",
+                        )  # fmt: skip
+                    if shared.rules.adjust in (BH, UNADJUSTED):
+                        raise ParameterError(
+                            Given("--adjust", shared.rules.adjust),
+                            "suites are judged at one level together", name="invalid-method",
+                            settles=[Settle({"--adjust": name}) for name in (MAX_T, HOLM)],
+                        )  # fmt: skip
+                    gate.require_rules(first=entry.first, averaged=book.average is not None)
+                    entry = replace(entry, gate=gate, options=shared)
+                    waits = entry.first and gate.baseline is None
+                    entries.append(_on_first_night(entry) if waits else entry)
+            except ParameterError as error:
+                wrong.append(error)
+        refuse_all(wrong)
         return replace(question, book=replace(book, entries=tuple(entries))), options
 
     @property
