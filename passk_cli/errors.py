@@ -148,8 +148,11 @@ def files_near(argument: str) -> list[str]:
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
         beside = (name for name in os.listdir(missing.parent) if not name.startswith("."))
+        # Two names are not near for a suffix that both have.
+        stem = missing.name.partition(".")[0]
         found = [missing.with_name(name) / path.relative_to(missing)
-                 for name in nearest(missing.name, beside)]  # fmt: skip
+                 for name in nearest(missing.name, beside)
+                 if nearest(stem, [name.partition(".")[0]])]  # fmt: skip
         return [str(each) for each in found if each.exists()]
     except OSError:
         return []

@@ -557,6 +557,13 @@ def test_stdin_twice(passk: Passk) -> None:
     assert "standard input (-) can be read once" in done.err
 
 
+def test_names_are_not_near_for_the_suffix_that_both_have(passk: Passk, tmp_path: Path) -> None:
+    (tmp_path / "eight.jsonl").write_text("")
+    assert "agents.jsonl: no such file; check" in passk("estimate", tmp_path / "agents.jsonl").err
+    for near in ("eigth.jsonl", "eight.json", "eight"):
+        assert "did you mean" in passk("estimate", tmp_path / near).err
+
+
 def test_an_output_folder_that_is_not_there(passk: Passk, tmp_path: Path) -> None:
     target = tmp_path / "no" / "out.csv"
     done = passk("estimate", SAMPLES / "tau_airline.csv", "-o", target)
