@@ -457,8 +457,11 @@ def _require(
         if role != "attempt":
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
             lists = [column for column in lists if column not in _made_of(columns)]
+            # Solutions are compared as texts, and an answer is one.
+            likely = [column for column in columns if role == "solution"
+                      and spelled(column) in ROLES["answer"].names[0]]  # fmt: skip
             entries = [Blank(f"{column}{EACH}.KEY") for column in lists[:1]]
-            settles = [_named(role)]
+            settles = [_named(role, *likely[:1])]
             settles += [Settle({"--field": {role: e}}, "adds entries of a list") for e in entries]
             problem, remedy = f"no {role} column", _there_are(columns)
             raise DataError(place, problem, remedy, name="no-role-column", settles=settles)

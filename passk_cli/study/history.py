@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import reduce
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -185,7 +186,15 @@ def _recorded(
                        "--to": "history.parquet", "--at": runs[0], **dated}  # fmt: skip
             why = f"records the first of {len(runs):,} runs; passk trend history.parquet shows all"
             return (Settle(options, why, "record"),)
-    return ()
+    if source:
+        return ()
+    try:
+        read(request)
+    except DataError:
+        return ()
+    options = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date())}
+    kept = {"--with": request.attempts} if request.attempts else {}
+    return (Settle(options | kept, "records it as today's run", "record"),)
 
 
 def _with_amounts(

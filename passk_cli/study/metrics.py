@@ -24,12 +24,14 @@ def predicted(counts: Counts, k: int, family: str = "pass@") -> list[Settle]:
     from passk_cli.inference.extrapolation import refusal
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
-    if any(refusal(counts.n[own], counts.c[own]) for own in rows):
+    some = sum(not refusal(counts.n[own], counts.c[own]) for own in rows)
+    if not some:
         return []
+    whose = f" for {some} of {len(rows)} models" if some < len(rows) else ""
     options: dict[str, Any] = {"--to": k} | ({"-m": "pass^k"} if family == "pass^" else {})
     # Groups that its caller's command makes by itself, as temperature does, are to be asked for.
     options |= {"--by": tuple(counts.group_names)} if counts.group_names else {}
-    return [Settle(options, f"predicts k = {k:,}", "extrapolate")]
+    return [Settle(options, f"predicts k = {k:,}{whose}", "extrapolate")]
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:

@@ -445,3 +445,16 @@ def test_any_rare_tasks_with_unequal_attempts() -> None:
 )  # fmt: skip
 def test_a_targets_k_has_two_digits(k: float | None, up: bool, shown: object) -> None:
     assert two_digits(k, 20, up=up) == shown
+
+
+def test_of_some_models_too_it_is_offered_with_their_number(passk: Passk, tmp_path: Path) -> None:
+    """Of another model no task is flaky, or there are too few attempts."""
+    path = tmp_path / "counts.csv"
+    rows = [
+        f"{model},t{t},{n},{t % (n + 1)}" for model, n in (("a", 8), ("b", 2)) for t in range(20)
+    ]
+    path.write_text("\n".join(["model,task,n,c", *rows]))
+    done = passk("estimate", path, "-k", "20")
+    line = f"extrapolate {path} --to 20"
+    assert f"  passk {line}  # predicts k = 20 for 1 of 2 models\n" in done.err
+    assert passk(*line.split()).code == 0

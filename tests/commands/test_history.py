@@ -524,3 +524,20 @@ def test_a_history_is_no_results_of_one_run(passk: Passk, monkeypatch: pytest.Mo
     done = passk("gate", nights, "--baseline", f"{nights}:last3", "--no-regression")
     assert (done.code, done.out) == (2, "")
     assert f"{nights}: the history of the baseline is no new run; give the results" in done.err
+
+
+def test_what_is_recorded_next_is_a_line_to_copy(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "run.csv").write_text("task,passed,cost\na,1,2\na,0,3\nb,1,1\nb,1,1\n")
+    monkeypatch.chdir(tmp_path)
+    refused = passk("trend", "run.csv", "-m", "cost")
+    (line,) = re.findall(r"^  passk (.*)  # records it as today's run$", refused.err, re.M)
+    assert (refused.error, line.partition(" --at ")[0]) == (
+        "no-history", "record run.csv --to history.parquet")  # fmt: skip
+    assert line.endswith(" --with cost")
+    assert passk(*line.split()).code == 0
+    asked = passk("record", "run.csv", "--to", "other/")
+    assert "; --at REV says which\n" in asked.err
+    (line,) = re.findall(r"^  passk (.*)  # records it as today's run$", asked.err, re.M)
+    assert passk(*line.split()).code == 0

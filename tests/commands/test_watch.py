@@ -193,6 +193,9 @@ def test_without_an_order_it_asks(passk: Passk, run: Callable[..., WatchedRun]) 
     done = passk(*words)
     assert (done.code, done.error) == (2, "no-order")
     assert "--order completion  # assumes that when a task is complete does not" in done.err
+    one.order.unlink()
+    bare = passk("watch", one.path, "--min", "pass@1=0.5").err
+    assert " --order completion --planned 20  # assumes that no more than these 20 tasks" in bare
     done = passk(*words, "--order", "completion")
     assert done.code == 5
     assert "warning[order-of-completion]" in done.err

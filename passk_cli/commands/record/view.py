@@ -102,7 +102,11 @@ class Record(Question, RecordOptions):
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Blank("FILE")}
             lacking |= {} if self.at else {"--at": Blank("REV")}
-            settles = [Settle(lacking, "says which")]
+            today = {
+                "--to": self.to or "history.parquet",
+                "--at": self.at or str(datetime.now(UTC).date()),
+            }
+            settles = [Settle(lacking, "says which"), Settle(today, "records it as today's run")]
             problem = "no history without a file and a revision"
             raise ParameterError(problem, name="bad-output", settles=settles)
         refuse("contradicting-options", (

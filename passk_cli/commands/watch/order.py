@@ -61,24 +61,41 @@ class TaskOrder:
 
     @classmethod
     def of(
-        cls, given: Sequence[str], counts: Counts, out: Collection[str], planned: int | None
+        cls,
+        given: Sequence[str],
+        counts: Counts,
+        out: Collection[str],
+        planned: int | None,
+        attempts: int | None = None,
     ) -> TaskOrder:
         """The order that was given, or that the files say.
 
-        given : names, (COMPLETION,), or none.  out : tasks that do not count.
+        given : names, (COMPLETION,), or none.  out : tasks that do not count.  attempts : planned
+        at a task, of data that are read as they are; None where that is not known.
         Errors: ParameterError where none is known, or it has fewer tasks than the plan.
         """
         if given == (COMPLETION,):
             return cls((), COMPLETION)
         order = cls(*((given, LIST) if given else (counts.facts.order, DATASET)))
         if not order.tasks:
+            plan, plans = dict[str, Any](), ""
+            if attempts is not None:
+                made = made_of(counts, {model for model, *_ in counts.series})
+                most = max((max(own.values()) for own in made.values()), default=0)
+                plan = {"--attempts": most} if most > attempts else {}
+                if not planned:
+                    plan |= {"--planned": len(made) or Blank("N")}
+                    few = plural(len(made), "task")
+                    plans = f"that no more than these {few} are planned, and "
+            elif not planned:
+                plan = {"--planned": Blank("N")}
             raise ParameterError(
                 "no order of the tasks is known; the first that are complete may be the easy ones",
                 name="no-order",
                 settles=[
                     Settle({"--order": Blank("FILE")}, "names them in the order drawn"),
-                    Settle({"--order": COMPLETION} | ({} if planned else {"--planned": Blank("N")}),
-                           "assumes that when a task is complete does not depend on its outcomes"),
+                    Settle({"--order": COMPLETION} | plan, f"assumes {plans}that when a task is"
+                           " complete does not depend on its outcomes"),
                 ],
             )  # fmt: skip
         if planned is not None and planned > len(order.tasks):

@@ -372,7 +372,7 @@ class Watch(Question, WatchOptions):
 
         gate = self.gate_of(options)
         study = gate.study(options, of_run)
-        order = TaskOrder.of(self.order, study.counts, self.out, self.planned)
+        order = TaskOrder.of(self.order, study.counts, self.out, self.planned, self.attempts)
         if study.baseline is None:
             # Tasks that are not complete say nothing of how many attempts there are.
             whole = study.counts.n == self.attempts
