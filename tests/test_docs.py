@@ -170,3 +170,15 @@ def test_what_to_type_instead_is_what_passk_takes() -> None:
     for line in lines:
         options = {option.field: option for option in command_of(line.split()[1]).options()}
         assert call_of(line, options).startswith("passk_cli."), line
+
+
+def test_reading_guides_explain_words_that_are_printed() -> None:
+    """A phrase with … for its numbers or names stands in a session of its page."""
+    phrases = 0
+    for page in sorted((ROOT / "docs" / "commands").glob("*.md")):
+        text = page.read_text()
+        printed = "\n".join(re.findall(r"^```.*?^```", text, re.M | re.S))
+        for phrase in re.findall(r"^- \*\*([^*,]*…[^*]*)\*\*", text, re.M):
+            phrases += 1
+            assert re.search(re.escape(phrase).replace("…", ".*"), printed), (page.name, phrase)
+    assert phrases
