@@ -12,7 +12,7 @@ _SMOOTH = 0.6
 
 
 def density(
-    draws: NDArray[np.float64], points: int = 97
+    draws: NDArray[np.float64], points: int = 97, within: tuple[float, float] = (-np.inf, np.inf)
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Gaussian kernel density of draws between the least and the largest of them.
 
@@ -21,8 +21,9 @@ def density(
     512 bins.  Draws of few values, as means of zeros and ones, are smoothed over the gaps between
     these, and reach half a gap further.
 
-    draws : at least one finite number.  Returns (places, heights), both (points,); two empty
-    arrays when all draws are equal (but for rounding), as such a distribution has no density.
+    draws : at least one finite number.  within : where they can be; it reaches no further.
+    Returns (places, heights), both (points,); two empty arrays when all draws are equal (but for
+    rounding), as such a distribution has no density.
     Source: Silverman 1986, Density Estimation, eq. 3.31 and section 2.10 (reflection).
 
     >>> places, heights = density(np.random.default_rng(0).normal(size=10_000))
@@ -42,7 +43,9 @@ def density(
     distinct = np.unique(np.round((draws - low) / (high - low), 9))
     gap = float(np.median(np.diff(distinct))) * (high - low)
     if bandwidth < _SMOOTH * gap:
-        bandwidth, low, high = _SMOOTH * gap, low - gap / 2, high + gap / 2
+        bandwidth = _SMOOTH * gap
+        low = min(low, max(low - gap / 2, within[0]))
+        high = max(high, min(high + gap / 2, within[1]))
     step = (high - low) / _BINS
     bandwidth = max(bandwidth, step)
     counts, edges = np.histogram(draws, _BINS, (low, high))

@@ -216,7 +216,9 @@ def ridges(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
     """Label and panel of each density → its outline: places and heights, 0.85 for the tallest of a
     panel."""
     shapes = {
-        (row["label"], row.get("panel")): [array.tolist() for array in density(row["draws"])]
+        (row["label"], row.get("panel")): [
+            array.tolist() for array in density(row["draws"], within=row["within"])
+        ]
         for row in plot.rows
     }
     tallest: dict[Any, float] = {}

@@ -35,9 +35,10 @@ class Plot:
     kind : "curves", "forest", "bars", "densities" or "heat".
     rows : one per point, in the order they are shown: role → value.  Curves have x, y, kind (which
         line of a series); the others x, label, head and tail (of a label "head − tail"), told
-        (whether it stands out), draws (an array); all series (whose it is), low, high, panel; a
-        forest scale, with an axis for each.  A heat map has cells from low to high in the row of a
-        label, y (their colour) and words.  x or y always, the rest where the plot `has` it.
+        (whether it stands out), draws (an array), within (the least and the most of them); all
+        series (whose it is), low, high, panel; a forest scale, with an axis for each.  A heat map
+        has cells from low to high in the row of a label, y (their colour) and words.  x or y
+        always, the rest where the plot `has` it.
         Texts are printable, numbers are Python's, and undefined ones are None.
     names : role → what its values are called.
     points : of curves, rows shown as points, hollow where `told` is False; they may lack some of
@@ -230,17 +231,21 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
     return replace(plot, kind="bars", names=roles, unit="")
 
 
-def densities(rows: Sequence[Row], *, draws: str, **names: str) -> Plot:
+def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str) -> Plot:
     """The distribution of draws in rows, one under the other, with estimate and interval.
 
     rows : as those of a `forest`, with the same names; draws names an array in each, of which the
-        chart will show the density.
+        chart will show the density; within, the least and the largest value that there can be.
     """
     points = forest(rows, rules=(), **names)
     values = zip(points.rows, rows, strict=True)
     return replace(
-        points, kind="densities", rows=tuple({**one, "draws": row[draws]} for one, row in values)
-    )
+        points, kind="densities",
+        rows=tuple(
+            {**one, "draws": row[draws], "within": row.get(within, (-math.inf, math.inf))}
+            for one, row in values
+        ),
+    )  # fmt: skip
 
 
 def heat(

@@ -60,6 +60,7 @@ def test_densities_hold_estimates_and_intervals() -> None:
     assert {(p["label"], p["panel"]): (p["x"], p["low"], p["high"]) for p in points} == expected
     assert [p["x"] for p in points] == sorted((p["x"] for p in points), reverse=True)
     assert all(len(point["draws"]) == study.confidence.resamples for point in points)
+    assert {point["within"] for point in points} == {(0.0, 1.0)}
 
 
 def test_no_value_no_chart() -> None:

@@ -215,6 +215,7 @@ class Distributions(Section[Distribution]):
                 "model": d.values.name, "metric": d.values.metric.name, "draws": d.draws,
                 "estimate": d.estimates[0].estimate.value, "low": d.estimates[0].estimate.low,
                 "high": d.estimates[0].estimate.high,
+                **({"within": (0.0, 1.0)} if d.values.metric.unit == "share" else {}),
             }
             for d in sorted(
                 self.records,
@@ -228,8 +229,8 @@ class Distributions(Section[Distribution]):
             f" {self.drawn} · {100 * confidence.level:g} % {self.methods[0]} intervals"
         )
         chart = densities(
-            rows, label="model", draws="draws", value="estimate", low="low", high="high",
-            facet="metric", title="Bootstrap distributions", subtitle=subtitle,
+            rows, label="model", draws="draws", within="within", value="estimate", low="low",
+            high="high", facet="metric", title="Bootstrap distributions", subtitle=subtitle,
         )  # fmt: skip
         return (chart,)
 
