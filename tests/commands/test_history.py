@@ -248,7 +248,8 @@ def test_the_drop_of_the_sample_is_dated() -> None:
     names = [message.name for message in findings.report.messages]
     assert names == ["sampling-flips", "two-runs"]
     (plot,) = findings.report.plots
-    assert [rule.x for rule in plot.rules] == [30]
+    (rule,) = plot.rules
+    assert (rule.x, rule.text) == (30, "agent: −9.7 points at 17bd287")
 
 
 def test_an_answer_without_a_change_says_what_it_could_not_show(
@@ -266,9 +267,9 @@ def test_an_answer_without_a_change_says_what_it_could_not_show(
         "No change of pass@1 of m is shown in 12 runs, which would show one of 0.211 or more"
     )
     few = passk("trend", to, "-q", "--where", "run IN ('r0', 'r1', 'r2', 'r3')").out
-    assert few.startswith("No change of pass@1 of m is shown in 4 runs. ")
+    assert few.startswith("4 runs are too few to show a change of pass@1 of m. ")
     five = passk("trend", to, "-q", "--where", "run < 'r5' AND length(run) = 2").out
-    assert five.startswith("No change of pass@1 of m is shown in 5 runs, which are too few to show")
+    assert five.startswith("5 runs are too few to show a change of pass@1 of m. ")
 
 
 def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk) -> None:

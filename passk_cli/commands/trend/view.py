@@ -318,8 +318,20 @@ class Courses(Section[Course]):
         else:
             most = max(len(course.setup.runs) for course in self.records)
             whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
-            yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}",
-                   *self._least(metric), ".")  # fmt: skip
+            shown = math.inf if metric.kind.quantity else 1.0
+            sizes = [course.least for course in self.records]
+            if min(sizes) >= shown:
+                few = f"{plural(most, 'run')} {'is' if most == 1 else 'are'} too few to show"
+                yield (f"{few} a change of {metric.name}{whose}.",)
+            else:
+                words: Sentence = ()
+                if metric.kind.quantity and max(sizes) < shown:
+                    factor = Estimate(math.exp(max(sizes)), unit="ratio")
+                    words = (", which would show one by a factor of ", factor, " or more")
+                elif max(sizes) < shown:
+                    words = (", which would show one of ", (max(sizes), POINTS), " or more")
+                yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}",
+                       *words, ".")  # fmt: skip
         tested = [course for course in self.records if course.effect is not None]
         adjusted = holm([course.effect.p for course in tested if course.effect]).tolist()
         effects = [c for c, p in zip(tested, adjusted, strict=True) if p <= alpha + 1e-12]
@@ -335,18 +347,6 @@ class Courses(Section[Course]):
             runs = "Otherwise runs" if changed else "Runs"
             yield (f"{runs} differ no more than chance explains:"
                    f" {smallest} {p_relation(least.p or 0.0)}.",)  # fmt: skip
-
-    def _least(self, metric: Metric) -> Sentence:
-        """How large a change the runs of every course show."""
-        least = max(course.least for course in self.records)
-        if not math.isfinite(least):
-            return ()
-        if metric.kind.quantity:
-            factor = Estimate(math.exp(least), unit="ratio")
-            return ", which would show one by a factor of ", factor, " or more"
-        if least >= 1:
-            return (", which are too few to show one",)
-        return ", which would show one of ", (least, POINTS), " or more"
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
@@ -438,6 +438,10 @@ class Courses(Section[Course]):
         for course in self.records:
             for change in course.changes:
                 changes.setdefault(change.first + 1, {})[course.name] = change.size
+        names = {
+            change.first + 1: f" at {_short(course.setup.runs[change.first])}"
+            for course in self.records for change in course.changes
+        }  # fmt: skip
         rules, sizes = list[Rule](), dict[str, float]()
         for run, own in changes.items():
             ordered = sorted(own.items(), key=lambda item: item[1].value or 0.0, reverse=True)
@@ -447,7 +451,7 @@ class Courses(Section[Course]):
                 for _, size in (ordered[0], ordered[-1])
             )  # fmt: skip
             who = ordered[0][0] if len(own) == 1 else f"{len(own)} models"
-            rules.append(Rule(x=run, text=f"{who}: {' to '.join(ends)}"))
+            rules.append(Rule(x=run, text=f"{who}: {' to '.join(ends)}{names[run]}"))
             sizes |= {
                 name: abs(value if size.share else math.log(value))
                 for name, size in ordered if (value := size.value)
