@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,8 @@ def test_attempts_that_stick_are_alike_without_a_trend() -> None:
     assert words(report)[0] in ("not significant", "unclear")
     assert said(report)["dependent-attempts"] == {"models": 1, "error": "uncertain"}
     assert report.answer == (("Attempts of m are not independent: neighbours are correlated.",),)
+    # Rates by attempt do not show that.
+    assert re.search(r" · neighbours correlated by 0\.\d\d, not drawn · ", report.plots[0].subtitle)
     # Of the correlation of 0.4 a part goes with the tasks' own pass rates in so few attempts.
     assert 0.15 < facts(report)["lag-1"]["estimate"] < 0.4
 

@@ -312,10 +312,17 @@ class Verdicts(Section[Evidence]):
             for model in self.records
             for rate in model.rates
         ]
+        lags = [
+            f"{model.lag:.2f}".replace("-", "−")
+            for model in self.records
+            if model.lag is not None and model.verdicts.neighbours in (ALIKE, ALTERNATING)
+        ]
+        near = f"neighbours correlated by {first_few(lags)}, not drawn" if lags else ""
+        words = (next(self.context()), near, self.study.confidence.words())
         chart = curves(
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
             title="Pass rate by attempt",
-            subtitle=" · ".join((next(self.context()), self.study.confidence.words())),
+            subtitle=" · ".join(filter(None, words)),
             marked=_MARKED if len(self.records) == 1 else _MARKED[4::5],
             x_title="attempt" if self.order == "attempt" else f"attempt, by {self.order}",
             y_title="pass rate", log_x=False,
