@@ -1,8 +1,8 @@
 """Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
 
-A table that is too wide loses a decimal.  Of few rows it then has intervals below their estimates
-and long names in two lines, or is split into blocks of columns; of many, or where two lines are too
-few, names lose their middles, and columns that do not fit wait for --full, which shows all of both.
+A table that is too wide loses a decimal.  Of few rows it then has intervals below their estimates,
+or is split into blocks of columns.  Long names lose what they share; where little is left, those of
+few rows stand in two lines.  Of many rows columns that do not fit wait for --full, which shows all.
 """
 
 from __future__ import annotations
@@ -108,10 +108,15 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
         columns = _columns(table, shape, every, width)
         if shape is last and whole:
             _narrowed(columns, table, every, width, names=True)
-            torn = any(value.count("\n") > 1 for _, cells in columns if _are_names(cells)
-                       for value, _ in cells)  # fmt: skip
+            names = [cells for _, cells in columns if _are_names(cells)]
+            torn = max((value.count("\n") for cells in names for value, _ in cells), default=0)
             if torn and not style.full:
-                columns = _columns(table, _Shape(less, True, True), every, width, _NARROWEST)
+                for stacked, least in ((False, _SHORTEST), (True, _SHORTEST), (True, _NARROWEST)):
+                    if torn > 1 or least == _SHORTEST:
+                        cut = _columns(table, _Shape(less, True, stacked), every, width, least)
+                        if _widths(cut, every) <= width:
+                            columns = cut
+                            break
         if _widths(columns, every) <= width:
             yield _grid(table, columns, every), 0
             return
@@ -140,7 +145,7 @@ def _columns(
     columns = aligned(table, shape.style)
     if shape.stacked:
         # The interval below its number.
-        columns = [(name, [(f"{value}\n{error}".rstrip(), "") if error.strip() else (value, "")
+        columns = [(name, [(f"{value}\n{error}".rstrip(), "") if "]" in error else (value, error)
                            for value, error in cells]) for name, cells in columns]  # fmt: skip
     if shape.cut:
         named = [i for i in places if _is_named(table.columns[i], columns[i][1])]

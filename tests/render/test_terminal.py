@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -53,6 +54,20 @@ def test_a_narrow_table_loses_a_decimal_then_stacks_then_breaks_names(
         assert re.search(rf"^{re.escape(line)}", text, re.M), text
     # One block: its headings stand once.
     assert text.count("pass^10") == 1
+
+
+@pytest.mark.parametrize(("width", "row"), [(70, "b-2-instruct-2026  0.49 a"), (40, "0.49 a")])
+def test_five_long_names_stay_in_a_line_each_and_letters_at_their_numbers(
+    width: int, row: str
+) -> None:
+    names = [f"org/some-very-long-model-name-b-{i}-instruct-2026" for i in range(5)]
+    number = Estimate(0.4896, low=0.4567, high=0.5242)
+    item = Table(
+        (Column("model"), Column("pass@1", "share"), Column("ahead", "share")),
+        tuple((name, replace(number.bare, letters="a"), number) for name in names),
+    )
+    lines = shown(item, width).splitlines()
+    assert [line for line in lines if row in line]
 
 
 def test_decimals_that_were_asked_for_stay() -> None:
