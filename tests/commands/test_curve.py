@@ -348,8 +348,14 @@ def test_python_gives_numbers_as_they_are() -> None:
     ("ks", "words"),
     [
         ([5], "pass@5 ranges from 0.500"),
-        ([2, 4], "a gains most from 2 to 4 attempts (pass@k +0."),
-        ([1, 5], "a gains most from 1 to 5 attempts (pass@k +0."),
+        (
+            [2, 4],
+            "From 2 to 4 attempts, gains of pass@k range from +0.075 (b) to +0.100 (a); the",
+        ),
+        (
+            [1, 5],
+            "From 1 to 5 attempts, gains of pass@k range from +0.200 (b) to +0.250 (a); the",
+        ),
     ],
 )
 def test_the_answer_is_about_the_k_that_are_asked(ks: list[int], words: str) -> None:
@@ -372,5 +378,19 @@ def test_gains_are_compared_on_tasks_that_all_models_have() -> None:
     table = dict(zip(("model", "task", "n", "c"), zip(*cells, strict=True), strict=True))
     with pytest.warns(PasskWarning, match="models lack tasks"):
         found = str(passk_cli.curve({name: [*own] for name, own in table.items()}, k=[1, 4]))
-    words = "a gains most from 1 to 4 attempts on the 2 tasks that all models have (pass@k +0.500)"
+    words = (
+        "From 1 to 4 attempts on the 2 tasks that all models have, gains of pass@k range from"
+        " +0.250 (b) to +0.500 (a); the highest intervals overlap."
+    )
     assert found.startswith(words)
+
+
+def test_without_intervals_no_model_is_said_to_gain_most() -> None:
+    counts = {
+        "model": ["a", "a", "b", "b"],
+        "task": ["t", "u"] * 2,
+        "n": [4] * 4,
+        "c": [1, 1, 2, 0],
+    }
+    found = str(passk_cli.curve(counts, k=[1, 4], interval="none"))
+    assert "range from +0.250 (b) to +0.750 (a); not tested." in found.splitlines()[0]

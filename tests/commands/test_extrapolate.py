@@ -231,8 +231,8 @@ def test_the_answer_is_about_tasks_that_all_models_have() -> None:
     report = report_of(Counts.from_cells(cells), fit="beta")
     alone = report_of(Counts.from_cells([c for c in cells if int(c[1][1:]) < 40]), fit="beta")
     assert column(report, "model")[0] == "b"
-    (words, number, *_), (_, expected, *_) = report.answer[0], alone.answer[0]
-    assert words == "pass@200 is highest for a on the 40 tasks that all models have: "
+    (words, *_, number, _), (*_, expected, _) = report.answer[0], alone.answer[0]
+    assert words == "pass@200 on the 40 tasks that all models have ranges from "
     assert number.value == pytest.approx(expected.value)
 
 
@@ -332,7 +332,7 @@ def test_the_answer_of_several_models() -> None:
         return style.answer(report, style.Style(digits=1))
 
     assert said(2) == "pass@100 is highest for m1: 1.0 [1.0, 1.0] by the beta fit."
-    assert said(4).startswith("pass@100 is highest for m2: 1.0 [1.0, 1.0] by")
+    assert said(4).startswith("pass@100 ranges from 0.9 [0.7, 0.9] (m0) to 1.0 [1.0, 1.0] (m2 by")
     assert said(4, target=0.3).startswith(
         "k for pass@k = 0.3 is lowest for m2 and 2 more: 1 [1, 1], within the attempts made."
     )

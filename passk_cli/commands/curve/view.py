@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -262,6 +263,17 @@ class AcrossK(Section[Curves]):
             alike = f"{models[0].upper()}{models[1:]} {verb} the same {step}: {gain.name} "
             yield alike, facts[0].estimate, "."
             return
+        exact = self.records[0].exact
+        lower = min(_limits(fact, exact)[0] for fact in most)
+        upper = max(_limits(fact, exact)[1] for fact in facts if fact not in most)
+        if upper >= lower:
+            shown = "the highest intervals overlap" if math.isfinite(upper) else "not tested"
+            yield (
+                f"{step[0].upper()}{step[1:]}, {verb}s of {gain.name} range from ",
+                _signed(least[0]), f" ({_counted(least, groups)}) to ", _signed(most[0]),
+                f" ({_counted(most, groups)}); {shown}.",
+            )  # fmt: skip
+            return
         yield (
             f"{_counted(most, groups)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
             _signed(most[0]), f"), {_counted(least, groups)} least (", _signed(least[0]), ").",
@@ -495,6 +507,16 @@ def _counted(facts: Sequence[Fact], groups: Sequence[str]) -> str:
     """The models of these numbers: two, or the first and how many more."""
     names = [named(fact.series, groups, " at ") for fact in facts]
     return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _limits(fact: Fact, exact: bool) -> tuple[float, float]:
+    """From where to where the size of a gain lies; anywhere where nothing bounds it."""
+    value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
+    if exact:
+        return abs(value), abs(value)
+    if low is None or high is None:
+        return -math.inf, math.inf
+    return (low, high) if value >= 0 else (-high, -low)
 
 
 def _verb(change: float) -> str:

@@ -223,6 +223,14 @@ class Predictions(Section[Prediction]):
                 yield (f"Too few tasks are shared by all models to predict {self.family}{k}.",)
             return
         if self.aim.target is None:
+            top, *others = (each.numbers[k].estimate for each in models)
+            low = math.inf if top.low is None else top.low
+            if any(other.high is None or other.high >= low for other in others):
+                yield (f"{self.family}{k}{where} ranges from ", others[-1],
+                       f" ({models[-1].rates.name}) to ", top,
+                       f" ({models[0].rates.name}{_basis(models[0], k)}); the highest intervals"
+                       " overlap.")  # fmt: skip
+                return
             best = models[0]
             whom = "is highest for" if len(models) > 1 else "of"
             words = f"{self.family}{k} {whom} {best.rates.name}{where}: "
@@ -230,18 +238,24 @@ class Predictions(Section[Prediction]):
             return
         models.sort(key=lambda each: each.reaches[0].estimate.value or math.inf, reverse=not rising)
         best, ks = models[0], {each.target[0] for each in models}
-        whom, number = f" of {best.rates.name}", tuple(_k(best))
+        whom, number, also = f" of {best.rates.name}", tuple(_k(best)), ""
         if len(models) > 1 and len(ks) == 1:
             whom, number = "", (*ks, f" for {all_of(len(models))}")
         elif len(models) > 1:
             tied = sum(each.target == best.target for each in models) - 1
             whom = f" is {'lowest' if rising else 'highest'} for {best.rates.name}"
             whom += f" and {tied} more" if tied else ""
+            own, *rest = (each.reaches[0].estimate for each in models
+                            if each is best or each.target != best.target)  # fmt: skip
+            ends = [(own.high, other.low) if rising else (other.high, own.low) for other in rest]
+            if any((math.inf if most is None else most) >= (least or math.inf)
+                   for most, least in ends):  # fmt: skip
+                also = "; other intervals overlap"
         basis = _basis(best, best.reaches[0].estimate.value)
         if best.target[0] == 0:
             basis = "; at k = 1 it is less already"
         curve = "k for pass@k = " if rising else "k up to which pass^k ≥ "
-        yield (curve, self.aim.target, f"{whom}{where}: ", *number, basis, ".")
+        yield (curve, self.aim.target, f"{whom}{where}: ", *number, basis, f"{also}.")
 
     def context(self) -> Iterator[str | Hint]:
         if not self.leads:
