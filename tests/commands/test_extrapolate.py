@@ -333,6 +333,7 @@ def test_the_answer_of_several_models() -> None:
 
     assert said(2) == "pass@100 is highest for m1: 1.0 [1.0, 1.0] by the beta fit."
     assert said(4).startswith("pass@100 ranges from 0.9 [0.7, 0.9] (m0) to 1.0 [1.0, 1.0] (m2 by")
+    assert said(4, target=0.9).endswith("; other intervals overlap.")
     assert said(4, target=0.3).startswith(
         "k for pass@k = 0.3 is lowest for m2 and 2 more: 1 [1, 1], within the attempts made."
     )
