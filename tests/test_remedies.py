@@ -314,6 +314,12 @@ def _kept() -> dict[str, str]:
     return {situation: remedies.strip() for situation, remedies in lines}
 
 
+def _restored(folder: Path, history: bytes) -> None:
+    """Take back what the last remedy wrote."""
+    (folder / "out.csv").unlink(missing_ok=True)
+    (folder / "history.parquet").write_bytes(history)
+
+
 # One in twelve stands for all.
 @pytest.mark.parametrize("line", only([*QUICK, *SLOW], *QUICK[::12]))
 def test_every_remedy_is_accepted_as_it_is_printed(
@@ -322,19 +328,21 @@ def test_every_remedy_is_accepted_as_it_is_printed(
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "80")
     words = _words(line, folder)
-    (folder / "out.csv").unlink(missing_ok=True)
+    history = (folder / "history.parquet").read_bytes()
+    _restored(folder, history)
     wrong, counts = [], Counter[str]()
     for remedy in [*at_command_line(passk, words)]:
-        (folder / "out.csv").unlink(missing_ok=True)
+        _restored(folder, history)
         wrong.append(typed(passk, remedy))
         counts[f"typed {remedy.family}"] += 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PasskWarning)
         of_files = not {"--chart", "-f", "--stacked", "--chart-theme"} & {*words}
         for remedy in [*in_python(words)] if of_files else ():
-            (folder / "out.csv").unlink(missing_ok=True)
+            _restored(folder, history)
             wrong.append(called(remedy))
             counts[f"called {remedy.family}"] += 1
+    _restored(folder, history)
     assert not any(wrong), "\n\n".join(filter(None, wrong))
     kept, now = _kept(), ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))
     if os.environ.get("PASSK_GOLDEN"):
