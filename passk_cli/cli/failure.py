@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from passk_cli.errors import PasskError
+from passk_cli.message import ERROR
 from passk_cli.render.data import error_text
-from passk_cli.text import shielded
 
 
 def write_failure(error: PasskError, words: Sequence[str]) -> int:
@@ -16,10 +16,11 @@ def write_failure(error: PasskError, words: Sequence[str]) -> int:
 
     words : the command line.
     """
+    from passk_cli.cli.output import say
     from passk_cli.cli.remedies import complete, with_commands
 
     complete(error, words)
-    print(shielded(with_commands(error, words)), file=sys.stderr)
+    say(with_commands(error, words), ERROR)
     form = json_form(words)
     if form is not None:
         sys.stdout.write(error_text(error, form))

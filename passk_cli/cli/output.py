@@ -327,14 +327,9 @@ class Output:
         if self.quiet:
             messages = [said for said in messages if said.severity != NOTE]
         room = len(messages) if self.verbose else _MESSAGES
-        colour = sys.stderr.isatty() and _colours_are_welcome()
         style = self._style(False, False)
         for message in messages[:room]:
-            line = labelled(message, style)
-            if colour:
-                label, _, words = line.partition(": ")
-                line = f"\x1b[{_COLOURS[message.severity]}m{label}:\x1b[0m {words}"
-            print(shielded(line), file=sys.stderr)
+            say(labelled(message, style), message.severity)
         if rest := messages[room:]:
             names = ", ".join(dict.fromkeys(said.name for said in rest if said.name))
             print(f"{len(rest)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
@@ -419,6 +414,14 @@ def _append(path: str, text: str) -> None:
             file.write(text)
     except OSError as error:
         print(f"passk: {printable(str(unwritten(path, error)))}", file=sys.stderr)
+
+
+def say(text: str, severity: str) -> None:
+    """Print a message or an error on stderr; its label stands out on a terminal."""
+    if sys.stderr.isatty() and _colours_are_welcome():
+        label, _, words = text.partition(": ")
+        text = f"\x1b[{_COLOURS[severity]}m{label}:\x1b[0m {words}"
+    print(shielded(text), file=sys.stderr)
 
 
 def _colours_are_welcome() -> bool:

@@ -121,7 +121,7 @@ def option_meant(
     if share is not None and len(near) == 1 and known[near[0]].option.high == 1:
         # Who names an error rate means what is left.
         share = 1 - share if word.strip("-") in ("alpha", "significance") else share
-        near = [f"{near[0]} {share:g}"]
+        near = [f"{near[0]} {share:g}"] if share >= 0.5 else near
     elif near and word.strip("-") in known[near[0]].option.values:
         near = [f"{near[0]} {word.strip('-')}"]
     if not word.startswith("-"):

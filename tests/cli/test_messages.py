@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import warnings
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,7 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 import passk_cli
+from passk_cli.cli.failure import write_failure
 from passk_cli.commands.catalogue import messages
+from passk_cli.errors import ParameterError
 from tests.conftest import SAMPLES, Passk, long
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
@@ -180,3 +183,18 @@ def test_help_explains_every_message(passk: Passk) -> None:
         assert shown.startswith(f"{message.severity}[{name}]\n\n")
         assert " ".join(message.meaning.split()) in " ".join(shown.split())
         assert ("--ignore" in shown) >= (message.severity != "error")
+
+
+def test_the_label_of_an_error_stands_out_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    write_failure(ParameterError("x: no"), ["estimate"])
+    monkeypatch.setenv("NO_COLOR", "1")
+    write_failure(ParameterError("x: no"), ["estimate"])
+    name = ParameterError.name
+    assert capsys.readouterr().err.splitlines() == [
+        f"\x1b[1;31merror[{name}]:\x1b[0m x: no", f"error[{name}]: x: no",
+    ]  # fmt: skip

@@ -121,6 +121,8 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
             "no such option: --confidence; did you mean --level 0.95?",
         ),
         ("estimate FILE --ci=0.9", "did you mean --level 0.9?"),
+        ("estimate FILE --confidence 1.5", "did you mean --level? see"),
+        ("estimate FILE --ci 0.05", "did you mean --level? see"),
         ("estimate FILE --alpha 0.05", "did you mean --level 0.95?"),
         ("estimate FILE --k 5", "no such option: --k; did you mean -k?"),
         ("estimate FILE --json", "did you mean --format json?"),
