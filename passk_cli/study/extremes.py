@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.report.model import Estimate, Sentence
 from passk_cli.report.words import every_one, plural
 from passk_cli.study.fact import Fact
-from passk_cli.study.values import Series
+from passk_cli.study.values import Series, of_all
 from passk_cli.text import listed
 
 # Values closer than this are equal; models that share a value and are named, not counted.
@@ -41,7 +41,7 @@ def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Sentence
     """
     valued, name = [fact for fact in facts if fact.estimate.value is not None], facts[0].name
     if not valued:
-        reason = next((fact.estimate.reason for fact in facts if fact.estimate.reason), "")
+        reason = of_all([*filter(None, (fact.estimate.reason for fact in facts)), ""])
         return (f"{name} cannot be computed{f': {reason}' if reason else ''}.",)
     lacking = len(facts) - len(valued)
     without = f" {several(lacking, group_names)} without {name}." if lacking else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from passk_cli.settle import Blank, Settle
 from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
-from passk_cli.study.values import NO_PASS, UNPRICED
+from passk_cli.study.values import NO_PASS, UNPRICED, TooFew, of_all
 from passk_cli.text import plural
 
 SIMILAR_NAMES = Message(
@@ -146,7 +146,8 @@ ONE_SIDED_THRESHOLD = Message(
     " from 0 to 100 are often taken for each other.")  # fmt: skip
 SHORT_TASKS = Message(
     "short-tasks", WARNING, "no value of {numbers}: {reason}",
-    Settle({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
+    (Settle({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
+     Settle({"-k": "{k}"}, "uses all tasks")),
     "pass@k needs k attempts at a task. Tasks with fewer are not left out silently, because they"
     " are rarely a random choice of tasks: the number stays empty unless --short-tasks drop is"
     " given.")  # fmt: skip
@@ -374,6 +375,14 @@ def _stopping_notes(counts: Counts) -> Iterator[Said]:
         )  # fmt: skip
 
 
+def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
+    """The -k that all tasks of these models allow, in place of one they do not; "" where the
+    numbers are not those of a -k, or there is no attempt."""
+    few = [reason for reason in reasons if isinstance(reason, TooFew)]
+    plain = len(names) == 2 and {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
+    return str(min(each.least for each in few) or "") if plain and few else ""
+
+
 def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: str) -> list[Said]:
     """Each thing that is special about values and intervals once, with the numbers it is true of.
 
@@ -400,13 +409,17 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
           for fact in facts),
     ]  # fmt: skip
     numbers = gathered(
-        ((message, reason), (fact.name, SeriesName(fact.series)))
+        ((message, reason.asked if isinstance(reason, TooFew) else reason), (fact, reason))
         for fact, message, reason in causes
         if reason
     )
     notes = []
-    for (message, reason), pairs in numbers.items():
-        said = message(numbers=numbers_of_models(pairs), reason=reason)
+    for (message, _), same in numbers.items():
+        pairs = [(fact.name, SeriesName(fact.series)) for fact, _ in same]
+        reasons = [reason for _, reason in same]
+        reason = of_all(reasons)
+        k = allowed_k({fact.name for fact, _ in same}, reasons)
+        said = message(numbers=numbers_of_models(pairs), reason=reason, k=k)
         harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
         notes.append(replace(said, severity=NOTE) if harmless else said)
     return notes

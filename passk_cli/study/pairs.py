@@ -74,16 +74,22 @@ def choose_pairs(
     return pairs
 
 
+class OneModel(ParameterError):
+    """There is one model, and nothing to compare it with."""
+
+    def __init__(self, counts: Counts, settles: Sequence[Settle]) -> None:
+        self.counts = counts
+        problem = "nothing to compare: there is one model; give files of several"
+        super().__init__(problem, name="nothing-to-compare", settles=settles)
+
+
 def require_several(counts: Counts) -> None:
     """ParameterError where no group has two models."""
     if len({series[1:] for series in counts.series}) < len(counts.series):
         return
     named = any("model" in file.roles for file in counts.facts.inputs)
     column = Settle({"--field": {"model": Blank("COLUMN")}}, "names a column of models")
-    raise ParameterError(
-        "nothing to compare: there is one model; give files of several",
-        settles=[*_groups_as_models(counts), *([] if named else [column])],
-    )
+    raise OneModel(counts, [*_groups_as_models(counts), *([] if named else [column])])
 
 
 def merits(rivals: Sequence[TaskValues]) -> dict[Series, float]:

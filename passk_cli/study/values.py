@@ -23,7 +23,7 @@ from passk_cli.metrics.registry import AMOUNTS, Metric, needs, task_values
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Cell, ranged
-from passk_cli.report.words import SeriesName, plural, span
+from passk_cli.report.words import SeriesName, plural, span, spanned
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.confidence import Confidence
 
@@ -41,6 +41,47 @@ NOWHERE: Ints = np.empty(0, dtype=np.int64)
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
 _JACKKNIFE = Settle({"--interval": "jackknife"}, "has an interval")
+
+
+class TooFew(str):
+    """Why a metric has no value at tasks with fewer than k attempts, in words.
+
+    >>> TooFew(5, "", np.array([3, 4]), 10)
+    'n=3–4 < k=5 on 2 of 10 tasks'
+    """
+
+    asked: str
+    least: int
+    most: int
+    few: int
+    tasks: int
+
+    def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFew:
+        """unsolved : what else is so at these tasks.  n : their attempts.  tasks : how many there
+        are."""
+        asked, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
+        some = f"{len(n)} of {plural(tasks, 'task')}"
+        reason = super().__new__(cls, f"n={span(least, most)} < {asked} on {some}")
+        reason.asked, reason.least, reason.most = asked, least, most
+        reason.few, reason.tasks = len(n), tasks
+        return reason
+
+
+def of_all(reasons: Sequence[str]) -> str:
+    """The first of these reasons; where it is that models have too few attempts, as all of them
+    have it.
+
+    >>> of_all([TooFew(5, "", np.array([n]).repeat(m), 9) for n, m in ((3, 2), (4, 7))])
+    'n=3–4 < k=5 on 2 to 7 of 9 tasks, by model'
+    """
+    first = reasons[0]
+    if not isinstance(first, TooFew) or {*reasons} == {first}:
+        return first
+    alike = [each for each in reasons if isinstance(each, TooFew) and each.asked == first.asked]
+    n = span(min(each.least for each in alike), max(each.most for each in alike))
+    few, tasks = [each.few for each in alike], [each.tasks for each in alike]
+    some = f"{min(few)} to {max(few)}" if min(few) < max(few) else few[0]
+    return f"n={n} < {first.asked} on {some} of {spanned(tasks, 'task')}, by model"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -345,10 +386,9 @@ def _of_enough(whole: TaskValues, short_tasks: str) -> TaskValues:
     """The values of the tasks with enough attempts, where the others are dropped; else none."""
     metric, enough = whole.metric, ~np.isnan(whole.values)
     few = whole.n[~enough]
-    some = f"{len(few)} of {plural(len(whole.n), 'task')}"
     # The first pass is known where it came before attempts ended.
     unsolved = "" if metric.kind.exchangeable else " and no pass"
-    reason = f"n={span(int(few.min()), int(few.max()))} < k={metric.k}{unsolved} on {some}"
+    reason = TooFew(metric.k, unsolved, few, len(whole.n))
     if short_tasks == "empty" or not enough.any():
         return replace(whole, values=NOTHING, reason=reason, attempts=None)
     return replace(whole.on(whole.tasks[enough]), reason=reason)

@@ -58,8 +58,8 @@ def test_every_remedy_of_pooled_settings_goes_on(
         ("judge missing.jsonl", "no-labels"),
         ("watch nights.jsonl --min pass@1=0.5 --attempts 4", "no-order"),
         ("watch missing.jsonl --min pass@1=0.5 --attempts 1", "no-order"),
-        ("compare odd.jsonl", "bad-option-value"),
-        ("compare missing.jsonl", "bad-option-value"),
+        ("compare odd.jsonl", "nothing-to-compare"),
+        ("compare missing.jsonl", "nothing-to-compare"),
         ("extrapolate missing.jsonl", "unusable-data"),
     ],
 )
@@ -114,3 +114,62 @@ def test_words_that_are_not_named_are_offered_as_either(passk: Passk, folder: Pa
     assert [words[-2:] for words in remedies(said)] == [["--passes", "maybe"], ["--fails", "maybe"]]
     for words in remedies(said):
         assert passk(*words).out
+
+
+@pytest.mark.parametrize(
+    ("column", "remedy", "said"),
+    [
+        ("", "--path 'run_{model}.jsonl'", "compares n1 with n2"),
+        ("run", "--field model=run", "compares v1 with v2"),
+        ("host", "--field model=host", "compares v1 with v2"),
+    ],
+)
+def test_files_of_one_model_are_compared_by_what_they_differ_in(
+    passk: Passk, folder: Path, column: str, remedy: str, said: str
+) -> None:
+    for night in (1, 2):
+        records = [
+            {"model": "agent", "task": f"t{t}", "passed": (t + j * night) % 3 > 0, "cost": t + j,
+             **({column: f"v{night}"} if column else {})}
+            for t in range(12) for j in range(4)
+        ]  # fmt: skip
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        Path(f"run_n{night}.jsonl").write_text(text)
+    done = passk("compare", "run_n1.jsonl", "run_n2.jsonl")
+    assert done.error == "nothing-to-compare"
+    assert "both files are of model 'agent'" in done.err
+    assert f"run_n2.jsonl {remedy}  # {said}: 12 shared tasks\n" in done.err
+    [words] = remedies(done.err)
+    assert passk(*words).out
+
+
+@pytest.mark.parametrize("given", ["", "--field outcome=model_a,model_b"])
+def test_columns_of_models_are_compared(passk: Passk, folder: Path, given: str) -> None:
+    Path("wide.csv").write_text("id,model_a,model_b\n1,1,0\n2,1,1\n3,0,0\n")
+    said = passk("compare", "wide.csv", *given.split()).err
+    words = next(remedies(said))
+    assert words[-4:] == ["--field", "outcome=model_a,model_b", "--field", "model=@column"]
+    assert passk(*words).out.startswith("model_a and model_b tie")
+
+
+def test_models_with_too_few_attempts_are_told_of_at_once(passk: Passk, folder: Path) -> None:
+    records = [
+        {"model": f"m{m}", "task": f"t{t}", "passed": (t * m + j) % 3 > 0}
+        for m in range(4) for t in range(12) for j in range(6 - (t <= m) - (t < m))
+    ]  # fmt: skip
+    Path("few.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    reason = "n=4–5 < k=6 on 1 to 4 of 12 tasks, by model"
+    ways = "--short-tasks drop uses the tasks with n ≥ k; -k 4 uses all tasks"
+    done = passk("estimate", "few.jsonl", "-k", "6")
+    assert done.out.startswith(f"pass@6 cannot be computed: {reason}.\n\n12 tasks")
+    assert "–: fewer than k attempts" not in done.out
+    numbers = "no value of pass@6, pass^6 of m0, m1, m2 and 1 more"
+    assert f"warning[short-tasks]: {numbers}: {reason}; {ways}\n" in done.err
+    assert done.err.count("warning") == 1
+    assert "m0" in passk("estimate", "few.jsonl", "-k", "6", "--full").out
+    done = passk("compare", "few.jsonl", "-k", "6")
+    assert done.out.startswith(f"No test is possible: {reason}.\n")
+    assert f"6 pairs at pass@6, pass^6 not compared: {reason}; {ways}\n" in done.err
+    assert done.err.count("warning") == 1
+    assert "not compared" not in passk("compare", "few.jsonl", "-k", "4").err
+    assert "not compared" not in passk("compare", "few.jsonl", "-k6", "--short-tasks=drop").err

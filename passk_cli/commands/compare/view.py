@@ -23,6 +23,7 @@ from passk_cli.commands.compare.pairs import (
     sides,
     standings,
 )
+from passk_cli.commands.compare.runs import OneModelRuns
 from passk_cli.commands.compare.sensitivity import Sensitivity, sensitivities
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
@@ -59,12 +60,20 @@ from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
 from passk_cli.study.lead import Rank, find_ranks
-from passk_cli.study.notes import NO_INTERVAL, SPECIAL_INTERVAL, lacking_tasks, reading_notes
+from passk_cli.study.notes import (
+    NO_INTERVAL,
+    SHORT_TASKS,
+    SPECIAL_INTERVAL,
+    allowed_k,
+    lacking_tasks,
+    reading_notes,
+)
 from passk_cli.study.pairs import (
     BETTER,
     EQUIVALENT,
     TIED,
     WORSE,
+    OneModel,
     choose_pairs,
     compare_pairs,
     require_several,
@@ -81,7 +90,7 @@ from passk_cli.study.section import (
     view,
 )
 from passk_cli.study.study import Study
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import Series, TaskValues, TooFew, of_all
 
 # A metric, where a reference describes columns without data.
 _METRIC = Number("METRIC", "A metric of -k or -m.", "share")
@@ -526,9 +535,15 @@ class Compared(Section[Pair]):
 
     def messages(self) -> Iterator[Said]:
         compared = [pair.comparison for pair in self.records]
-        lacking = Counter((c.reason, c.first.metric.name) for c in compared if c.reason)
-        for (reason, metric), count in lacking.items():
-            yield NOT_COMPARED(pairs=count, metric=metric, reason=reason)
+        lacking = gathered((c.first.metric.name, c) for c in compared if c.reason)
+        told = gathered(
+            (cause, name) for name, those in lacking.items() for cause in _causes(those)
+        )
+        for (reason, count, short), names in told.items():
+            k = allowed_k(names, short)
+            said = NOT_COMPARED(pairs=count, metric=", ".join(names), reason=reason)
+            drop = SHORT_TASKS(numbers="", reason="", k=k).settles if short else ()
+            yield replace(said, settles=drop)
         usual = self.study.confidence.method, TANGO
         flawed = [
             (c.first.metric.name, c.interval) for c in compared if c.interval and (
@@ -587,11 +602,11 @@ class AllPairs(Compared):
         first = at_first(self.records)
         tested = _tested(first)
         if not tested:
-            reasons = dict.fromkeys(
-                c.reason or (c.interval and c.interval.reason) or "a test without p"
-                for c in (pair.comparison for pair in first)
-            )
-            yield (f"No test is possible: {next(iter(reasons))}.",)
+            lacking = [pair.comparison for pair in first if pair.comparison.reason]
+            limits = first[0].comparison.interval
+            reason = (limits and limits.reason) or "a test without p"
+            reason = next((reason for reason, *_ in _causes(lacking)), reason)
+            yield (f"No test is possible: {reason}.",)
             return
         metric = first[0].metric
         if self.alone:
@@ -773,6 +788,21 @@ def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:
     )
 
 
+def _causes(lacking: Sequence[Comparison]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Why pairs are not compared, and how many of them; what models have too few attempts for is
+    one reason, and comes with that of each model."""
+    short, models, others = list[str](), dict[Series, str](), list[str]()
+    for c in lacking:
+        few = [r for r in (c.first, c.second) if isinstance(r.reason, TooFew) and not r.there]
+        (short if few else others).append(c.reason)
+        models |= {rates.series: rates.reason for rates in few}
+    every = tuple(models.values())
+    if short:
+        yield short[0] if len(models) == 1 else of_all(every), len(short), every
+    for reason, count in Counter(others).items():
+        yield reason, count, ()
+
+
 def _left_out(compared: Sequence[Comparison]) -> Iterator[Fact]:
     """The numbers of models that leave out tasks with too few attempts, with the reason."""
     values = {(r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.there}
@@ -855,6 +885,16 @@ class Compare(Question, CompareOptions):
         study = super().study(options, lambda request, source=None: counts)
         notes = (note.about(f"baseline {label}") for note in reading_notes(other))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
+
+    def answered(self, options: SharedOptions, read: Read) -> Report:
+        """The report; where there is one model, its error with what makes models of its runs."""
+        try:
+            return super().answered(options, read)
+        except OneModel as error:
+            if options.once or self.baseline is not None:
+                raise
+            request = self.request(options)
+            raise OneModelRuns(error.counts, options.files, request, read).told(error) from None
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """ParameterError where there is one model, and no other file to compare it with."""

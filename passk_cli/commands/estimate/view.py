@@ -14,7 +14,7 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
-from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence
+from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence, Table
 from passk_cli.report.words import SeriesName, numbers_of_models
 from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named, range_of
@@ -66,9 +66,18 @@ class Estimates(Numbers):
         there = {fact.name for fact in self.facts() if "judged" in fact.more}
         return [number._replace(shown=FULL) for number in self.numbers if number.name in there]
 
+    def tables(self) -> Iterator[Table]:
+        """With --full alone where no number has a value."""
+        shown = self.shown if self.valued else FULL
+        yield from (replace(table, shown=shown) for table in super().tables())
+
+    @property
+    def valued(self) -> list[Fact]:
+        """The numbers that have a value."""
+        return [fact for fact in self.facts() if fact.estimate.value is not None]
+
     def answer(self) -> Iterator[Sentence]:
-        facts = self.facts()
-        valued = [fact for fact in facts if fact.estimate.value is not None]
+        facts, valued = self.facts(), self.valued
         first = (valued or facts)[0].name
         numbers = [fact for fact in facts if fact.name == first]
         groups = self.study.counts.group_names
@@ -115,7 +124,7 @@ class Estimates(Numbers):
             for fact in self.facts()
             if fact.estimate.value is None and (fact.values is None or fact.values.labels is None)
         }
-        if empty - {UNPRICED, NO_PASS}:
+        if self.valued and empty - {UNPRICED, NO_PASS}:
             yield "–: fewer than k attempts"
 
     def details(self) -> Iterator[str]:

@@ -18,6 +18,7 @@ from passk_cli.files.reading.doubts.settings import DATES, is_setting
 from passk_cli.files.reading.judges import judged
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.outcomes import answers_and_golds, likely_outcome
+from passk_cli.files.reading.readings.question import columns_of_models
 from passk_cli.files.reading.readings.reading import RankedReading, located, ranked_readings
 from passk_cli.files.reading.readings.trials import (
     ANSWERS_OF,
@@ -241,7 +242,8 @@ class _Failure:
         if settles or question:
             return settles, question
         if error.name == "no-outcome-column":
-            settles = trials.readable([*_aggregated(self.structures)])
+            several = columns_of_models(self.structures, self.request)
+            settles = trials.readable([*_aggregated(self.structures), *several])
         if not settles and (amount := next((r for r in self.request.attempts if r in UNITS), "")):
             # What attempts took may be missing beside what they were.
             without = replace(trials, request=replace(self.request, attempts=()))

@@ -11,7 +11,7 @@ from typing import Any
 from passk_cli.files.reading.doubts.tasks import FAMILIES
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.reading import RankedReading
-from passk_cli.files.reading.structures import ROWS
+from passk_cli.files.reading.structures import ROWS, Structure
 from passk_cli.files.request import AVERAGED, Request
 from passk_cli.files.roles import COLUMN, EQUAL, judge, words
 from passk_cli.settle import Blank, Settle
@@ -81,6 +81,19 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
         models = Settle({**own, "--field": fields}, "if each column is a model")
         ways = [models] if all(map(_MODELS.match, paths)) else [*ways, models]
     return ways
+
+
+def columns_of_models(structures: Sequence[Structure], request: Request) -> Iterator[Settle]:
+    """Columns that are called as models are, and hold passes and failures alone, as models."""
+    for columns in (structure.columns for structure in structures):
+        names = [
+            path
+            for path, column in columns.items()
+            if _MODELS.match(path) and column.counts.keys() <= {"0", "1", "True", "False"}
+        ]
+        if len(names) > 1 and not request.named.keys() & {"model", "outcome"}:
+            fields = {"outcome": ",".join(names), "model": COLUMN}
+            yield Settle({"--field": fields}, "if each column is a model")
 
 
 def _unnamed(reading: RankedReading, request: Request) -> Counter[str]:

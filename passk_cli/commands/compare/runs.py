@@ -1,0 +1,97 @@
+"""One model in several files or columns: what makes a model of each."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from passk_cli.commands.question import Read
+from passk_cli.errors import ParameterError, PasskError
+from passk_cli.files.request import Request
+from passk_cli.files.roles import COLUMN
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.words import every_one, plural
+from passk_cli.settle import Settle
+from passk_cli.study.copies import require_no_copies
+from passk_cli.study.pairs import OneModel, require_several
+
+# How many columns are tried.
+_TRIED = 6
+
+
+@dataclass(frozen=True, eq=False)
+class OneModelRuns:
+    """Data of one model, in which runs may be told apart.
+
+    files : the arguments that it is given by.  read : reads, with a request.
+    """
+
+    counts: Counts
+    files: Sequence[str]
+    request: Request
+    read: Read
+
+    def told(self, error: OneModel) -> ParameterError:
+        """The error with what makes models of files or columns, of which each was tried."""
+        found = [*islice(self._ways(), 1)]
+        settles = [*found, *(each for each in error.settles if each.complete or not found)]
+        models, request = {model for model, *_ in self.counts.series}, self.request
+        if not self._several or len(models) > 1 or request.models or request.exclude_models:
+            return error.but(ParameterError, settles=settles)
+        files = every_one(plural(len(self.files), "file"))
+        problem = f"nothing to compare: {files} are of model {models.pop()!r}"
+        return error.but(ParameterError, problem=problem, settles=settles)
+
+    @property
+    def _several(self) -> bool:
+        """Whether several files are given, and no folder or label."""
+        return len(self.files) > 1 and all(map(os.path.isfile, self.files))
+
+    def _ways(self) -> Iterator[Settle]:
+        """Columns of outcomes as models; the column, or the part of their names, that files differ
+        in."""
+        file = self.counts.facts.inputs[0]
+        if "," in file.roles.get("outcome", ""):
+            yield from self._tried({"--field": {"model": COLUMN}})
+        if self._several:
+            for name in [file.roles.get("attempt", ""), *file.unused][:_TRIED]:
+                yield from self._tried({"--field": {"model": name}}) if name else ()
+            ends = [_common(names) for names in (self.files, [name[::-1] for name in self.files])]
+            start, end = (re.sub(r"[^/_.-]*$", "", each) for each in ends)
+            yield from self._tried({"--path": f"{start}{{model}}{end[::-1]}"})
+
+    def _tried(self, options: dict[str, object]) -> Iterator[Settle]:
+        """A remedy, if there are models that share tasks with it, and one in each file."""
+        settle = Settle(options)
+        request = self.request.settled(settle)
+        try:
+            if self._several and len(self.read(request, [self.files[0]]).series) > 1:
+                return
+            counts = self.read(request)
+            require_several(counts)
+            require_no_copies(counts, request.models)
+        except PasskError:
+            return
+        places = range(len(counts.series))
+        tasks = [{*counts.task_codes[counts.rows_of(s)].tolist()} for s in places]
+        alone = not self._several or len(tasks) == len(self.files)
+        if (shared := len(set.intersection(*tasks))) and alone:
+            names = [model for model, *_ in counts.series]
+            both = " with ".join(names) if len(names) == 2 else plural(len(names), "model")
+            yield replace(settle, why=f"compares {both}: {plural(shared, 'shared task')}")
+
+
+def _common(names: Sequence[str]) -> str:
+    """What all names begin with.
+
+    >>> _common(["run_a1", "run_b1"])
+    'run_'
+    """
+    least, most = min(names), max(names)
+    length = next(
+        (i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least)
+    )
+    return least[:length]
