@@ -400,8 +400,6 @@ ELSEWHERE: Mapping[str, str] = {
         "tests/commands/test_judge.py",
     ),
     "more-attempts": "tests/study/test_hint.py: models with different numbers of attempts",
-    "no-history": "tests/commands/test_history.py: a table of runs",
-    "nothing-to-compare": "tests/commands/test_gate.py: a gate of differences alone",
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
     "no-task-column": "tests/files/reading/test_readings.py: a task that half of the records lack",
