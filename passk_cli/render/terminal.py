@@ -112,7 +112,8 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
             torn = max((value.count("\n") for cells in names for value, _ in cells), default=0)
             if torn and not style.full:
                 for stacked, least in ((False, _SHORTEST), (True, _SHORTEST), (True, _NARROWEST)):
-                    if torn > 1 or least == _SHORTEST:
+                    # Where intervals stand below their numbers a second line is there.
+                    if torn > 1 or not stacked:
                         cut = _columns(table, _Shape(less, True, stacked), every, width, least)
                         if _widths(cut, every) <= width:
                             columns = cut
