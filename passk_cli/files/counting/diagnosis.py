@@ -56,6 +56,8 @@ _OF_REPEATS: tuple[Settle, ...] = (
     Settle({"--duplicates": "last"}, "counts the last, as of a resumed run"),
     Settle({"--duplicates": "keep"}, "counts each as an attempt of its own"),
 )
+# How often an attempt comes again, on average, where its number is none.
+_NO_NUMBER = 2
 _OF_TWO_FILES = "name files of different models as label=path"
 # How many records without a task may be summaries of the others, where these are many more.
 _SUMMARIES = 5
@@ -361,7 +363,7 @@ def repeated_attempt(
         if remedy and equal_files([("", first.source), ("", other.source)]):
             remedy = f"the files are byte for byte the same: leave {other.source.name} out"
     place = (others or [first])[0].place
-    rows = plural(repeats.rows, "duplicate row")
+    rows, contradicting = plural(repeats.rows, "duplicate row"), 0
     if not statement.has_counts:
         ((contradicting,),) = con.execute(statement.contradicting()).fetchall()
         if contradicting:
@@ -371,6 +373,13 @@ def repeated_attempt(
     # What differs is no copy.
     differs = any(other.record != first.record for other in others)
     settles: tuple[Settle, ...] = (resumed, copy, own) if differs else _OF_REPEATS
+    column = first.batch.roles.attempt
+    if column and contradicting and repeats.rows >= _NO_NUMBER * repeats.attempts:
+        # Left out, most attempts would be lost.
+        apart = Settle({"--by": (column,), "--duplicates": "keep"}, "keeps its values apart")
+        several = len({source.path for batch in statement.batches for source in batch.sources}) > 1
+        settles = (apart, own) if several and column not in statement.request.by else (own,)
+        problem, remedy = f"{problem}; {column} seems to number no attempts", ""
     if all({*OF_HISTORIES} <= {*batch.layout.kinds} for batch in statement.batches):
         problem = f"a history of runs; in another one {subject} is there as well"
         settles, remedy = _of_runs(con, statement), ""

@@ -13,7 +13,8 @@ import passk_cli
 from passk_cli.errors import DataError
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
-from tests.conftest import Write, long
+from tests.conftest import Passk, Write, long
+from tests.proposals import commands, run_printed
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -240,3 +241,21 @@ def test_a_line_of_a_format_with_a_key_twice(write: Write) -> None:
     error = refusal(path := write("samples.jsonl_results.jsonl", text))
     assert (error.place, error.problem) == (f"{path}:2", 'the key "result" is there twice')
     assert passk_cli.read(path, skip_bad=True).n.tolist() == [1]
+
+
+def test_a_number_that_every_attempt_has_numbers_none(passk: Passk, tmp_path: Path) -> None:
+    """Of two nights of four attempts each nothing is proposed that leaves three of them out."""
+    for night, passes in (("n1", 3), ("n2", 2)):
+        rows = [{"model": "agent", "task": f"t{t}", "run": night, "passed": (t + i) % 4 < passes}
+                for t in range(12) for i in range(4)]  # fmt: skip
+        (tmp_path / f"{night}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    files = [tmp_path / "n1.jsonl", tmp_path / "n2.jsonl"]
+    done = passk("estimate", *files)
+    assert "; run seems to number no attempts\n" in done.err
+    options = [" ".join(words[3:]) for words in commands(done.err)]
+    assert options == ["--by run --duplicates keep", "--duplicates keep"]
+    apart, pooled = run_printed(passk, done.err, "-k", "1", "-f", "json", "-q")
+    assert [row["estimate"] for row in json.loads(apart.out)["rows"]] == [0.75, 0.5]
+    assert [row["estimate"] for row in json.loads(pooled.out)["rows"]] == [0.625]
+    alone = passk("estimate", files[0])
+    assert [words[-2:] for words in commands(alone.err)] == [["--duplicates", "keep"]]
