@@ -459,3 +459,10 @@ def test_of_some_models_too_it_is_offered_with_their_number(passk: Passk, tmp_pa
     line = f"extrapolate {path} --to 20"
     assert f"  passk {line}  # predicts k = 20 for 1 of 2 models\n" in done.err
     assert passk(*line.split()).code == 0
+
+
+def test_a_bound_beyond_the_attempts_stands_beside_none_within(passk: Passk, write: Write) -> None:
+    rows = "\n".join(f"a,t{t},8,{t % 9}" for t in range(12))
+    path = write("counts.csv", f"model,task,n,c\n{rows}\n")
+    assert "bound" not in passk("extrapolate", path, "--to", "4", "-q").out
+    assert "bound" in passk("extrapolate", path, "--to", "20", "-q").out

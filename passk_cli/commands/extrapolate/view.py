@@ -136,6 +136,8 @@ class Predictions(Section[Prediction]):
                cell=lambda each, name: each.numbers[int(name[5:])].estimate),
         Column("bound", meaning="Assumption-free bound: confidence limit that holds at every k"
                " beyond the attempts, however rarely tasks pass or fail.",
+               where=lambda section: any(k > each.ahead.known for each in section.records
+                                         for k in section.aim.ks),
                cell=lambda each: Phrase((each.sign, each.limit))),
         Column("k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond"
                " the attempts made, two digits.",
