@@ -116,11 +116,22 @@ def test_words_that_are_not_named_are_offered_as_either(passk: Passk, folder: Pa
         assert passk(*words).out
 
 
+def test_runs_whose_number_is_none_are_compared(passk: Passk, folder: Path) -> None:
+    for night in (1, 2):
+        own = {"model": "agent", "run": f"v{night}"}
+        records = [own | {"task": f"t{t}", "passed": (t + j * night) % 3 > 0}
+                   for t in range(12) for j in range(4)]  # fmt: skip
+        text = "".join(json.dumps(record) + "\n" for record in records)
+        Path(f"run_n{night}.jsonl").write_text(text)
+    first, *_ = remedies(passk("compare", "run_n1.jsonl", "run_n2.jsonl").err)
+    assert first[-2:] == ["--field", "model=run"]
+    assert "v1" in passk(*first).out
+
+
 @pytest.mark.parametrize(
     ("column", "remedy", "said"),
     [
         ("", "--path 'run_{model}.jsonl'", "compares n1 with n2"),
-        ("run", "--field model=run", "compares v1 with v2"),
         ("host", "--field model=host", "compares v1 with v2"),
     ],
 )

@@ -85,7 +85,7 @@ class OneModelRuns:
 
 
 def _common(names: Sequence[str]) -> str:
-    """What all names begin with.
+    """Common beginning of all names.
 
     >>> _common(["run_a1", "run_b1"])
     'run_'

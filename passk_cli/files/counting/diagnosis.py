@@ -376,7 +376,11 @@ def repeated_attempt(
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= _NO_NUMBER * repeats.attempts:
         # Left out, most attempts would be lost.
-        apart = Settle({"--by": (column,), "--duplicates": "keep"}, "keeps its values apart")
+        named = f"WITH {statement.named(None)} SELECT count(DISTINCT model) FROM named"
+        ((models,),) = con.execute(named).fetchall()
+        way = {"--by": (column,), "--duplicates": "keep"}
+        apart = Settle({"--field": {"model": column}} if models == 1 else way,
+                       "keeps its values apart")  # fmt: skip
         several = len({source.path for batch in statement.batches for source in batch.sources}) > 1
         settles = (apart, own) if several and column not in statement.request.by else (own,)
         problem, remedy = f"{problem}; {column} seems to number no attempts", ""

@@ -253,7 +253,7 @@ def test_a_number_that_every_attempt_has_numbers_none(passk: Passk, tmp_path: Pa
     done = passk("estimate", *files)
     assert "; run seems to number no attempts\n" in done.err
     options = [" ".join(words[3:]) for words in commands(done.err)]
-    assert options == ["--by run --duplicates keep", "--duplicates keep"]
+    assert options == ["--field model=run", "--duplicates keep"]
     apart, pooled = run_printed(passk, done.err, "-k", "1", "-f", "json", "-q")
     assert [row["estimate"] for row in json.loads(apart.out)["rows"]] == [0.75, 0.5]
     assert [row["estimate"] for row in json.loads(pooled.out)["rows"]] == [0.625]

@@ -113,7 +113,7 @@ def _few(reading: RankedReading) -> bool:
 
 
 def _seen(reading: RankedReading) -> str:
-    """What is said before the number of records, where there may be more."""
+    """Words before the number of records, where there may be more."""
     return "the first " * (reading.structure.size == ROWS)
 
 
