@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from passk_cli.near import did_you_mean, nearest
+from passk_cli.near import did_you_mean, meant, nearest, pattern_of
 from passk_cli.settle import Given, Settle
-from passk_cli.text import clauses, cut, printable, without_secrets
+from passk_cli.text import clauses, cut, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
 # Families beside whose remedies other columns may be meant.
@@ -18,6 +18,9 @@ _OF_COLUMNS = ("no-task-column", "no-outcome-column", "no-model-column", "ambigu
 
 # Options of metrics, of which a description has none.
 _OF_METRICS = ("-m", "-k")
+
+# Models that a name may have meant, each of which is offered.
+_ALTERNATIVES = 3
 
 # What the caller named is not there: a mistake of usage, though data show it.
 _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
@@ -156,6 +159,27 @@ def files_near(argument: str) -> list[str]:
         return [str(each) for each in found if each.exists()]
     except OSError:
         return []
+
+
+def no_such_model(
+    place: str | Given, problem: str, word: str, models: Iterable[str], option: str,
+    beside: Sequence[str] | None = None,
+) -> ParameterError:  # fmt: skip
+    """Error for a name or pattern that no model has, with the option as it was probably meant.
+
+    option : the one that names it.  beside : what else it was given; None where it takes one model.
+    """
+    models = [*models]
+    pattern, found = pattern_of(word, models)
+    if not found:
+        problem += f"; {meant(word, models)}"
+        return ParameterError(place, problem, name="no-such-model")
+    if beside is None:
+        settles = [Settle({option: model}) for model in found[:_ALTERNATIVES]]
+    else:
+        settles = [Settle({option: [*beside, pattern]}, plural(len(found), "model"))]
+    problem += f"; it is a part of {plural(len(found), 'name')}"
+    return ParameterError(place, problem, name="no-such-model", settles=settles)
 
 
 def not_named(option: str, name: str, near: str) -> ParameterError:

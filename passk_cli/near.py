@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
+from glob import escape
 
 from passk_cli.text import names_cut
 
@@ -13,6 +14,8 @@ from passk_cli.text import names_cut
 _ALIKE, _CLOSE = 0.65, 0.12
 # How long the names are that a sentence lists where none is near.
 _LISTED = 98
+# Marks between the words of a name; how long a name is that is typed whole.
+_MARK, _SHORT = r"[\s_.:/\-]", 40
 # Words that people use for a name of another spelling, without marks; of several names those count
 # that there are.
 SYNONYMS = {
@@ -150,6 +153,34 @@ def share_meant(text: str) -> float | None:
     number = re.fullmatch(r"(\d{1,2}(?:\.\d+)?|\.\d+)%?", text.strip())
     value = float(number[1]) if number else 0.0
     return (value / 100 if value >= 1 else value) or None
+
+
+def pattern_of(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
+    """The pattern of names that a word is a part of, in their case and with their marks, and these.
+
+    Of one short name that name; "" where none has the part, or all have.
+
+    >>> pattern_of("gemma 4", ["org/Gemma-4n", "org/GEMMA-4b", "gpt-4"])
+    ('*G[Ee][Mm][Mm][Aa]-4*', ['org/GEMMA-4b', 'org/Gemma-4n'])
+    >>> pattern_of("opus", ["claude-opus", "o3"]), pattern_of("o", ["claude-opus", "o3"])
+    (('claude-opus', ['claude-opus']), ('', []))
+    """
+    names = sorted({*names})
+    own = part.strip("*")
+    sought = re.compile(_MARK.join(map(re.escape, re.split(_MARK, own))), re.IGNORECASE)
+    found = {name: place for name in names if own and (place := sought.search(name))}
+    found = {name: at for name, at in found.items() if len(name) == len(own)} or found
+    if not found or (len(found) == len(names) > 1):
+        return "", []
+    if len(found) == 1 and len(*found) <= _SHORT:
+        return next(iter(found)), [*found]
+    texts = {place[0] for place in found.values()}
+    letters = [sorted({*each}) for each in zip(*texts, strict=False)]
+    pattern = "".join(escape(each[0]) if not each[1:] else f"[{''.join(each)}]" for each in letters)
+    before = "*" * any(place.start() for place in found.values())
+    after = "*" * any(place.end() < len(name) for name, place in found.items())
+    pattern = before + pattern + after
+    return pattern, [name for name in names if fnmatchcase(name, pattern)]
 
 
 def there_are(names: Iterable[str]) -> str:

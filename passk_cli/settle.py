@@ -44,8 +44,8 @@ class Settle:
 
     options : option → what it is given: {"--field": {"task": "case"}, "--by": ("effort",)}.  A
         mapping adds its keys, a tuple its values, True is a flag; None takes the option away, and
-        anything else takes the place of what was given.  An option stands as it is written: "--by"
-        on a command line, "by" in Python.
+        anything else, as a list of values, takes the place of what was given.  An option stands as
+        it is written: "--by" on a command line, "by" in Python.
     why : what that does, as "keeps them apart".
     command : the one that has these options, where it is another one.
 
@@ -72,7 +72,7 @@ class Settle:
         for flag, value in self.options.items():
             if isinstance(value, Mapping):
                 yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
-            elif isinstance(value, tuple):
+            elif isinstance(value, tuple | list):
                 yield from ((flag, _like(v, str(whole(flag, v)))) for v in value)
             elif value is True:
                 yield (flag,)

@@ -11,8 +11,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from passk_cli.charts.theme import THEMES
-from passk_cli.errors import ParameterError
-from passk_cli.near import meant, nearest
+from passk_cli.errors import ParameterError, no_such_model
+from passk_cli.near import nearest
 from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName, natural
@@ -128,8 +128,10 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
         for pattern in look.highlight
     }
     if wrong := [pattern for pattern, found in asked.items() if models and not found]:
-        problem = f"the chart has no such model; {meant(wrong[0], sorted(models))}"
-        raise ParameterError(Given("--highlight", wrong[0]), problem, name="no-such-model")
+        given, beside = Given("--highlight", wrong[0]), [*asked]
+        beside.remove(wrong[0])
+        problem = "the chart has no such model"
+        raise no_such_model(given, problem, wrong[0], models, given.option, beside)
     if look.panel:
         plots = [_panelled(plot, look.panel) for plot in plots]
     chosen = tuple(dict.fromkeys(model for found in asked.values() for model in found))

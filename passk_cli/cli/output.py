@@ -37,7 +37,7 @@ from passk_cli.settle import Blank, Given, Settle
 from passk_cli.text import cut, printable, shielded
 
 if TYPE_CHECKING:
-    from passk_cli.charts.look import PictureSize
+    from passk_cli.charts.look import Appearance, PictureSize
 
 # As many messages are read; more are walked past.
 _MESSAGES = 3
@@ -120,6 +120,13 @@ class Charting:
                     f"no picture has this suffix; use {', '.join(PICTURES)}", name="bad-output",
                 )  # fmt: skip
 
+    @property
+    def look(self) -> Appearance:
+        """The reader's choices about the pictures."""
+        from passk_cli.charts.look import Appearance
+
+        return Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
+
     def write(self, report: Report, style: Style) -> None:
         """Draw the report's charts where they were asked for."""
         if not report.plots:
@@ -127,9 +134,9 @@ class Charting:
                 Given("--chart"), "there is nothing to draw, as no value could be computed",
                 name="no-chart",
             )  # fmt: skip
-        from passk_cli.charts.look import Appearance, shown
+        from passk_cli.charts.look import shown
 
-        look = Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
+        look = self.look
         if self.in_terminal:
             from passk_cli.charts.terminal import drawing
 
@@ -269,6 +276,11 @@ class Output:
         printed, contents, page_files = "", dict[Path, str | bytes](), list[Path]()
         on_terminal, opens = sys.stdout.isatty(), False
         try:
+            if charting.highlight or charting.panel:
+                from passk_cli.charts.look import prepared
+
+                # A model or column that is not there is refused before anything is printed.
+                prepared(report.plots, charting.look)
             for target in self._targets:
                 name = self._format(target, paged=report.page is not None)
                 opens |= target is None and name in ("table", "plain", "markdown")

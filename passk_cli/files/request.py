@@ -494,7 +494,7 @@ class Request:
         exact = self
         if (chosen, excluded) != (self.models, self.exclude_models):
             exact = replace(self, models=chosen, exclude_models=excluded)
-        selected(models, self.models, self.exclude_models)
+        selected(models, self.models, self.exclude_models, ("--model", "--exclude-model"))
         return exact
 
     @cached_property

@@ -6,16 +6,20 @@ import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from passk_cli.errors import ParameterError
-from passk_cli.near import meant, there_are
+from passk_cli.errors import ParameterError, no_such_model
+from passk_cli.near import there_are
 
 _NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
 
 
-def selected(models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str]) -> list[str]:
+def selected(
+    models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str],
+    options: Sequence[str] = ("models", "exclude_models"),
+) -> list[str]:  # fmt: skip
     """The models that stay, in their order; a model's own name with brackets is no pattern.
 
     keep : names and patterns as "gpt-*"; all models where empty.  leave_out : the same.
+    options : those that name both, in remedies.
     Errors: ParameterError where a name or pattern is no model's, or no model stays.
 
     >>> selected(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
@@ -27,8 +31,9 @@ def selected(models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str
     }
     for pattern, names in matching.items():
         if not names:
-            problem = f"no model {pattern!r}; {meant(pattern, models)}"
-            raise ParameterError(problem, name="no-such-model")
+            option, given = (options[0], keep) if pattern in keep else (options[1], leave_out)
+            beside = [each for each in given if each != pattern]
+            raise no_such_model("", f"no model {pattern!r}", pattern, models, option, beside)
     chosen = set().union(*(matching[pattern] for pattern in keep)) if keep else {*models}
     chosen = chosen.difference(*(matching[pattern] for pattern in leave_out))
     if models and not chosen:

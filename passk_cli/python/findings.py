@@ -187,7 +187,7 @@ class Findings:
         size: str = "",
         title: bool = True,
         bands: bool = True,
-        highlight: Sequence[str] = (),
+        highlight: str | Sequence[str] = (),
         panel: str = "",
     ) -> Chart:
         """The chart, which a notebook shows where it is the last line of a cell.
@@ -217,7 +217,8 @@ class Findings:
             raise ParameterError(f"no chart {name!r}; {meant(name, kinds)}", name="no-chart")
         with python_spelling({}):
             asked = PictureSize.parse(size) if size else None
-        look = Appearance(title, bands, tuple(highlight), panel, asked)
+        models = (highlight,) if isinstance(highlight, str) else tuple(highlight)
+        look = Appearance(title, bands, models, panel, asked)
         return Chart(replace(self.report, draw=lambda: plots), look, theme, percent)
 
     def save(
@@ -230,7 +231,7 @@ class Findings:
         size: str = "",
         title: bool = True,
         bands: bool = True,
-        highlight: Sequence[str] = (),
+        highlight: str | Sequence[str] = (),
         panel: str = "",
         stacked: bool = False,
         safe_csv: bool = False,

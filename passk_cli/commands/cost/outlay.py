@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, islice, product
 
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lead_crossings
-from passk_cli.errors import ParameterError
+from passk_cli.errors import ParameterError, no_such_model
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import Spending, cost_per_success, mean_cost
@@ -20,11 +20,11 @@ from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within
 from passk_cli.metrics.policy import cascade
 from passk_cli.metrics.registry import AMOUNTS, Metric
-from passk_cli.near import meant
+from passk_cli.near import pattern_of
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
-from passk_cli.settle import Given
+from passk_cli.settle import Given, Settle
 from passk_cli.study.fact import Fact, range_between, ratio_estimate
 from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
@@ -222,8 +222,13 @@ def cascades(
     found = []
     for pair in pairs:
         if wrong := [name for name in pair if name not in names]:
-            problem = f"no model {wrong[0]!r}; {meant(wrong[0], names)}"
-            raise ParameterError(Given("--cascade", ",".join(pair)), problem, name="no-such-model")
+            given = Given("--cascade", ",".join(pair))
+            error = no_such_model(given, f"no model {wrong[0]!r}", wrong[0], names, given.option)
+            both = [[n] if n in names else pattern_of(n, names)[1] for n in pair]
+            error.settles = tuple(
+                Settle({given.option: ",".join(each)}) for each in islice(product(*both), 3)
+            )
+            raise error
         groups = dict.fromkeys(series[1:] for series in by_series)
         both = [[by_series.get((name, *group)) for name in pair] for group in groups]
         made = [_cascade(study, amount, a, b) for a, b in both if a is not None and b is not None]

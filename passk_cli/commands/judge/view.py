@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.judge import JudgeOptions
 from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.errors import ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.roles import TRUTH, spelled
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -319,8 +319,11 @@ def _columns(counts: Counts, chosen: Sequence[Unlabelled]) -> dict[str, Any]:
     return {name: np.array(values, dtype=object) for name, values in columns.items()}
 
 
-def _without_labels(counts: Counts) -> ParameterError:
-    """Error where nothing names labels, with the columns that are called as such."""
+def _without_labels(counts: Counts, *, numbered: bool = True) -> ParameterError:
+    """Error where nothing names labels, with the columns that are called as such.
+
+    numbered : whether attempts can be listed, each by a name of its own.
+    """
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
     named = [column for column in unread if {*spelled(column).split("_")} & _OF_LABELS]
     return ParameterError(
@@ -330,7 +333,7 @@ def _without_labels(counts: Counts) -> ParameterError:
         settles=[
             *(Settle({"--field": {TRUTH: column}}, "holds the labels") for column in named),
             *[Settle({"--field": {TRUTH: Blank("COLUMN")}}, "names their column")] * (not named),
-            Settle({"--list": Blank("FILE")}, "writes attempts to label"),
+            *[Settle({"--list": Blank("FILE")}, "writes attempts to label")] * numbered,
         ],
     )
 
@@ -355,8 +358,14 @@ class Judge(Question, JudgeOptions):
         """The labelled data; attempts to label where there are no labels yet."""
         if options.request.labelled:
             return super().study(options, read)
-        counts = read(self.request(options))
-        self.require(options, counts)
+        request = self.request(options)
+        counts = read(request)
+        if self.to_label is None:
+            try:
+                numbered = options.once or bool(read(replace(request, labelling=0)))
+            except DataError:
+                numbered = False
+            raise _without_labels(counts, numbered=numbered)
         return Study(counts, confidence=options.confidence)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:

@@ -26,13 +26,12 @@ from passk_cli.commands.report.parts import (
     Part,
 )
 from passk_cli.commands.tasks.view import LOOK
-from passk_cli.errors import DataError, ParameterError, refuse
+from passk_cli.errors import DataError, ParameterError, no_such_model, refuse
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_many
 from passk_cli.message import Said
 from passk_cli.metrics.registry import parse
-from passk_cli.near import meant
 from passk_cli.option import by_flag, changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
@@ -108,10 +107,8 @@ class OnePage(Question, ReportOptions):
         some = Settle({"--model": Blank("NAME")}, "names some")
         refuse_many("models on a page", len(models), MOST_ON_PAGE, some)
         if self.baseline is not None and self.baseline not in models:
-            raise ParameterError(
-                Given("--baseline", self.baseline),
-                f"no such model; {meant(self.baseline, models)}", name="no-such-model",
-            )  # fmt: skip
+            given = Given("--baseline", self.baseline)
+            raise no_such_model(given, "no such model", self.baseline, models, given.option)
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
         whole = page.ask("estimate", page.counts)
         parts = (DIFFERENCES,) if self.board else OF_A_GROUP

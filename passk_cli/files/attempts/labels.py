@@ -13,12 +13,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, not_there
 from passk_cli.files.attempts.query import OF_LABEL, AttemptQuery, cell_columns, values_sql
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, MORE_LABELS, Conversion, Request
 from passk_cli.files.roles import TRUTH
-from passk_cli.files.sources.arguments import comes_once
+from passk_cli.files.sources.arguments import comes_once, is_result
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
@@ -61,13 +61,23 @@ def write_labels(
         conversion=Conversion(str(table), "parquet", labels=True),
     ).of_all_models()  # fmt: skip
     if isinstance(apart, str) and not os.path.exists(apart):
+        if is_result(apart):
+            raise not_there(apart)
         if comes_once(data):
             raise ParameterError(
                 Given("--truth", apart),
                 "no such file, and a pipe is read once, without a second outcome",
                 name="no-labels",
             )
-        read(data, replace(kept, outcome=apart))
+        try:
+            read(data, replace(kept, outcome=apart))
+        except DataError as error:
+            if error.name not in ("no-such-column", "no-such-outcome"):
+                raise
+            # What reads these files otherwise gives no labels.
+            problem = f"no such file, and {error.problem}"
+            given = Given("--truth", apart)
+            raise error.but(ParameterError, place=given, problem=problem, settles=()) from None
         return
     # Only what names an attempt is called as it is there.
     kept = replace(kept, records=None, path=None, format=None)
@@ -202,7 +212,7 @@ ORDER BY {of}, 6""").fetchall()
         raise DataError(
             statement.batches[0].sources[0].name,
             f"no number tells the attempts of {many[0][0]} at task {many[0][1]} apart",
-            name="unmatched-labels", settles=[column],
+            "give them numbers, in a column attempt", name="unmatched-labels", settles=[column],
         )  # fmt: skip
     width = 1 + len(groups)
     return tuple(Unlabelled(tuple(map(str, row[:width])), *row[width:-1]) for row in rows)

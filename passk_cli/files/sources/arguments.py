@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
-from passk_cli.errors import DataError, ParameterError, files_near, not_there
+from passk_cli.errors import DataError, ParameterError, files_near, no_such_model, not_there
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
@@ -31,7 +31,7 @@ from passk_cli.files.sources.source import (
     require_whole,
     without_suffixes,
 )
-from passk_cli.near import did_you_mean, nearest, there_are
+from passk_cli.near import did_you_mean, nearest, pattern_of
 from passk_cli.settle import Given
 from passk_cli.text import decoded, name_of
 
@@ -287,9 +287,11 @@ def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | Pa
     if runs and os.path.exists(path):
         problem = f"runs of a history are written {path}:last5, in `passk gate`"
     else:
-        near = nearest(name, models) or files_near(name)
-        problem = "no such file, and no such model; "
-        problem += did_you_mean(near) if near else there_are(models)
+        problem = "no such file, and no such model"
+        near = files_near(name)
+        if not near or pattern_of(name, models)[1] or nearest(name, models):
+            return no_such_model(Given(option, name), problem, name, models, option)
+        problem += f"; {did_you_mean(near)}"
     return ParameterError(Given(option, name), problem, name="no-such-model")
 
 
