@@ -177,8 +177,10 @@ def no_such_model(
     if beside is None:
         settles = [Settle({option: model}) for model in found[:_ALTERNATIVES]]
     else:
-        settles = [Settle({option: [*beside, pattern]}, plural(len(found), "model"))]
-    problem += f"; it is a part of {plural(len(found), 'name')}"
+        why = plural(len(found), "model") if found[1:] else ""
+        settles = [Settle({option: [*beside, pattern]}, why)]
+    several = f"it is a part of {len(found)} names"
+    problem += f"; {several if found[1:] else did_you_mean([pattern])}"
     return ParameterError(place, problem, name="no-such-model", settles=settles)
 
 

@@ -69,7 +69,7 @@ NAMED_OUTCOMES = Message(
 IDLE_THRESHOLD = Message(
     "idle-threshold", NOTE, "no outcome is a number, so the threshold judges none", "",
     "--threshold says from where on a score passes. Outcomes of true and false, or of words, pass"
-    " and fail as they say.",
+    " and fail as they say, and counts of passes were judged before.",
 )  # fmt: skip
 # What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
 _OPENINGS = ("", "{", "[", "PK", "PAR1")
@@ -250,7 +250,9 @@ def _counts(
             passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
             fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",
         ))  # fmt: skip
-    if request.threshold and not (statement.has_counts or request.unjudged):
+    if request.threshold and statement.has_counts:
+        said.append(IDLE_THRESHOLD())
+    elif request.threshold and not request.unjudged:
         number = f"TRY_CAST(outcome AS DOUBLE) IS NOT NULL OR outcome IN ('{REACHED}', '{BELOW}')"
         scored = statement.matching(number)
         if not con.execute(f"{scored} SELECT 1 FROM matching LIMIT 1").fetchall():
@@ -492,9 +494,8 @@ def _tallied(
     """The statement and its answer; once more when columns that matter appear further down."""
     for whole in (False, True):
         batches, names = look(con, inputs, request, whole=whole)
-        layouts = [batch.layout for batch in batches]
         try:
-            where = columns_in(con, request.where, layouts) if request.where else []
+            where = columns_in(con, request.where, batches) if request.where else []
             statement = Statement(batches, names, request, where)
             # The counts of files that are kept, or the engine that groups the rows.
             if inputs.ledger is not None:

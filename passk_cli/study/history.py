@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 KEYS = (*OF_RUN, SETTINGS)
 # Columns that tell the runs of a table, where it has one of them.
-_RUNS = ("date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp")
+_RUNS = (
+    "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
+)  # fmt: skip
 LEFT_OUT_TASKS = Message(
     "left-out-tasks", NOTE,
     "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
@@ -180,11 +182,20 @@ def _recorded(
         except DataError:
             continue
         runs = sorted({series[-1] for series in counts.series} - {""})
-        if len(runs) > 1:
+        days = bool(runs) and all(map(is_day, runs))
+        # Numbers in a column run are those of attempts.
+        if not days and (column == "run" or len(runs) < 2):
+            continue
+        where = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}"} if runs[1:] else {}
+        for keep in ({}, {"--duplicates": "keep"}):
+            try:
+                read(request.settled(Settle(where | keep)), *source)
+            except DataError:
+                continue
             dated = {"--date": runs[0]} if is_day(runs[0]) else {}
-            options = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}",
-                       "--to": "history.parquet", "--at": runs[0], **dated}  # fmt: skip
-            why = f"records the first of {len(runs):,} runs; passk trend history.parquet shows all"
+            options = {**where, **keep, "--to": "history.parquet", "--at": runs[0], **dated}
+            which = f"the first of {len(runs):,} runs" if runs[1:] else "the run"
+            why = f"records {which}; passk trend history.parquet shows all"
             return (Settle(options, why, "record"),)
     if source:
         return ()

@@ -227,7 +227,7 @@ class EveryTask(GateRule):
             if covered.lost:
                 verb = "has" if covered.lost == 1 else "have"
                 lost = f"{covered.lost:,} of {every} {verb} no attempts in {whom}"
-                deed = ("left out tasks of the baseline",)
+                deed = ("left out tasks of the baseline" if covered.shared else "were not run",)
                 names = first_few(sides.lost(series))
                 reason = f"lacks {names}" if names else ""
                 yield line.judged(FAIL, (lost,), reason, [lost, *more], counted, deed)

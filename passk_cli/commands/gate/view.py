@@ -127,6 +127,14 @@ TASKS_NOT_RUN = Message(
     "{lost} of {tasks:baseline task} {lost:has|have} no attempts in {model}", "",
     "With `--unpaired drop` a gate compares the tasks that the new run has. A task without any"
     " attempt often crashed, so that what remains looks better than it is.")  # fmt: skip
+MODELS_NOT_RUN = Message(
+    "baseline-models-not-run", WARNING,
+    "{lost} of {models:model} of the baseline {lost:has|have} no attempts in the new run",
+    (Settle({"--model": "{both}"}, "judges the model that both have"),
+     Settle({"--unpaired": "{drop}"}, "compares what both have")),
+    "The baseline has models that the new run has not. A gate fails for that, unless --model names"
+    " the models that were to be run, or --unpaired drop says that others may be missing.",
+)  # fmt: skip
 RENAMED_MODEL = Message(
     "renamed-model", WARNING, "{old} has no attempts, and {new} has its tasks and rates",
     Settle({"--alias": {"{old}": "{new}"}}, "counts both as one, if they are"),
@@ -561,8 +569,17 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
     yield from copied_runs(trial.copies)
     for old, new in sides.renamed:
         yield RENAMED_MODEL(old=old, new=new)
-    compares = any(rule.compares for rule in part.rules)
-    covered = {**trial.coverages, **sides.missing} if trial.unpaired == "drop" else {}
+    compares, dropped = any(rule.compares for rule in part.rules), trial.unpaired == "drop"
+    own = {model for model, *_ in sides.series}
+    gone = {s: coverage for s, coverage in sides.missing.items() if s[0] not in own}
+    if gone and sides.apart:
+        both, asked = sorted(own & sides.base_models), not (part.name or dropped)
+        yield MODELS_NOT_RUN(
+            lost=len({s[0] for s in gone}), models=len(sides.base_models),
+            both=both[0] if asked and len(both) == 1 else "", drop="drop" if asked else "",
+        )  # fmt: skip
+    covered = {**trial.coverages, **sides.missing} if dropped else {}
+    covered = {s: coverage for s, coverage in covered.items() if s not in gone}
     for series, coverage in covered.items():
         name = SeriesName(series)
         if coverage is not None and coverage.lost:

@@ -9,10 +9,10 @@ from typing import Any
 import duckdb
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.reading.layout import Layout
+from passk_cli.files.reading.layout import Batch
 from passk_cli.limits import is_nested
-from passk_cli.near import meant, there_are
-from passk_cli.settle import Given
+from passk_cli.near import did_you_mean, meant, there_are
+from passk_cli.settle import Blank, Given, Settle
 
 _QUOTES = " (text goes between single quotes)"
 _WORDS = ' (a column named as a word of SQL goes between double quotes: "end" > 3)'
@@ -34,15 +34,26 @@ _MOST_LEVELS = 200
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
 
-def columns_in(con: duckdb.DuckDBPyConnection, where: str, layouts: Sequence[Layout]) -> list[str]:
+def columns_in(
+    con: duckdb.DuckDBPyConnection, where: str, batches: Sequence[Batch]
+) -> list[str]:  # fmt: skip
     """The columns a --where expression names; ParameterError when one of them is not there."""
     names = names_in(con, where)
-    columns = {c for layout in layouts for c in layout.kinds}
+    columns = {c for batch in batches for c in batch.layout.kinds}
     absent = [n for n in names if n not in columns]
     if absent:
-        question = meant(absent[0], sorted(columns), there_are(sorted(columns)) + _QUOTES)
-        problem = f"no column {absent[0]!r}; {question}"
-        raise ParameterError(Given("--where", where), problem, name="no-such-column")
+        problem, settles = f"no column {absent[0]!r}", ()
+        roles = {role: column for each in batches for role, column in each.roles.columns().items()}
+        if absent[0] in roles:
+            # As the tables call it, which the data call otherwise.
+            problem += f"; {did_you_mean([roles[absent[0]]])}"
+        elif absent[0] == "model":
+            settles = (Settle({"--model": Blank("NAME")}, "keeps a model"),)
+        else:
+            there = sorted(columns)
+            problem += f"; {meant(absent[0], there, there_are(there) + _QUOTES)}"
+        given = Given("--where", where)
+        raise ParameterError(given, problem, name="no-such-column", settles=settles)
     return names
 
 
