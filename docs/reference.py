@@ -92,10 +92,10 @@ def line(declared: Declared) -> str:
 def _columns(name: str) -> str:
     """The columns of each table of a command's answer, and what they mean."""
     lines: list[str] = []
-    for title, columns in command_of(name).question.answer_columns():
+    for whose, columns in command_of(name).question.answer_columns():
         lines += [
             "",
-            *([f"**{title}**", ""] if title else ()),
+            *([f"**Columns {whose}**", ""] if whose else ()),
             "| column | meaning |",
             "| --- | --- |",
         ]

@@ -25,10 +25,11 @@ _BELOW = (
     "-V, --version · -h, --help · --install-completion · --show-completion",
     "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
-# The shared options that people use most; `--help` has the first few of them that a command takes.
+# The shared options that people use most, of those that a command takes: `--help` explains the
+# first few, and names the others.
 _COMMON, _SHARED = 5, (
-    "k", "by", "where", "fields", "form", "chart", "output", "models", "metrics", "full", "verbose",
-    "quiet",
+    "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
+    "cluster", "level", "full", "verbose", "quiet",
 )  # fmt: skip
 _NARROWEST = 40
 # What stands left of an explanation may take so many columns; longer ones get a line of their own.
@@ -72,7 +73,11 @@ def manual(name: str, *, full: bool = False) -> str:
     if not full:
         every = len(list(declared(declaration)))
         also = f"passk help {name}: all {every} options, columns, messages · --full: every table"
-        blocks.append(filled(also, width))
+        flags = {each.field: each.option.flags.split()[0] for _, each in declared(declaration)}
+        shown = "\n".join(blocks)
+        others = [flags[f] for f in _SHARED[:-1] if f in flags and f"\n  {flags[f]}" not in shown]
+        named = [filled(f"Also {', '.join(others)}", width)] if others else []
+        blocks.append("\n".join([*named, filled(also, width)]))
     return "\n\n".join(blocks)
 
 
@@ -142,8 +147,8 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     # Of any name; some commands have a few of their own.
     if any(each.field == "metrics" and each.option.complete for _, each in declared(declaration)):
         yield "Metrics by name", list(patterns().items())
-    for title, columns in declaration.question.answer_columns():
-        yield f'Columns of "{title}"' if title else "Columns", columns
+    for whose, columns in declaration.question.answer_columns():
+        yield f"Columns {whose}".rstrip(), columns
     if fields := declaration.question.answer_fields():
         yield "Fields of csv, json and Python", list(fields.items())
     if messages := declaration.question.answer_messages():

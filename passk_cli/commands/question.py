@@ -114,13 +114,13 @@ class Question:
 
     @classmethod
     def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Title of each table, and the header and meaning of its columns; each column once."""
+        """Whose columns a table has, and their headers and meanings; each column once."""
         known: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [column.stated for column in section.columns if column.shown != DATA]
             rows = [(c.header, c.meaning) for c in columns if c.meaning]
             if new := [row for row in dict.fromkeys(rows) if row not in known]:
-                yield section.title, new
+                yield f'of "{section.title}"' if section.title else section.view, new
             known.update(rows)
 
     @classmethod

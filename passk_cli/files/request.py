@@ -291,7 +291,8 @@ class Request:
     )] = ()
     pool: Annotated[tuple[str, ...], Option(
         "--pool", "COLUMN", "Pool the attempts of a column's values on purpose.", parse=split,
-        detail="Without it, settings that share the tasks are asked for. Repeatable.",
+        detail="Without it, attempts that differ in a setting are pooled with a warning, or it is"
+        " asked whether to split them. Repeatable.",
     )] = ()
     where: Annotated[str, Option(
         "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",

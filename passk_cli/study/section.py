@@ -52,13 +52,15 @@ VERSION = f"passk {__version__.rpartition('.')[0]}"
 class Section(Generic[Record]):
     """Records of one kind, how they are shown, and what is said of them.
 
-    title : above its table; "" for none.  shown : ALWAYS, or FULL (with --full).
+    title : above its table; "" for none.  view : what help says of it there, as "with --matrix".
+    shown : ALWAYS, or FULL (with --full).
     columns : how a record is shown, in this order; those with a name are fields of csv and json.
     apart : whether its records are the rows of csv and json, without the fields that numbers share.
     first : rows without --full; 0 for all.
     """
 
     title: ClassVar[str] = ""
+    view: ClassVar[str] = ""
     shown: ClassVar[str] = ALWAYS
     columns: ClassVar[tuple[Column, ...]] = ()
     apart: ClassVar[bool] = False

@@ -48,6 +48,7 @@ class Sensitivity(Section[Kept]):
     group : the column of the groups.
     """
 
+    view = "with --sensitivity"
     columns = (
         MODEL,
         AGAINST,

@@ -383,6 +383,7 @@ _TO_BASELINE = Column(
 class Baseline(Ranked[Line]):
     """Each model's difference to the baseline, on shared tasks; the baseline on all its own."""
 
+    view = "with --baseline"
     columns = (
         MODEL,
         GROUPS,
@@ -740,6 +741,7 @@ class AllPairs(Compared):
 class Changes(Compared):
     """How both models of each pair change, and by how much their changes differ."""
 
+    view = "with --change"
     columns = (
         MODEL, AGAINST, GROUPS, _side(0), _side(1), _DIFFERENCE, _P, _P_EQUIVALENCE, _SHARED,
         *_FIELDS,

@@ -83,6 +83,7 @@ class EachFormat(Section[KnownFormat]):
     """The outcomes that pass in each format, and where its layout was read."""
 
     shown = FULL
+    view = "with --full"
     columns = (
         Column("format", name="format", cell=lambda each: each.name,
                meaning="Its name, as --from takes it."),
@@ -116,6 +117,7 @@ class EachFormat(Section[KnownFormat]):
 class OneFormat(Section[KnownFormat]):
     """A format, and a small file of it."""
 
+    view = "of one format"
     columns = (
         Column("fact", cell=lambda line: line[0], meaning="What the line is about."),
         Column("of the format", cell=lambda line: line[1],

@@ -814,6 +814,7 @@ def _part_of(entry: SuiteEntry, read: Read) -> GatePart:
 class SuiteList(Section[SuiteEntry]):
     """The suites of a file of rules, as they would be run."""
 
+    view = "with --check"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("suite", meaning="The suite.", cell=lambda entry: entry.suite.name),
         Column("rules", meaning="Its rules, as options.", cell=lambda entry: _rules_of(entry)),

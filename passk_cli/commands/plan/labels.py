@@ -73,6 +73,7 @@ def _splits_of(fact: Fact, aims: Aims) -> Iterator[Fact]:
 class LabelSplits(Section[Fact]):
     """How a budget is split over tasks and labels, for the first metric."""
 
+    view = "of a pilot with labels"
     columns = (
         MODEL,
         GROUPS,

@@ -91,6 +91,7 @@ class Next(Section[Step]):
     outlook: Outlook
     costs: bool = False
 
+    view = "with --next"
     columns = (
         data_field("fact", "Kind of row: next.", lambda step: "next"),
         Column("next", name="next", meaning="What the budget is spent on: new tasks, with as many"

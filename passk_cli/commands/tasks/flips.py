@@ -244,6 +244,7 @@ class ComparedTasks(FlippedTasks):
     """Every shared task of every pair, also where nothing changed."""
 
     title = ""
+    view = "with --against"
     columns: ClassVar[tuple[Column, ...]] = (
         *FlippedTasks.columns,
         data_field("n", "Attempts at the task."),

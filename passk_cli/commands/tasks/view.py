@@ -124,6 +124,7 @@ class ByPasses(NamedTuple):
 class PassesOfTasks(Section[ByPasses]):
     """The tasks of one model by how many attempts passed."""
 
+    view = "of one model"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("passed", cell=lambda passes: passes.label,
                meaning="Attempts that passed, of all at the task; or the share that passed."),
@@ -202,6 +203,7 @@ class ClassesOfModel(NamedTuple):
 class FlakyModels(Section[ClassesOfModel]):
     """How many tasks of each model are flaky, pass or fail every attempt."""
 
+    view = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL,
         GROUPS,
@@ -388,6 +390,7 @@ class MatrixOfModels(Section[MatrixRow]):
     """
 
     apart = True
+    view = "with --matrix"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
         Column("task", name="task", cell=lambda row: row.task, meaning="The task's name."),
@@ -502,6 +505,7 @@ class SuspectTasks(Section[SuspectTask]):
     """Tasks by the smallest p, those that weaker models pass more often first."""
 
     apart = True
+    view = "with --suspects"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUPS,
         Column("task", name="task", cell=lambda task: task.task, meaning="The task's name."),

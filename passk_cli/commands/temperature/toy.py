@@ -67,6 +67,7 @@ POWER_LAW_GRID = Message(
 class BestByK(Section[Sequence[Point]]):
     """A row per set of tasks, the points of one: T* at some k."""
 
+    view = "with --toy"
     columns = (
         Column("tasks", meaning=_FAMILY, cell=lambda points: points[0].family),
         Column("spread", "count", meaning=_SPREAD, cell=lambda points: points[0].spread),

@@ -226,6 +226,7 @@ class Looked(RuleTable):
 class Raced(Looked):
     """Every model beside the leader of the look that stopped it, else of the last one."""
 
+    view = "with --best"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("model", meaning="The model.", cell=lambda line: line.name),
         Column("leader", meaning="The model with the highest mean at that look.",
