@@ -6,6 +6,7 @@ time that `--help` takes.
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -64,7 +65,8 @@ def manual(name: str, *, full: bool = False) -> str:
     declaration, width = command_of(name), _width()
     paragraphs = "\n\n".join(filled(part, width) for part in declaration.meaning)
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs]
-    blocks.append("\n".join(["Examples:", *(f"  {line}" for line in declaration.examples)]))
+    examples = [_example(line, width) for line in declaration.examples]
+    blocks.append("\n".join(["Examples:", *examples]))
     sections = [*_sections(declaration, full), *(_answer(declaration) if full else ())]
     lefts = [len(left) for _, rows in sections for left, _ in rows]
     room = max(each for each in lefts if each <= _LEFT) + _GAP
@@ -79,6 +81,18 @@ def manual(name: str, *, full: bool = False) -> str:
         named = [filled(f"Also {', '.join(others)}", width)] if others else []
         blocks.append("\n".join([*named, filled(also, width)]))
     return "\n\n".join(blocks)
+
+
+def _example(line: str, width: int) -> str:
+    """A command line that goes on, as a shell takes it, where an option does not fit."""
+    first, *options = re.split(" (?=-)", line)
+    lines = [f"  {first}"]
+    for option in options:
+        if len(f"{lines[-1]} {option} \\") > width:
+            lines.append(f"    {option}")
+        else:
+            lines[-1] += f" {option}"
+    return " \\\n".join(lines)
 
 
 def explained(message: Message) -> str:

@@ -736,7 +736,7 @@ class Method:
 # Name → method.  A new one is one function and one line here.
 METHODS: dict[str, Method] = {
     "guard": Method(
-        _guard, "guard, a Bayesian bootstrap with half a guard task",
+        _guard, "guard, a Bayesian bootstrap with half a task added at the end of the scale",
         "rubin1981 learnedmiller2019", together=True, bounded=True, amounts=True, instead="bca"),
     "gaffke": Method(
         partial(_guarded, weights=lambda away, sizes, counts: np.ones(away.shape[:-1])),

@@ -419,8 +419,9 @@ class _RuleFile:
             each = keys.get(key) or keys.get(key.replace("_", "-"))
             problem = ""
             if each is None:
-                known = [*keys, *others]
-                question = meant(key.replace("_", "-"), known, "`passk help gate` lists them")
+                # As the key is written: hyphens may be underscores.
+                known = [k.replace("-", "_") if "_" in key else k for k in (*keys, *others)]
+                question = meant(key, known, "`passk help gate` lists them")
                 problem = f"there is no such key; {question}"
             elif of_suite and each.field in SHARED:
                 problem = "it is one for all suites; write it above the first [[suite]]"

@@ -15,7 +15,7 @@ from passk_cli.commands.gate.sides import SHARED, Counted
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.request import parse_tasks
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.near import did_you_mean, nearest
+from passk_cli.near import did_you_mean, nearest, share_meant
 from passk_cli.option import Option
 from passk_cli.report.model import POINTS, QUANTITIES, Column, Estimate, Sentence
 from passk_cli.report.words import SeriesName, first_few, p_relation, plural
@@ -93,14 +93,18 @@ def parse_limits(
             number = math.nan
         if not equals or not math.isfinite(number):
             raise ParameterError(Given(option, text), f"write METRIC=X, as in {example}")
-        metric, part = parse(name), relative and digits.endswith("%")
+        try:
+            metric, part = parse(name), relative and digits.endswith("%")
+        except ParameterError as error:
+            raise error.but(ParameterError, place=Given(option, text)) from None
         number = Relative(number) if part else number
         place, given = Given(option, metric.name), Given(option, text)
         refuse(
             "bad-option-value",
             (relative and number < 0, given, "write METRIC=X with X from 0", ()),
             (metric.unit == "share" and not 0.0 <= number <= 1.0, given,
-             "write METRIC=X with X from 0 to 1", ()),
+             "write METRIC=X with X from 0 to 1",
+             (Settle({option: {name: f"{share:g}"}}),) if (share := share_meant(digits)) else ()),
         )  # fmt: skip
         other = {"--max-drop" if amounts else "--max-increase": Blank(f"{metric.name}=X")}
         refuse(
