@@ -11,7 +11,7 @@ from typing import Any
 from passk_cli.files.database import Texts, column_sql, quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Survey
-from passk_cli.files.request import Request
+from passk_cli.files.request import RESERVED, Request
 from passk_cli.files.roles import (
     CANONICAL,
     OF_ATTEMPTS,
@@ -42,6 +42,11 @@ class Finding:
     fields: Mapping[str, Any]
     settles: tuple[Settle, ...] = ()
     place: str = ""
+
+    def __post_init__(self) -> None:
+        # The output has no room for a column of the name of one of its own.
+        allowed = tuple(s for s in self.settles if RESERVED.isdisjoint(s.options.get("--by", ())))
+        object.__setattr__(self, "settles", allowed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
