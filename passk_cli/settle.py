@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Any
 
@@ -48,6 +48,7 @@ class Settle:
         it is written: "--by" on a command line, "by" in Python.
     why : what that does, as "keeps them apart".
     command : the one that has these options, where it is another one.
+    labels : file → the label that it is given, of files that stand in the call.
 
     >>> str(Settle({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True}, "reads all"))
     '--field task=case --field model=llm --skip-bad reads all'
@@ -60,6 +61,7 @@ class Settle:
     options: Mapping[str, Any]
     why: str = ""
     command: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -91,7 +93,11 @@ class Settle:
             what = ", ".join(parts)
             if self.command:
                 what = f"passk_cli.{self.command}({', '.join(filter(None, ['…', what]))})"
-        return f"{what} {self.why}".strip()
+        return " ".join(filter(None, (*map(self.labelled, self.labels), what, self.why)))
+
+    def labelled(self, file: str) -> str:
+        """A file of the call with the label that it is given, if any."""
+        return f"{self.labels[file]}={file}" if file in self.labels else file
 
     def merged(self, other: Settle) -> Settle:
         """Both remedies: keys and values add up, of other options the second counts.
@@ -110,7 +116,7 @@ class Settle:
 
         >>> apart = Settle({"--by": ("{setting}",)}, "keeps {n} apart")
         >>> apart.formatted({"setting": "arm", "n": 2})
-        Settle(options={'--by': ('arm',)}, why='keeps 2 apart', command='')
+        Settle(options={'--by': ('arm',)}, why='keeps 2 apart', command='', labels={})
         """
         options = {name: _formatted(value, fields) for name, value in self.options.items()}
         if "" in [v for value in options.values() for v in _each(value)] or () in options.values():

@@ -51,6 +51,7 @@ def possible(settles: Sequence[Settle], words: Sequence[str]) -> tuple[Settle, .
         settle
         for settle in settles
         if settle.options.keys() <= flags_of(settle.command or "".join(words[:1])).keys()
+        and settle.labels.keys() <= {*words}
     )
 
 
@@ -91,6 +92,8 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     'order a.json --field task=x --records=all --by y -k1 --order-from-lines'
     >>> " ".join(completed("report h.json -o h.html".split(), Settle({}, "", "trend")))
     'trend h.json'
+    >>> " ".join(completed("compare a.csv b.csv".split(), Settle({}, labels={"a.csv": "old"})))
+    'compare old=a.csv b.csv'
     """
     name = settle.command or words[0]
     flags, there = flags_of(words[0]), flags_of(name)
@@ -105,7 +108,9 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
         if given is not None and given.field == "output":
             suffix = Path(text).suffix.lower()
             taken = suffix in after or suffix not in before
-        if given is None or (taken and not _replaced(given, text, values)):
+        if given is None:
+            kept += map(settle.labelled, parts)
+        elif taken and not _replaced(given, text, values):
             kept += parts
     return [*kept, *(str(word) for each in settle.words() for word in each), *rest]
 

@@ -34,6 +34,12 @@ class Call:
     data: Any
     given: Mapping[str, Any]
 
+    def takes(self, settle: Settle) -> bool:
+        """Whether the files that a remedy labels stand in the call."""
+        several = isinstance(self.data, list | tuple)
+        there = {each for each in self.data if isinstance(each, str)} if several else ()
+        return settle.labels.keys() <= {*there}
+
     @property
     def source(self) -> str:
         """The data as an expression; tables and rows by a usual name."""
@@ -65,7 +71,8 @@ class Call:
             elif before is not None and isinstance(value, tuple):
                 before = split(whole_names(field, before)) if field != "threshold" else before
             options[field] = with_value(field, before, value)
-        data = [] if self.data is None else [self.source]
+        given = replace(self, data=[*map(settle.labelled, self.data)]) if settle.labels else self
+        data = [] if self.data is None else [given.source]
         return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
 
 
@@ -80,6 +87,7 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         place = error.place
         place = spelled(place, options) if isinstance(place, Given) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
+        settles = tuple(each for each in settles if not call or call.takes(each))
         own = error.but(kind, place=place, settles=settles)
         offers = offered(own, call.name) if call else []
         own.remedies = [call.with_options(each) for each in offers] if call else []
@@ -99,7 +107,8 @@ def whole_names(field: str, value: Any) -> Any:
 
 def in_keywords(said: Said, options: Options, call: Call) -> Said:
     """A message with the calls that settle it."""
-    settles = tuple(filter(None, (named(settle, options) for settle in said.settles)))
+    known = filter(None, (named(settle, options) for settle in said.settles))
+    settles = tuple(filter(call.takes, known))
     calls = tuple(call.with_options(settle) for settle in settles if settle.complete)
     return replace(said, settles=settles, remedies=calls)
 

@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints, gathered, grouped
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN
-from passk_cli.files.sources.paths import temperature_template
+from passk_cli.files.sources.paths import labels_of, temperature_template
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
 from passk_cli.inference.stopping import (
     FIRST_PASS,
@@ -131,6 +131,8 @@ NO_VALUE = Message(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role}, which count as one {role}", "",
     _VALUELESS + " All of them together count as one value.")  # fmt: skip
+# Files that a line names, each with a label.
+_LABELLED = 6
 _WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = Message(
     "only-passes", WARNING,
@@ -302,8 +304,11 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
         yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered)
     if facts.pooled_unnumbered:
         found = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
+        files, one = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
+        runs = Settle({}, "keeps them apart", labels=labels_of(files))
+        said = replace(POOLED_FILES(), settles=(runs,) * (one and len(files) <= _LABELLED))
         apart = len({heat for _, heat in found}) > 1
-        yield POOLED_TEMPERATURES(template=found[0][0]) if apart else POOLED_FILES()
+        yield POOLED_TEMPERATURES(template=found[0][0]) if apart else said
     for role, attempts in counts.attempts.items():
         columns = list(dict.fromkeys(f.roles[role] for f in facts.inputs if role in f.roles))
         if len(columns) > 1:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -12,6 +11,7 @@ from passk_cli.commands.question import Read
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.roles import COLUMN
+from passk_cli.files.sources.paths import labels_of
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import every_one, plural
 from passk_cli.settle import Settle
@@ -43,6 +43,14 @@ class OneModelRuns:
             return error.but(ParameterError, settles=settles)
         files = every_one(plural(len(self.files), "file"))
         problem = f"nothing to compare: {files} are of model {models.pop()!r}"
+        if not found:
+            runs = Settle({}, labels=labels_of(self.files))
+            try:
+                counts = self.read(request, [*map(runs.labelled, self.files)])
+                require_no_copies(counts, request.models)
+            except PasskError as each:
+                if each.name == "duplicate-models":
+                    problem += ", with the same outcomes; name another run"
         return error.but(ParameterError, problem=problem, settles=settles)
 
     @property
@@ -51,26 +59,25 @@ class OneModelRuns:
         return len(self.files) > 1 and all(map(os.path.isfile, self.files))
 
     def _ways(self) -> Iterator[Settle]:
-        """Columns of outcomes as models; the column, or the part of their names, that files differ
-        in."""
+        """Columns of outcomes as models; the column that files differ in, or a label for each."""
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
             yield from self._tried({"--field": {"model": COLUMN}})
         if self._several:
             for name in [file.roles.get("attempt", ""), *file.unused][:_TRIED]:
                 yield from self._tried({"--field": {"model": name}}) if name else ()
-            ends = [_common(names) for names in (self.files, [name[::-1] for name in self.files])]
-            start, end = (re.sub(r"[^/_.-]*$", "", each) for each in ends)
-            yield from self._tried({"--path": f"{start}{{model}}{end[::-1]}"})
+            yield from self._tried({}, labels_of(self.files))
 
-    def _tried(self, options: dict[str, object]) -> Iterator[Settle]:
+    def _tried(
+        self, options: dict[str, object], labels: Mapping[str, str] | None = None
+    ) -> Iterator[Settle]:
         """A remedy, if there are models that share tasks with it, and one in each file."""
-        settle = Settle(options)
+        settle = Settle(options, labels=labels or {})
         request = self.request.settled(settle)
         try:
             if self._several and len(self.read(request, [self.files[0]]).series) > 1:
                 return
-            counts = self.read(request)
+            counts = self.read(request, [*map(settle.labelled, self.files)])
             require_several(counts)
             require_no_copies(counts, request.models)
         except PasskError:
@@ -83,15 +90,3 @@ class OneModelRuns:
             both = " with ".join(names) if len(names) == 2 else plural(len(names), "model")
             yield replace(settle, why=f"compares {both}: {plural(shared, 'shared task')}")
 
-
-def _common(names: Sequence[str]) -> str:
-    """Common beginning of all names.
-
-    >>> _common(["run_a1", "run_b1"])
-    'run_'
-    """
-    least, most = min(names), max(names)
-    length = next(
-        (i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least)
-    )
-    return least[:length]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.settle import Given
@@ -185,3 +186,15 @@ def path_columns(
     """
     lacking = [name for name in by if name not in columns]
     return {**from_folders(path, lacking), **template_columns(path, template)}
+
+
+def labels_of(files: Sequence[str]) -> dict[str, str]:
+    """File → a label, of runs of one model: before and after, of more their own names.
+
+    >>> labels_of(["n1.csv", "n2.csv"]), labels_of(["a.csv", "b.csv", "c.csv"])
+    ({'n1.csv': 'before', 'n2.csv': 'after'}, {'a.csv': 'a', 'b.csv': 'b', 'c.csv': 'c'})
+    """
+    names = [Path(file).name.partition(".")[0] for file in files]
+    if len({*names}) < len(names):
+        names = [f"run{place}" for place, _ in enumerate(files, 1)]
+    return dict(zip(files, ("before", "after") if len(files) == 2 else names, strict=True))

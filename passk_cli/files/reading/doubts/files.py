@@ -16,7 +16,7 @@ from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import few
 from passk_cli.files.reading.strays import equal_files
 from passk_cli.files.reading.survey import Observed, Survey
-from passk_cli.files.sources.paths import Template, is_day, layout_template
+from passk_cli.files.sources.paths import Template, is_day, labels_of, layout_template
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -30,6 +30,8 @@ _SUMMARY = re.compile(
 _RECURRING = "the same names stand in folder after folder"
 # Share of repeated attempts whose outcomes differ, above which they are no copies.
 _COPIES_DIFFER = 0.05
+# Files that a line names, each with a label.
+_LABELLED = 6
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
     "{?pooled|{values} hold attempts of one model at the same tasks: they would be pooled}"
@@ -194,11 +196,14 @@ def _pooled(
     parts = (*new.values(),)
     parted = sorted({level[by[-1]] for level in levels}) if recurring else sorted(survey.files)
     resumed = Settle({"--duplicates": "last"}, "counts the last, as of a resumed run")
+    alone = len(sources) <= _LABELLED and not recurring and len({*survey.series.tolist()}) == 1
+    runs = labels_of([source.name for source in sources])
     yield Finding(
         FILES_SHARE_TASKS,
         True,
         {"values": parted, "pooled": True, "models": False},
         (
+            *[Settle({}, "keeps them apart as runs", labels=runs)] * alone,
             Settle({"--path": path, "--by": parts}, "keeps them apart"),
             _of_parts(grounds, {"--path": path}, parts),
             *[resumed] * bool(numbers),

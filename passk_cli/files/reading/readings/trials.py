@@ -130,8 +130,8 @@ class Trials:
 
 
 def is_open(settle: Settle) -> bool:
-    """Whether a remedy is another command's, or leaves something to the reader."""
-    return bool(settle.command) or not settle.complete
+    """Whether a remedy is another command's, labels files, or leaves something to the reader."""
+    return bool(settle.command or settle.labels) or not settle.complete
 
 
 def _next(settle: Settle, error: PasskError, *, averages: bool) -> list[Settle]:
