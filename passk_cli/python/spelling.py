@@ -119,6 +119,9 @@ def named(settle: Settle, options: Options) -> Settle | None:
     options : those of the function, where the remedy names no other one; none for what is done with
         findings, of whatever function.
     """
+    if not any(name.startswith("-") for name in settle.options):
+        # It has keywords already, where one function calls another.
+        return settle
     own = by_flag(options.values()) or _flags_of_all()
     every = by_flag(command_of(settle.command).options()) if settle.command else own
     fields = {flag: each.field for flag, each in every.items()} | _OF_CHARTS

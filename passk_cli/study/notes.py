@@ -305,10 +305,10 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     if facts.pooled_unnumbered:
         found = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
         files, one = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
-        runs = Settle({}, "keeps them apart", labels=labels_of(files))
-        said = replace(POOLED_FILES(), settles=(runs,) * (one and len(files) <= _LABELLED))
+        named = Settle({}, "keeps them apart", labels=labels_of(files))
+        pooled = replace(POOLED_FILES(), settles=(named,) * (one and len(files) <= _LABELLED))
         apart = len({heat for _, heat in found}) > 1
-        yield POOLED_TEMPERATURES(template=found[0][0]) if apart else said
+        yield POOLED_TEMPERATURES(template=found[0][0]) if apart else pooled
     for role, attempts in counts.attempts.items():
         columns = list(dict.fromkeys(f.roles[role] for f in facts.inputs if role in f.roles))
         if len(columns) > 1:

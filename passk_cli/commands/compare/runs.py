@@ -89,4 +89,3 @@ class OneModelRuns:
             names = [model for model, *_ in counts.series]
             both = " with ".join(names) if len(names) == 2 else plural(len(names), "model")
             yield replace(settle, why=f"compares {both}: {plural(shared, 'shared task')}")
-

@@ -224,9 +224,9 @@ def cascades(
         if wrong := [name for name in pair if name not in names]:
             given = Given("--cascade", ",".join(pair))
             error = no_such_model(given, f"no model {wrong[0]!r}", wrong[0], names, given.option)
-            both = [[n] if n in names else pattern_of(n, names)[1] for n in pair]
+            meant = [[n] if n in names else pattern_of(n, names)[1] for n in pair]
             error.settles = tuple(
-                Settle({given.option: ",".join(each)}) for each in islice(product(*both), 3)
+                Settle({given.option: ",".join(each)}) for each in islice(product(*meant), 3)
             )
             raise error
         groups = dict.fromkeys(series[1:] for series in by_series)

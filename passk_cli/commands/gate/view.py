@@ -573,10 +573,10 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
     own = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing.items() if s[0] not in own}
     if gone and sides.apart:
-        both, asked = sorted(own & sides.base_models), not (part.name or dropped)
+        shared, asked = sorted(own & sides.base_models), not (part.name or dropped)
         yield MODELS_NOT_RUN(
             lost=len({s[0] for s in gone}), models=len(sides.base_models),
-            both=both[0] if asked and len(both) == 1 else "", drop="drop" if asked else "",
+            both=shared[0] if asked and len(shared) == 1 else "", drop="drop" if asked else "",
         )  # fmt: skip
     covered = {**trial.coverages, **sides.missing} if dropped else {}
     covered = {s: coverage for s, coverage in covered.items() if s not in gone}

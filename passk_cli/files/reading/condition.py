@@ -42,13 +42,13 @@ def columns_in(
     columns = {c for batch in batches for c in batch.layout.kinds}
     absent = [n for n in names if n not in columns]
     if absent:
-        problem, settles = f"no column {absent[0]!r}", ()
+        problem, settles = f"no column {absent[0]!r}", list[Settle]()
         roles = {role: column for each in batches for role, column in each.roles.columns().items()}
         if absent[0] in roles:
             # As the tables call it, which the data call otherwise.
             problem += f"; {did_you_mean([roles[absent[0]]])}"
         elif absent[0] == "model":
-            settles = (Settle({"--model": Blank("NAME")}, "keeps a model"),)
+            settles = [Settle({"--model": Blank("NAME")}, "keeps a model")]
         else:
             there = sorted(columns)
             problem += f"; {meant(absent[0], there, there_are(there) + _QUOTES)}"
