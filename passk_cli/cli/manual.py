@@ -66,6 +66,9 @@ def manual(name: str, *, full: bool = False) -> str:
     paragraphs = "\n\n".join(filled(part, width) for part in declaration.meaning)
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs]
     examples = [_example(line, width) for line in declaration.examples]
+    if not full and any("\n" in example for example in examples):
+        # One that goes on has the room of two.
+        examples = examples[:1]
     blocks.append("\n".join(["Examples:", *examples]))
     sections = [*_sections(declaration, full), *(_answer(declaration) if full else ())]
     lefts = [len(left) for _, rows in sections for left, _ in rows]
