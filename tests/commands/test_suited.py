@@ -131,8 +131,8 @@ def test_runs_whose_number_is_none_are_compared(passk: Passk, folder: Path) -> N
 @pytest.mark.parametrize(
     ("column", "remedy", "said"),
     [
-        ("", "--path 'run_{model}.jsonl'", "compares n1 with n2"),
-        ("host", "--field model=host", "compares v1 with v2"),
+        ("", "before=run_n1.jsonl after=run_n2.jsonl", "compares before with after"),
+        ("host", "run_n2.jsonl --field model=host", "compares v1 with v2"),
     ],
 )
 def test_files_of_one_model_are_compared_by_what_they_differ_in(
@@ -149,7 +149,7 @@ def test_files_of_one_model_are_compared_by_what_they_differ_in(
     done = passk("compare", "run_n1.jsonl", "run_n2.jsonl")
     assert done.error == "nothing-to-compare"
     assert "both files are of model 'agent'" in done.err
-    assert f"run_n2.jsonl {remedy}  # {said}: 12 shared tasks\n" in done.err
+    assert f"{remedy}  # {said}: 12 shared tasks\n" in done.err
     [words] = remedies(done.err)
     assert passk(*words).out
 

@@ -86,6 +86,6 @@ class OneModelRuns:
         tasks = [{*counts.task_codes[counts.rows_of(s)].tolist()} for s in places]
         alone = not self._several or len(tasks) == len(self.files)
         if (shared := len(set.intersection(*tasks))) and alone:
-            names = [model for model, *_ in counts.series]
+            names = [*settle.labels.values()] or [model for model, *_ in counts.series]
             both = " with ".join(names) if len(names) == 2 else plural(len(names), "model")
             yield replace(settle, why=f"compares {both}: {plural(shared, 'shared task')}")
