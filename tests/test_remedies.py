@@ -399,6 +399,10 @@ ELSEWHERE: Mapping[str, str] = {
         ("few-labels", "missing-labels", "no-labels", "unmatched-labels"),
         "tests/commands/test_judge.py",
     ),
+    **dict.fromkeys(
+        ("baseline-models-not-run", "no-such-model"),
+        "tests/commands/test_answers_to_mistakes.py",
+    ),
     "more-attempts": "tests/study/test_hint.py: models with different numbers of attempts",
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",

@@ -128,18 +128,16 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
         for pattern in look.highlight
     }
     if wrong := [pattern for pattern, found in asked.items() if models and not found]:
-        given, beside = Given("--highlight", wrong[0]), [*asked]
-        beside.remove(wrong[0])
+        given, more = Given("--highlight", wrong[0]), sorted(asked.keys() - {wrong[0]})
         problem = "the chart has no such model"
-        raise no_such_model(given, problem, wrong[0], models, given.option, beside)
+        raise no_such_model(given, problem, wrong[0], models, given.option, more)
     if look.panel:
         plots = [_panelled(plot, look.panel) for plot in plots]
     chosen = tuple(dict.fromkeys(model for found in asked.values() for model in found))
     plots = [_leading(plot, chosen) for plot in plots]
     # The tail of a difference is a model that other pictures of the same data show.
-    tails = {
-        str(row["tail"]) for plot in plots for row in plot.rows if {"series", "tail"} <= row.keys()
-    }
+    rows = [row for plot in plots for row in plot.rows]
+    tails = {str(row["tail"]) for row in rows if {"series", "tail"} <= row.keys()}
     named = [name for plot in plots for name in plot.leading or _models(plot)]
     every = {*named, *tails}
     few = len(every) <= MOST_MODELS and not any(plot.leading for plot in plots)
