@@ -574,10 +574,12 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
     gone = {s: coverage for s, coverage in sides.missing.items() if s[0] not in own}
     if gone and sides.apart:
         shared, asked = sorted(own & sides.base_models), not (part.name or dropped)
-        yield MODELS_NOT_RUN(
+        said = MODELS_NOT_RUN(
             lost=len({s[0] for s in gone}), models=len(sides.base_models),
             both=shared[0] if asked and len(shared) == 1 else "", drop="drop" if asked else "",
         )  # fmt: skip
+        # A verdict that says it needs no warning beside it.
+        yield said if dropped else replace(said, severity=NOTE)
     covered = {**trial.coverages, **sides.missing} if dropped else {}
     covered = {s: coverage for s, coverage in covered.items() if s not in gone}
     for series, coverage in covered.items():
