@@ -189,9 +189,7 @@ def there_are(names: Iterable[str]) -> str:
     >>> there_are("abc"), there_are([]), there_are(["a" * 60, "b" * 60])[-10:]
     ('there are a, b, c', 'there are none', 'and 1 more')
     """
-    names = [*names]
-    verb = "is" if len(names) == 1 else "are"
-    return f"there {verb} {names_cut(names, _LISTED, ', ') or 'none'}"
+    return f"there are {names_cut([*names], _LISTED, ', ') or 'none'}"
 
 
 def _spelled(name: str) -> str:

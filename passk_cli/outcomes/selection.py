@@ -38,7 +38,8 @@ def selected(
     chosen = chosen.difference(*(matching[pattern] for pattern in leave_out))
     if models and not chosen:
         without = ", ".join(leave_out)
-        problem = f"no model stays without {without}; {there_are(models)}"
+        there = there_are(models) if models[1:] else f"{models[0]} is the only one"
+        problem = f"no model stays without {without}; {there}"
         raise ParameterError(problem, name="no-such-model")
     return [model for model in models if model in chosen]
 

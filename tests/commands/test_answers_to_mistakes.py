@@ -106,7 +106,7 @@ def test_a_model_of_a_chart_is_refused_before_anything_is_printed(
         ("estimate counts.csv --where \"model = 'x'\"", "--model NAME keeps a model"),
         ("judge few.jsonl --list x.csv", "give them numbers, in a column attempt"),
         ("compare n1.jsonl other/n1.jsonl", "with the same outcomes; name another run"),
-        ("estimate counts.csv --exclude-model *", "there is counts"),
+        ("estimate counts.csv --exclude-model *", "counts is the only one"),
     ],
 )
 def test_nothing_that_fails_again_is_proposed(

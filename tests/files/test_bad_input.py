@@ -238,7 +238,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     ("n = 1e400", "a.csv", "task,n,c\na,1e400,1\n", [], "a.csv:2: n = 1e400 and c = 1 cannot be"),
     ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"],
-     "too narrow? Of task there is a"),
+     "too narrow? Of task there are a"),
     (
         "preferences", "a.csv", "question,left,right,winner\na,x,y,x\nb,y,x,tie\n", [],
         "a row says which of left and right is preferred; passk counts attempts",
@@ -275,7 +275,7 @@ USAGE = [
     ("metric without k", ["-m", "pass@"], "no metric 'pass@'; did you mean pass@1?"),
     ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
-    ("unknown model", ["--model", "x"], "no model 'x'; there is gpt-4o"),
+    ("unknown model", ["--model", "x"], "no model 'x'; there are gpt-4o"),
     ("unknown format", ["-f", "docx"], "--format docx: choose one of table, plain"),
     ("unknown reader", ["--from", "xls"], "--from xls: choose one of "),
     ("unknown policy", ["--missing", "ignore"], "choose one of error, fail, drop, bounds"),

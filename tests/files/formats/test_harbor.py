@@ -39,7 +39,7 @@ def test_counts_are_those_of_the_files() -> None:
 
 def test_an_outcome_that_no_trial_has_is_refused_though_some_were_never_judged() -> None:
     assert any(trial["verifier_result"] is None for trial in trials())
-    with pytest.raises(DataError, match="no outcome 'typo'; there is reward"):
+    with pytest.raises(DataError, match="no outcome 'typo'; there are reward"):
         read(HARBOR, missing="fail", outcome="typo")
     assert cells(HARBOR, missing="fail", outcome="reward") == cells(HARBOR, missing="fail")
 
