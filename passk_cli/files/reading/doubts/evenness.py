@@ -15,6 +15,8 @@ VARIES = 0.2
 # Ratio to random deals below which a column was certainly, or likely, laid out; cells that are
 # enough to be certain, and where its values are shared out without any exception.
 _CERTAIN, _LIKELY, _ENOUGH, _FEW = 0.35, 0.6, 8, 3
+# Rows that are enough to say that numbers go up in each cell, beside the first one of each.
+_GOING_UP = 8
 
 
 class Evenness(NamedTuple):
@@ -110,3 +112,24 @@ def _dispersion(counts: Ints) -> float:
     mean = counts.sum(0) / np.maximum(there.sum(0), 1)
     deviations: Floats = ((counts - mean) ** 2) * there
     return float(deviations.sum() / max(int(there.sum()), 1))
+
+
+def goes_up(cell: Ints, numbers: Floats) -> bool:
+    """Whether whole numbers go up by 1 from 0 or 1 in every cell, each once.
+
+    cell : codes, one per row, −1 for none.  numbers : NaN where there is none.
+    Edge cases: False where cells have one row each, or where fewer than 8 rows follow a first one.
+
+    >>> cell = np.repeat(np.arange(5), 3)
+    >>> goes_up(cell, np.tile([1.0, 2.0, 3.0], 5)), goes_up(cell, np.tile([1.0, 2.0, 4.0], 5))
+    (True, False)
+    """
+    there = cell >= 0
+    n = np.bincount(np.unique(cell[there], return_inverse=True)[1], minlength=1)
+    if not np.isfinite(numbers[there]).all() or int(there.sum()) - len(n) < _GOING_UP:
+        return False
+    # In the order of the rows of each cell, the smallest first.
+    order = np.lexsort((numbers[there], cell[there]))
+    places = np.arange(len(order)) - np.repeat(np.cumsum(n) - n, n)
+    first = numbers[there][order] - places
+    return bool(n.max() > 1 and np.all(first == first[0]) and first[0] in (0, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from shlex import quote
 
 import numpy as np
@@ -18,6 +19,7 @@ from passk_cli.files.roles import (
     PASS_WORDS,
     ROLES,
     SHORT,
+    candidates,
     judge,
     leaf,
     spelled,
@@ -109,6 +111,11 @@ _EVALUATED = {
     *"evaluation verdict".split(),
 }
 _ERRORS = {*"error errors err exception".split()}
+# Names of what an answer should be.
+_KEYS = {
+    *"expected expected_answer expected_output gold gold_answer golden target label".split(),
+    *"reference reference_answer ground_truth answer_key correct_answer truth".split(),
+}
 SUMMED_COSTS = Message(
     "summed-costs", WARNING,
     "{column} only grows from row to row ({first} to {last}): is it the sum of all before it?", "",
@@ -363,6 +370,7 @@ def ended(grounds: Grounds) -> Iterator[Finding]:
     verdict = survey.verdict[survey.task >= 0]
     if spelled(outcome) not in _ENDED or len(verdict) < 2 or not np.all(verdict == 1):
         return
+    yield from _ungraded(grounds, outcome)
     for name in grounds.unread:
         kind, texts = survey.kind(name).name, survey.texts(name)
         if {word for key in name.split(".") for word in words(key)} & _EVALUATED:
@@ -389,6 +397,29 @@ def ended(grounds: Grounds) -> Iterator[Finding]:
             continue
         shown = {"column": outcome, "attempts": len(verdict), "sample": not survey.whole}
         yield Finding(ALWAYS_SUCCESS, False, {**shown, "field": name, "says": says}, (settle,))
+        return
+
+
+def _ungraded(grounds: Grounds, outcome: str) -> Iterator[Finding]:
+    """An outcome that always passes beside an answer that is not always what was expected."""
+    survey, request = grounds.survey, grounds.request
+    if "outcome" in request.fields or request.outcome is not None:
+        return
+    short = [name for name in survey.columns if survey.kind(name).longest <= SHORT]
+    answers = [name for name in candidates("answer", short) if name != outcome]
+    keys = [name for name in short if leaf(name) in _KEYS]
+    for answer, key in product(answers, keys):
+        rows = np.flatnonzero(
+            (survey.columns[answer].codes >= 0) & (survey.columns[key].codes >= 0)
+        )
+        pairs = zip(*(survey.at(name, rows.tolist()) for name in (answer, key)), strict=True)
+        differ = [one.strip().lower() != other.strip().lower() for one, other in pairs]
+        if len(rows) < 2 or not any(differ) or all(differ):
+            continue
+        agree = Settle({"--field": {"outcome": f"{answer}{EQUAL}{key}"}}, "compares them")
+        shown = {"column": outcome, "attempts": len(survey.verdict), "sample": not survey.whole}
+        shown |= {"field": answer, "says": f"differs from {key} in {sum(differ):,}"}
+        yield Finding(ALWAYS_SUCCESS, True, shown, (agree, Settle({"--outcome": outcome})))
         return
 
 
@@ -464,8 +495,14 @@ DOUBTS = (
     Doubt(
         ALWAYS_SUCCESS,
         "A success or a status is true in every attempt, and a score, rate or verdict beside it is"
-        " below 1 on average, or a column of errors has a text.",
-        ("--field outcome=X", "--field outcome=X --threshold Y", '--where "X IS NULL"'),
+        " below 1 on average, or a column of errors has a text; asked where an answer is not always"
+        " what was expected.",
+        (
+            "--field outcome=X",
+            "--field outcome=X==Y",
+            "--field outcome=X --threshold Y",
+            '--where "X IS NULL"',
+        ),
         ended,
     ),
     Doubt(

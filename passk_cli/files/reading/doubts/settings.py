@@ -13,8 +13,9 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Ints
 from passk_cli.files.database import quote_text
-from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness
+from passk_cli.files.reading.doubts.evenness import VARIES, Evenness, evenness, goes_up
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
+from passk_cli.files.reading.doubts.steps import parts
 from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
 from passk_cli.files.roles import ROLE_WORDS, ROLES, SETTINGS, SHORT, candidates, leaf, words
 from passk_cli.message import WARNING, Message
@@ -67,13 +68,16 @@ _SCORERS = {
 _FLAGS = {
     *"superseded final is_final is_retry retry retried latest is_latest deprecated".split(),
     *"discarded excluded stale replaced invalidated valid is_valid invalid is_invalid".split(),
+    *"selected is_selected chosen is_chosen picked".split(),
 }
 # Those that hold where they are true; those that say as often that an answer was none.
-_KEEP = {"final", "is_final", "latest", "is_latest", "valid", "is_valid"}
+_KEEP = {
+    *"final is_final latest is_latest valid is_valid".split(),
+    *"selected is_selected chosen is_chosen picked".split(),
+}
 _VALID = {"valid", "is_valid", "invalid", "is_invalid"}
-# Share of the pairs of a cell and a value that have one row, where the values number attempts;
-# rows that are enough to say that numbers go up in each cell, beside the first one of each.
-_ONCE, _GOING_UP = 0.9, 8
+# Share of the pairs of a cell and a value that have one row, where the values number attempts.
+_ONCE = 0.9
 # Correlation of the tasks' pass rates above which values are settings rather than suites.
 _CORRELATED = 0.2
 
@@ -120,7 +124,9 @@ APART = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, FLAGGED_ROWS)
 def pooled(grounds: Grounds) -> Iterator[Finding]:
     """Columns whose values are shared out over the cells as only a plan does, or named so."""
     survey = grounds.survey
-    columns = [survey.columns[name] for name in grounds.unread if _may_be(grounds, name)]
+    numbered = parts(grounds)
+    names = [name for name in grounds.unread if name not in numbered and _may_be(grounds, name)]
+    columns = [survey.columns[name] for name in names]
     if columns and not survey.whole:
         survey = grounds.refined([column.name for column in columns])
         columns = [survey.columns[c.name] for c in columns if c.name in survey.columns]
@@ -130,7 +136,7 @@ def pooled(grounds: Grounds) -> Iterator[Finding]:
     found = []
     for column in columns:
         column = _by_value(survey, column)
-        if _goes_up(survey, column):
+        if goes_up(survey.cell, survey.numbers(column.name)):
             own = GONE_UP
         else:
             own = evenness(np.where(_split(survey, column), judged, -1), column.codes)
@@ -140,6 +146,7 @@ def pooled(grounds: Grounds) -> Iterator[Finding]:
     # Of settings that go together the first names all; of several, the one with most values.
     certain.sort(
         key=lambda each: (
+            leaf(each[0].name) not in _FLAGS,
             not _named(grounds, each[0].name),
             bool(words(each[0].name) & _NUMBERS),
             -each[0].distinct,
@@ -232,20 +239,6 @@ def _days(survey: Survey, column: Observed) -> list[str]:
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
-def _goes_up(survey: Survey, column: Observed) -> bool:
-    """Whether whole numbers go up by 1 from 0 or 1 in every cell, each once."""
-    numbers, cell = survey.numbers(column.name), survey.cell
-    there = cell >= 0
-    n = np.bincount(cell[there], minlength=1)
-    if not np.isfinite(numbers[there]).all() or len(cell[there]) - len(n) < _GOING_UP:
-        return False
-    # In the order of the rows of each cell, the smallest first.
-    order = np.lexsort((numbers[there], cell[there]))
-    places = np.arange(len(order)) - np.repeat(np.cumsum(n) - n, n)
-    first = numbers[there][order] - places
-    return bool(n.max() > 1 and np.all(first == first[0]) and first[0] in (0, 1))
-
-
 def _split(survey: Survey, column: Observed) -> Bools:
     """Rows of the models in which a column takes several values, of which none may be no value."""
     models = int(survey.series.max(initial=0)) + 1
@@ -263,7 +256,7 @@ def _may_be(grounds: Grounds, name: str) -> bool:
     most = max(20, int(survey.rows**0.5), int(np.median(rows)))
     if not 2 <= column.distinct + (column.share < 1) <= max(most, int(rows.max())):
         return False
-    if column.distinct > most and not _goes_up(survey, column):
+    if column.distinct > most and not goes_up(survey.cell, survey.numbers(column.name)):
         return False
     dates = bool(_days(survey, column))
     if words(name) & _HAPPENS and not (dates or _named(grounds, name)):
@@ -360,6 +353,8 @@ def _finding(
         kind = grounds.survey.kind(name)
         if (kind.name == "number" and kind.whole) or _numbered(survey, column):
             order = [numbers, apart, tasks, pool]
+            if not words(name) & _NUMBERS and _far(grounds, survey, column):
+                order = [models, apart, tasks, pool]
             if words(name) & _OF_TASKS and not words(name) & _NUMBERS - _PLACES:
                 tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
                 order = [tasks, numbers, apart, pool]
@@ -375,6 +370,12 @@ def _finding(
         suite = leaf(name) in SUITES or _correlation(survey, column) <= _CORRELATED
         order.insert(0 if suite else 2, tasks)
     return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))
+
+
+def _far(grounds: Grounds, survey: Survey, column: Observed) -> bool:
+    """Whether numbers are too far apart to number attempts, as those of checkpoints."""
+    numbers = grounds.survey.numbers(column.name)
+    return bool(np.nanmax(numbers) - np.nanmin(numbers) > few(column.distinct))
 
 
 def _is_finer(survey: Survey, name: str, column: Observed) -> bool:

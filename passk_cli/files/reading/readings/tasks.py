@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from passk_cli.files.reading.doubts.settings import NUMBERED, SUITES, is_setting
+from passk_cli.files.reading.doubts.steps import is_step
 from passk_cli.files.reading.doubts.tasks import LANGUAGES
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.outcomes import likely_outcome
@@ -255,7 +256,7 @@ def attempt_of(
         for path, column in columns.items()
         if column.is_count
         and len(column.counts) <= max(sizes)
-        and not (words(path) & vocabulary.NUMBERS or likely_outcome(column))
+        and not (words(path) & vocabulary.NUMBERS or is_step(path) or likely_outcome(column))
     ]
     settings = [
         path

@@ -75,6 +75,17 @@ def _coarse(sizes: tuple[int, ...] = (13, 30, 20)) -> Rows:
     ]
 
 
+def _steps(part: str, step: str, each: int, *, every: bool = False) -> Rows:
+    """Rows of steps, of which the last one passes, or every one may."""
+    draw = random.Random(3)
+    return [
+        {"task": f"t{t}", part: a, step: s, "passed": draw.random() < 0.5 and (every or s == last)}
+        for t, a in product(range(15), range(each))
+        for last in [draw.randrange(1, 5)]
+        for s in range(last + 1)
+    ]
+
+
 MISLEADING: dict[str, Case] = {
     # Settings that were pooled.
     "two arms": Case("pooled-settings", attempts(arm=AB)),
@@ -192,9 +203,29 @@ MISLEADING: dict[str, Case] = {
         "flagged-rows", attempts(each=4, is_retry=lambda t, a, p: 1 if a == 3 else None)
     ),
     "final attempts": Case("flagged-rows", attempts(each=4, is_final=lambda t, a, p: a == 3)),
+    "selected candidates": Case(
+        "flagged-rows",
+        attempts(each=4, candidate=lambda t, a, p: a, selected=lambda t, a, p: a == t % 4),
+    ),
+    # Steps of attempts.
+    "steps of episodes": Case("steps", _steps("episode", "step", 3)),
+    "steps of tasks": Case("steps", _steps("none", "step_id", 1)),
+    "turns of attempts": Case("steps", _steps("attempt", "turn", 2, every=True)),
+    "retries of samples": Case("steps", _steps("sample", "retry", 2)),
+    "checkpoints": Case(
+        "unread-column", attempts(20, 3, step=lambda t, a, p: 1000 * (a + 1))
+    ),
     "attempts that are not valid": Case(
         "flagged-rows", attempts(40, 3, valid=lambda t, a, p: 3 * t + a not in (5, 17, 40, 60)),
         certain=False,
+    ),
+    # What is no grade.
+    "answers beside a success of the call": Case(
+        "always-success",
+        [
+            {"task": row["task"], "success": True, "answer": "yn"[row["passed"]], "expected": "n"}
+            for row in attempts(30, 1)
+        ],
     ),
     # Errors of the harness.
     "rate limits that fail": Case(
@@ -513,6 +544,8 @@ def honest(seed: int = 1) -> Iterator[tuple[str, Rows]]:
             30, 6, stop_reason=lambda t, a, p: "stop" if p else draw.choice(["stop", "max_turns"])
         ),
     )
+    yield "turns taken", attempts(30, 6, turn=lambda t, a, p: draw.randint(1, 4))
+    yield "a hop of each task", attempts(40, 4, hop=lambda t, a, p: t % 3 + 1)
     yield "retries", attempts(30, 6, retries=lambda t, a, p: draw.choice([0, 0, 0, 1, 2]))
     yield "truncated", attempts(30, 6, truncated=any_of(True, False, False, False))
     yield "cached", attempts(30, 6, cached=any_of(True, False))
