@@ -168,55 +168,86 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def short_names(
-    names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of
+    names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of,
+    *, telling: bool = False,
 ) -> list[str]:
     """Names that are as different as before, and no wider than the room where that is possible.
 
     Of those that are wider, words go, as few as help: those that all begin with, those that all end
-    with, what stands before a slash, and the words that most have; then middles as well.
-    extent : how wide a text is.
+    with, what stands before a slash, those that most have, what follows these; then of the words
+    that tell names apart, and middles as well.
+    extent : how wide a text is.  telling : whether the words that tell names apart stay, whatever
+        the room.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
     >>> short_names(["org/small-a-2026-high", "org/large-a-2026-high"], 13)
     ['…small-a…', '…large-a…']
     >>> short_names(["meta/llama-7b-Instruct-v1", "qwen/coder-9b-instruct-v2"], 13)
-    ['…llama-7b…v1', '…coder-9b…v2']
+    ['…llama-7b…', '…coder-9b…']
     >>> short_names(["meta/llama-7b-Instruct-v1", "meta/llama-9b-instruct-v1"], 5)
     ['…7b…', '…9b…']
+    >>> short_names(["a-1/the-llama-7b-chat-01", "b-2/the-qwen-9b-chat-02"], 5, telling=True)
+    ['…llama-7b…', '…qwen-9b…']
+    >>> short_names(["gpt-4.1-2025-04-14", "gpt-4.1-mini-2025-04-14"], 14)
+    ['…4.1…', '…4.1-mini…']
     >>> short_names(["django__django-10000", "django__django-10001"], 14)
     ['…django-10000', '…django-10001']
     """
     # Words with what stands between them, so that half of these parts are words.
     wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
-    words = [[word.casefold() for word in parts[::2]] for parts in wide.values()]
-    fewest = min(map(len, words)) if len(words) > 1 else 1
-    first = min(_alike(words), fewest - 1)
-    last = min(_alike([each[::-1] for each in words]), fewest - 1 - first)
-    often = Counter(word for own in words for word in {*own})
+    words = {name: [word.casefold() for word in parts[::2]] for name, parts in wide.items()}
+    slashes = {
+        name: sum("/" in "".join(parts[at:]) for at in range(0, len(parts), 2))
+        for name, parts in wide.items()
+    }
+    first, last = _common([*words.values()])
+    rest, _ = _common([words[name][slashes[name] :] for name in wide])
+    often = Counter(word for own in words.values() for word in {*own})
+    tell = first + last + rest + 2
     # Of each name the step at which each of its words goes.
     steps: dict[str, list[int]] = {}
-    for (name, parts), own in zip(wide.items(), words, strict=True):
+    for name, own in words.items():
+        slash = slashes[name]
+        shared = [len(words) > 1 and 2 * often[word] > len(words) for word in own]
+        begin = slash + rest
+        if begin < len(own) and not all(shared[begin:]):
+            begin = shared.index(False, begin)
+        stop = shared.index(True, begin) if True in shared[begin:] else len(own)
         rare = sorted(range(len(own)), key=lambda at: (-often[own[at]], -at))
         steps[name] = [
             at if at < first
             else first + len(own) - 1 - at if at >= len(own) - last
-            else first + last if "/" in "".join(parts[2 * at :])
-            else first + last + 1 + rare.index(at)
+            else first + last if at < slash
+            else first + last + 1 + at - slash if at < slash + rest
+            else tell - 1 if shared[at] or not begin <= at < stop
+            else tell + rare.index(at)
             for at in range(len(own))
         ]  # fmt: skip
     short = {name: name for name in names}
-    for step in range(first + last + max(map(len, words), default=0)):
+    for step in range(tell + (0 if telling else max(map(len, words.values()), default=0))):
         cut = {name: _without_words(parts, steps[name], step) for name, parts in wide.items()}
-        # What not all have goes only where it helps.
-        if step > first + last:
+        # What tells names apart goes only where it helps, and never where two would be alike.
+        if step >= tell:
             cut = {name: text for name, text in cut.items() if extent(short[name]) > room}
-        shorter = short | {name: text for name, text in cut.items() if text.strip("…")}
+        alike = Counter(cut.values())
+        shorter = short | {
+            name: text for name, text in cut.items() if text.strip("…") and alike[text] == 1
+        }
         if len({*shorter.values()}) == len(short):
             short = shorter
         if max(map(extent, short.values()), default=0) <= room:
             break
+    if telling:
+        return [short[name] for name in names]
     return _without_middles([short[name] for name in names], room, extent)
+
+
+def _common(words: Sequence[Sequence[str]]) -> tuple[int, int]:
+    """How many words all begin with, and end with; one of each stays, rather at the beginning."""
+    fewest = min(map(len, words)) if len(words) > 1 else 1
+    last = min(_alike([each[::-1] for each in words]), fewest - 1)
+    return min(_alike(words), fewest - 1 - last), last
 
 
 def _alike(words: Sequence[Sequence[str]]) -> int:

@@ -1,8 +1,8 @@
 """Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
 
-A table that is too wide loses a decimal.  Of few rows it then has intervals below their estimates,
-or is split into blocks of columns.  Long names lose what they share; where little is left, those of
-few rows stand in two lines.  Of many rows columns that do not fit wait for --full, which shows all.
+A table that is too wide loses a decimal, then long names lose what they share, but for the words
+that tell them apart.  Of few rows it then has intervals below their estimates.  Columns that still
+do not fit wait for --full, which shows all, names whole and in blocks of columns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from passk_cli.text import broken, cells_of, printable, short_names
 # the code that breaks lines, which takes a no-break space for one.
 _JOINT = "\u2800"
 _INSIDE = re.compile(
-    r"(?<=\d) (?=%)|(?<=\d) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=<) (?=\d)"
+    r"(?<=\d) (?=%)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )"
+    r"|(?<=[@^]\d) (?=\d)"
 )
 # Blanks and colours at the end of a line; a colour of nothing.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
@@ -64,7 +65,7 @@ def table(report: Report, style: Style) -> str:
             console.print()
             cuts |= {Hint(plural(left_out, "more column")): None} if left_out else {}
     if context := line((*cuts, parts.context), style):
-        console.print(Text(_unbreakable(context), style="dim"), soft_wrap=False)
+        console.print(Text("\n".join(_balanced(_unbreakable(context), width)), style="dim"))
     if parts.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
@@ -79,6 +80,14 @@ def table(report: Report, style: Style) -> str:
 def _unbreakable(text: str) -> str:
     """The text in which no line ends within a percentage, or a number and its interval."""
     return _INSIDE.sub(_JOINT, text)
+
+
+def _balanced(text: str, width: int) -> list[str]:
+    """The text in as few lines as can be, of much the same width, ended between its parts."""
+    lines = broken(text, width, joint=" · ")
+    rooms = range(-(-cells_of(text) // len(lines)), width)
+    tries = (broken(text, room, joint=" · ") for room in rooms)
+    return next((even for even in tries if len(even) == len(lines)), lines)
 
 
 Cells = list[tuple[str, list[tuple[str, str]]]]
@@ -102,41 +111,36 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     # Decimals that were asked for stay.
     less = style if style.digits is not None or not style.decimals else fewer
     every = list(range(len(table.columns)))
-    whole = style.full or len(table.rows) <= _FEW
-    last = _Shape(less, stacked=True) if whole else _Shape(less, cut=True)
-    for shape in (_Shape(style), _Shape(less), last):
+    few, keys, torn = len(table.rows) <= _FEW, _keys(table), False
+    last = _Shape(less, not style.full, style.full or few)
+    for shape in dict.fromkeys((_Shape(style), _Shape(less), last._replace(stacked=False), last)):
         columns = _columns(table, shape, every, width)
-        if shape is last and whole:
-            _narrowed(columns, table, every, width, names=True)
-            names = [cells for _, cells in columns if _are_names(cells)]
-            torn = max((value.count("\n") for cells in names for value, _ in cells), default=0)
-            if torn and not style.full:
-                for stacked, least in ((False, _SHORTEST), (True, _SHORTEST), (True, _NARROWEST)):
-                    # Where intervals stand below their numbers a second line is there.
-                    if torn > 1 or not stacked:
-                        cut = _columns(table, _Shape(less, True, stacked), every, width, least)
-                        if _widths(cut, every) <= width:
-                            columns = cut
-                            break
-        if _widths(columns, every) <= width:
+        if shape is last and (few or style.full):
+            _narrowed(columns, table, every, width, names=style.full)
+            torn |= not style.full and any(
+                value.count("\n") > 1 for i in every for value, _ in columns[i][1]
+                if i not in keys and table.columns[i].header != "verdict"
+            )  # fmt: skip
+        if _widths(columns, every) <= width and not torn:
             yield _grid(table, columns, every), 0
             return
-    # Of many rows prose waits before it breaks, but for verdicts and what says what a row is.
-    narrow, keys = _columns(table, last, every, width), _keys(table)
+    if style.full:
+        columns = _columns(table, _Shape(style), every, 0)
+        for places in _blocks(table, columns, width, True):
+            columns = _columns(table, _Shape(style), places, width)
+            _narrowed(columns, table, places, width, names=True)
+            yield _grid(table, columns, places), 0
+        return
+    # Prose waits before it breaks, but for verdicts and what says what a row is.
+    narrow = _columns(table, last, every, width)
     brief = [i for i in every if i in keys or _is_brief(table.columns[i], narrow[i][1])]
-    if not whole:
-        columns = _columns(table, last, brief, width)
-        _narrowed(columns, table, brief, width, least=_READABLE)
-        if _widths(columns, brief) <= width:
-            yield _grid(table, columns, brief), len(every) - len(brief)
-            return
-    part = _Shape(style) if whole else last
-    narrow = _columns(table, part, every, 0)
-    blocks = _blocks(table, narrow, width, whole)
-    for places in blocks if whole else blocks[:1]:
-        columns = _columns(table, part, places, width, _NARROWEST)
-        _narrowed(columns, table, places, width, names=whole)
-        yield _grid(table, columns, places), 0 if whole else len(every) - len(places)
+    columns = _columns(table, last, brief, width)
+    _narrowed(columns, table, brief, width, least=_READABLE)
+    if _widths(columns, brief) > width:
+        brief = _blocks(table, narrow, width, False)[0]
+        columns = _columns(table, last, brief, width, _NARROWEST)
+        _narrowed(columns, table, brief, width)
+    yield _grid(table, columns, brief), len(every) - len(brief)
 
 
 def _columns(
@@ -146,16 +150,21 @@ def _columns(
     columns = aligned(table, shape.style)
     if shape.stacked:
         # The interval below its number.
-        columns = [(name, [(f"{value}\n{error}".rstrip(), "") if "]" in error else (value, error)
-                           for value, error in cells]) for name, cells in columns]  # fmt: skip
+        columns = [
+            (name, [(f"{value}\n{error}".rstrip() if value.strip() else error, "")
+                    if "]" in error else (value, error) for value, error in cells])
+            for name, cells in columns
+        ]  # fmt: skip
     if shape.cut:
         named = [i for i in places if _is_named(table.columns[i], columns[i][1])]
         for i in sorted(named, key=lambda i: -_width(*columns[i])):
             name, cells = columns[i]
             over = _widths(columns, places) - width
-            room = max(_width(name, cells) - over, min(least, _width(name, cells)))
             if over > 0:
                 texts = [value.strip() for value, _ in cells]
+                telling = max(map(cells_of, short_names(texts, 0, telling=True)))
+                floor = least if least < _SHORTEST else max(least, min(telling, width // 2))
+                room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
                 cut = zip(texts, short_names(texts, room), strict=True)
                 columns[i] = (
                     name,
