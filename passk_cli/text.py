@@ -176,6 +176,7 @@ def short_names(
     Of those that are wider, words go, as few as help: those that all begin with, those that all end
     with, what stands before a slash, those that most have, what follows these; then of the words
     that tell names apart, and middles as well.
+    Of a single name the middle goes.
     extent : how wide a text is.  telling : whether the words that tell names apart stay, whatever
         the room.
 
@@ -194,6 +195,8 @@ def short_names(
     >>> short_names(["django__django-10000", "django__django-10001"], 14)
     ['…django-10000', '…django-10001']
     """
+    if len({*names}) == 1:
+        return [*names] if telling else _without_middles(names, room, extent)
     # Words with what stands between them, so that half of these parts are words.
     wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
     words = {name: [word.casefold() for word in parts[::2]] for name, parts in wide.items()}

@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from rich.console import Console
@@ -27,7 +28,7 @@ from passk_cli.text import broken, cells_of, printable, short_names
 _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )"
-    r"|(?<=[@^]\d) (?=\d)"
+    r"|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)|(?<=\d) (?=more\b)"
 )
 # Blanks and colours at the end of a line; a colour of nothing.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
@@ -138,8 +139,11 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     _narrowed(columns, table, brief, width, least=_READABLE)
     if _widths(columns, brief) > width:
         brief = _blocks(table, narrow, width, False)[0]
-        columns = _columns(table, last, brief, width, _NARROWEST)
-        _narrowed(columns, table, brief, width)
+        for least in (_SHORTEST, _NARROWEST):
+            columns = _columns(table, last, brief, width, least)
+            _narrowed(columns, table, brief, width)
+            if _widths(columns, brief) <= width:
+                break
     yield _grid(table, columns, brief), len(every) - len(brief)
 
 
@@ -157,20 +161,24 @@ def _columns(
         ]  # fmt: skip
     if shape.cut:
         named = [i for i in places if _is_named(table.columns[i], columns[i][1])]
+        names = {i: [value.strip() for value, _ in columns[i][1]] for i in named}
+        every = list(chain.from_iterable(names.values()))
         for i in sorted(named, key=lambda i: -_width(*columns[i])):
             name, cells = columns[i]
             over = _widths(columns, places) - width
             if over > 0:
-                texts = [value.strip() for value, _ in cells]
-                telling = max(map(cells_of, short_names(texts, 0, telling=True)))
-                floor = least if least < _SHORTEST else max(least, min(telling, width // 2))
+                # One name in all rows, as that of a baseline, is told from those beside it.
+                own = every if len({*names[i]}) == 1 else names[i]
+                telling = max(map(cells_of, short_names(own, 0, telling=True)))
+                several = least >= _SHORTEST and len({*own}) > 1
+                floor = max(least, min(telling, width // 2)) if several else least
                 room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
-                cut = zip(texts, short_names(texts, room), strict=True)
+                short = dict(zip(own, short_names(own, room), strict=True))
                 columns[i] = (
                     name,
                     [
-                        ("\n".join(broken(text, room)) if " " in text else short, "")
-                        for text, short in cut
+                        ("\n".join(broken(text, room)) if " " in text else short[text], "")
+                        for text in names[i]
                     ],
                 )
     return columns

@@ -131,19 +131,27 @@ def amount_text(amount: float, unit: str) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value with the digits that are known: four, or those above the error of its draws.
+    """A p-value with two digits that are not 0, of four decimals, and above the error of its draws;
+    more where it would look like a level that it is not.
 
-    >>> p_text(0.2482), p_text(0.00001), p_text(DrawnP(0.5064, 0.005)), p_text(DrawnP(2e-4, 1.4e-4))
-    ('0.2482', '<0.0001', '0.51', '<0.001')
+    >>> p_text(0.2482), p_text(0.01467), p_text(1.0), p_text(0.00042), p_text(0.00001)
+    ('0.25', '0.015', '1.00', '0.0004', '<0.0001')
+    >>> p_text(0.0499), p_text(DrawnP(0.5064, 0.005)), p_text(DrawnP(2e-4, 1.4e-4))
+    ('0.0499', '0.51', '<0.001')
     """
-    digits = 4
+    known = 4
     if isinstance(p, DrawnP) and p.error > 0:
-        digits = min(max(math.floor(-math.log10(p.error)), 1), 4)
-    smallest = 10.0**-digits
-    return f"{p:.{digits}f}" if p >= smallest else f"<{smallest:.{digits}f}"
+        known = min(max(math.floor(-math.log10(p.error)), 1), 4)
+    smallest = 10.0**-known
+    if p < smallest:
+        return f"<{smallest:.{known}f}"
+    digits = min(max(2, 1 - math.floor(math.log10(p))), known)
+    while digits < known and round(p, digits) in (0.01, 0.05, 0.1) and round(p, digits) != p:
+        digits += 1
+    return f"{p:.{digits}f}"
 
 
 def p_relation(p: float) -> str:
-    """A p-value behind its name: "= 0.0146", "< 0.0001"."""
+    """A p-value behind its name: "= 0.015", "< 0.0001"."""
     text = p_text(p)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

@@ -116,6 +116,7 @@ class Estimates(Numbers):
             return
         without = [fact for fact in numbers if fact.estimate.value is None]
         yield highest([*first, *without], shared, groups, where)
+        yield ("Below, each model is on its own tasks.",)
 
     def context(self) -> Iterator[str]:
         yield from self.study.basis(self.facts())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
@@ -34,6 +34,8 @@ from passk_cli.report.model import FULL, POINTS, Column, Estimate, Phrase, Repor
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
 from passk_cli.settle import Given, Settle
+from passk_cli.study.copies import COPIED_RUN
+from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import (
     KEYS,
@@ -87,7 +89,8 @@ ONE_ATTEMPT = Message(
     " several attempts at a task can say. The effect of the run on the mean does not need them.",
 )  # fmt: skip
 FEW_RUNS = Message(
-    "few-runs", NOTE, "{models:and}: fewer than {runs} runs show no {what}", "",
+    "few-runs", NOTE, "{models:and}: fewer than {runs} runs show no {what}",
+    Settle({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
     "An effect of the run needs two runs, a change five. After a change they are counted anew.",
 )  # fmt: skip
 MIXED_SETTINGS = Message(
@@ -171,6 +174,7 @@ class Course:
     facts : one per run.  since : the first run that the effect is estimated from.
     effect : None with one run, and of what attempts took.
     least : the least change that the runs could have shown; of what attempts took, a logarithm.
+    adjusted : p of no effect of the run, for the number of setups that were tested.
     """
 
     setup: Setup
@@ -181,6 +185,7 @@ class Course:
     effect: RunEffect | None
     least: float
     error: float = 0.0
+    adjusted: float | None = None
 
     @property
     def name(self) -> str:
@@ -247,22 +252,22 @@ class Courses(Section[Course]):
 
     columns = (
         MODEL, GROUPS,
-        Column("runs", "count", cell=lambda course: len(course.setup.runs),
-               meaning="Runs of this setup."),
-        Column("attempts", "count", cell=lambda course: int(course.setup.n.sum()),
-               meaning="Attempts at the tasks that all runs have."),
         replace(_NUMBER, header="{0.name} of last",
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
                 cell=lambda course, _: course.facts[-1].estimate),
         Column("run effect", "share", cell=lambda course: course.deviation, where=_is_of_passes,
                meaning="Standard deviation of the effect of the run on pass@1, in points, with"
                " its interval: what chance within tasks does not explain. Since the last change."),
-        Column("p", "p", cell=lambda course: course.p, where=_is_of_passes,
+        Column("p", "p", cell=lambda course: course.adjusted, where=_is_of_passes,
                meaning="p-value of no effect of the run: attempts permuted over runs within"
-               " tasks."),
+               " tasks; adjusted for the number of models (Holm)."),
         Column("change", "share", cell=_change_of, where=_has_changes,
                meaning="Last change: its size, of what attempts took the ratio of geometric means,"
                " and the first run after it."),
+        Column("runs", "count", cell=lambda course: len(course.setup.runs),
+               meaning="Runs of this setup."),
+        Column("attempts", "count", cell=lambda course: int(course.setup.n.sum()),
+               meaning="Attempts at the tasks that all runs have."),
         data_field("suite", "The suite."),
         data_field("run", "The run; empty in rows about all runs."),
         data_field("at", "When it was run, in UTC."),
@@ -281,7 +286,7 @@ class Courses(Section[Course]):
             of_all = {"run": None, "at": None, "revision": None, "runs": len(record.stretch.runs)}
             yield replace(
                 blank, name="run effect", estimate=record.deviation, p=record.p,
-                level=self.study.confidence.level, method="q-profile",
+                p_adjusted=record.adjusted, level=self.study.confidence.level, method="q-profile",
                 more={**blank.more, **of_all},
             )  # fmt: skip
 
@@ -296,7 +301,8 @@ class Courses(Section[Course]):
             later = change.shown - change.first
             seen = f", seen {plural(later, 'run')} later" if later else ""
             others = f"; {len(changed) - 1} more changed" if len(changed) > 1 else ""
-            moved = f"{metric.name} of {course.name} {'fell' if change.fell else 'rose'} by "
+            whose = named(course.series, self.study.counts.group_names, " at ")
+            moved = f"{metric.name} of {whose} {'fell' if change.fell else 'rose'} by "
             when = f" at {_short(first)} ({first.at[:10]}){seen}"
             if change.size.share:
                 yield moved, (abs(change.size.value or 0.0), POINTS), f"{when}{others}."
@@ -332,27 +338,30 @@ class Courses(Section[Course]):
                     words = (", which would show one of ", (max(sizes), POINTS), " or more")
                 yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}",
                        *words, ".")  # fmt: skip
-        tested = [course for course in self.records if course.effect is not None]
-        adjusted = holm([course.effect.p for course in tested if course.effect]).tolist()
-        effects = [c for c, p in zip(tested, adjusted, strict=True) if p <= alpha + 1e-12]
-        if effects:
-            course = effects[0]
-            more = f" and {len(effects) - 1} more" if len(effects) > 1 else ""
-            yield (f"Runs of {course.name}{more} differ by more than chance:"
-                   " standard deviation ", (course.deviation, POINTS),
-                   f", p {p_relation(course.p or 0.0)}.")  # fmt: skip
-        elif tested:
-            least = min(tested, key=lambda course: course.p or 0.0)
-            smallest = "p" if len(tested) == 1 else "smallest p"
-            runs = "Otherwise runs" if changed else "Runs"
-            yield (f"{runs} differ no more than chance explains:"
-                   f" {smallest} {p_relation(least.p or 0.0)}.",)  # fmt: skip
+        tested = sorted(
+            # A copy shows no difference.
+            (c for c in self.records if c.adjusted is not None and not c.setup.copies),
+            key=lambda course: (course.adjusted, course.p),
+        )
+        effects = [course for course in tested if (course.adjusted or 0.0) <= alpha + 1e-12]
+        for course in (effects or tested)[:1]:
+            p = f"p {p_relation(course.adjusted or 0.0)}"
+            if effects:
+                more = f" and {len(effects) - 1} more" if len(effects) > 1 else ""
+                yield (f"Runs of {course.name}{more} differ by more than chance:"
+                       " standard deviation ", (course.deviation, POINTS), f", {p}.")  # fmt: skip
+            else:
+                smallest = "" if len(tested) == 1 else "smallest "
+                runs = "Otherwise runs" if changed else "Runs"
+                yield (f"{runs} differ no more than chance explains: {smallest}{p}.",)
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]
         yield f"last run: {self.study.sizes(sizes)}"
         if used := [len(course.stretch.runs) for course in self.records if course.effect]:
             yield f"run effect from {span(min(used), max(used))} runs"
+            if len(used) > 1 and _is_of_passes(self):
+                yield f"p: Holm over {len(used)} models, intervals unadjusted"
         if _has_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
             alpha = 1 - self.study.confidence.level
             whose = " of a model" if len(self.records) > 1 else ""
@@ -381,7 +390,8 @@ class Courses(Section[Course]):
         elif not passes:
             yield EFFECT_OF_PASSES()
         several = [course for course in self.records if course.effect is not None]
-        flips = [c for c in several if c.effect is not None and not math.isnan(c.effect.between)]
+        apart = [course for course in several if not course.setup.copies]
+        flips = [c for c in apart if c.effect is not None and not math.isnan(c.effect.between)]
         for course in sorted(flips, key=lambda c: c.effect.p_tasks if c.effect else 1.0)[:1]:
             assert course.effect is not None
             effect, p = course.effect, course.effect.p_tasks
@@ -407,8 +417,7 @@ class Courses(Section[Course]):
             yield TWO_RUNS(model=noisiest.name, points=f"{apart:.1f}")
         if single := [c.name for c in several if c.effect and math.isnan(c.effect.between)]:
             yield ONE_ATTEMPT(models=single)
-        for course in self.records:
-            yield from course.setup.messages
+        yield from self._folded(said for course in self.records for said in course.setup.messages)
         since = {course.name: len(course.stretch.runs) for course in self.records}
         runs = {course.name: len(course.setup.runs) for course in self.records}
         asked = (
@@ -416,8 +425,11 @@ class Courses(Section[Course]):
             *[(5, "change", runs)] * _has_changes(self),
         )
         for least, what, numbers in asked:
-            if few := [name for name, number in numbers.items() if number < least]:
-                yield FEW_RUNS(models=few, runs=least, what=what)
+            # That one run shows no change is said of its effect already.
+            one = 1 if passes and what == "change" else 0
+            if few := [name for name, number in numbers.items() if one < number < least]:
+                column = "run" if [*numbers.values()] in ([2], [3], [4]) else ""
+                yield FEW_RUNS(models=few, runs=least, what=what, column=column)
         for course in self.records if _has_changes(self) else ():
             values = [fact.estimate.value for fact in course.facts[course.since :]]
             lag = run_correlation(np.array(values, dtype=float))
@@ -425,6 +437,18 @@ class Courses(Section[Course]):
                 yield CORRELATED_RUNS(model=course.name, lag=lag)
         if old := [c.name for c in self.records if len(c.setup.runs) > HORIZON]:
             yield OLD_RUNS(runs=HORIZON, models=old)
+
+    def _folded(self, messages: Iterable[Said]) -> Iterator[Said]:
+        """Messages, those of copied runs as the first one, which counts the others."""
+        copied = []
+        for said in messages:
+            if said.name != COPIED_RUN.name:
+                yield said
+            else:
+                copied.append(said)
+        if copied:
+            more = sum(said.fields["more"] + 1 for said in copied) - 1
+            yield COPIED_RUN(**{**copied[0].fields, "more": more})
 
     def plots(self) -> tuple[Plot, ...]:
         metric, unit = self.study.metrics[0], self.study.metrics[0].unit
@@ -547,7 +571,17 @@ class Trend(Question, TrendOptions):
             for sizes in [{change.first: change.size for change in course.changes}]
             for place, fact in enumerate(course.facts)
         ]
-        return view(whole, [Courses(whole, courses), RunTable(whole, rows)])
+        return view(whole, [Courses(whole, _adjusted(courses)), RunTable(whole, rows)])
+
+
+def _adjusted(courses: Sequence[Course]) -> list[Course]:
+    """Courses with the p of their run effect adjusted for all that were tested."""
+    tested = iter(holm([course.effect.p for course in courses if course.effect]).tolist())
+    return [
+        replace(course, adjusted=DrawnP(p, course.error))
+        if course.effect and (p := next(tested)) is not None else course
+        for course in courses
+    ]  # fmt: skip
 
 
 def _priced(
