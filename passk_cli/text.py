@@ -168,15 +168,18 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def short_names(
-    names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of,
-    *, telling: bool = False,
+    names: Sequence[str],
+    room: float,
+    extent: Callable[[str], float] = cells_of,
+    *,
+    telling: bool = False,
 ) -> list[str]:
     """Names that are as different as before, and no wider than the room where that is possible.
 
     Of those that are wider, words go, as few as help: those that all begin with, those that all end
     with, what stands before a slash, those that most have, what follows these; then of the words
     that tell names apart, and middles as well.
-    Of a single name the middle goes.
+    Where one name is too wide its middle goes.
     extent : how wide a text is.  telling : whether the words that tell names apart stay, whatever
         the room.
 
@@ -195,10 +198,10 @@ def short_names(
     >>> short_names(["django__django-10000", "django__django-10001"], 14)
     ['…django-10000', '…django-10001']
     """
-    if len({*names}) == 1:
-        return [*names] if telling else _without_middles(names, room, extent)
     # Words with what stands between them, so that half of these parts are words.
     wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
+    if len(wide) < 2:
+        return [*names] if telling else _without_middles(names, room, extent)
     words = {name: [word.casefold() for word in parts[::2]] for name, parts in wide.items()}
     slashes = {
         name: sum("/" in "".join(parts[at:]) for at in range(0, len(parts), 2))
@@ -212,7 +215,7 @@ def short_names(
     steps: dict[str, list[int]] = {}
     for name, own in words.items():
         slash = slashes[name]
-        shared = [len(words) > 1 and 2 * often[word] > len(words) for word in own]
+        shared = [2 * often[word] > len(words) for word in own]
         begin = slash + rest
         if begin < len(own) and not all(shared[begin:]):
             begin = shared.index(False, begin)
@@ -248,7 +251,7 @@ def short_names(
 
 def _common(words: Sequence[Sequence[str]]) -> tuple[int, int]:
     """How many words all begin with, and end with; one of each stays, rather at the beginning."""
-    fewest = min(map(len, words)) if len(words) > 1 else 1
+    fewest = min(map(len, words))
     last = min(_alike([each[::-1] for each in words]), fewest - 1)
     return min(_alike(words), fewest - 1 - last), last
 

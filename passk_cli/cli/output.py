@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import passk_cli.pages as pages
@@ -429,10 +430,16 @@ def _append(path: str, text: str) -> None:
 
 
 def say(text: str, severity: str) -> None:
-    """Print a message or an error on stderr; its label stands out on a terminal."""
-    if sys.stderr.isatty() and _colours_are_welcome():
-        label, _, words = text.partition(": ")
-        text = f"\x1b[{_COLOURS[severity]}m{label}:\x1b[0m {words}"
+    """Print a message or an error on stderr; on a terminal its label stands out, and its sentence
+    ends lines between words.  Commands below it stay as they are, to be copied."""
+    if sys.stderr.isatty():
+        sentence, *below = text.split("\n")
+        width = shutil.get_terminal_size((80, 24)).columns
+        folded = wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
+        text = "\n".join((*folded, *below))
+        if _colours_are_welcome():
+            label, _, words = text.partition(": ")
+            text = f"\x1b[{_COLOURS[severity]}m{label}:\x1b[0m {words}"
     print(shielded(text), file=sys.stderr)
 
 

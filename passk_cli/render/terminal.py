@@ -161,7 +161,8 @@ def _columns(
         ]  # fmt: skip
     if shape.cut:
         named = [i for i in places if _is_named(table.columns[i], columns[i][1])]
-        names = {i: [value.strip() for value, _ in columns[i][1]] for i in named}
+        texts = {i: [value.strip() for value, _ in columns[i][1]] for i in named}
+        names = {i: [text for text in texts[i] if " " not in text] for i in named}
         every = list(chain.from_iterable(names.values()))
         for i in sorted(named, key=lambda i: -_width(*columns[i])):
             name, cells = columns[i]
@@ -169,7 +170,7 @@ def _columns(
             if over > 0:
                 # One name in all rows, as that of a baseline, is told from those beside it.
                 own = every if len({*names[i]}) == 1 else names[i]
-                telling = max(map(cells_of, short_names(own, 0, telling=True)))
+                telling = max(map(cells_of, short_names(own, 0, telling=True)), default=0)
                 several = least >= _SHORTEST and len({*own}) > 1
                 floor = max(least, min(telling, width // 2)) if several else least
                 room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
@@ -178,7 +179,7 @@ def _columns(
                     name,
                     [
                         ("\n".join(broken(text, room)) if " " in text else short[text], "")
-                        for text in names[i]
+                        for text in texts[i]
                     ],
                 )
     return columns
@@ -202,7 +203,8 @@ def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
 
 def _is_named(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     """Whether its cells are names, which may lose their middles; a verdict is none."""
-    return column.kind == "text" and column.header != "verdict" and _are_names(cells)
+    named = column.header == "model" or _are_names(cells)
+    return column.kind == "text" and column.header != "verdict" and named
 
 
 def _width(name: str, cells: Sequence[tuple[str, str]]) -> int:

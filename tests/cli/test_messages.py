@@ -13,8 +13,10 @@ import pytest
 
 import passk_cli
 from passk_cli.cli.failure import write_failure
+from passk_cli.cli.output import say
 from passk_cli.commands.catalogue import messages
 from passk_cli.errors import ParameterError
+from passk_cli.message import ERROR
 from tests.conftest import SAMPLES, Passk, long
 
 CRUX = SAMPLES / "cruxeval.jsonl.gz"
@@ -183,6 +185,20 @@ def test_help_explains_every_message(passk: Passk) -> None:
         assert shown.startswith(f"{message.severity}[{name}]\n\n")
         assert " ".join(message.meaning.split()) in " ".join(shown.split())
         assert ("--ignore" in shown) >= (message.severity != "error")
+
+
+def test_a_message_ends_its_lines_between_words_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    command = f"  passk estimate {'x' * 60}.csv --by temperature"
+    say(f"error[x]: {'word ' * 20}\n{command}", ERROR)
+    *sentence, last = capsys.readouterr().err.splitlines()
+    assert last == command
+    assert len(sentence) == 3
+    assert all(len(line) <= 40 and line.endswith("word") for line in sentence)
 
 
 def test_the_label_of_an_error_stands_out_on_a_terminal(

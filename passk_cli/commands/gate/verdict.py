@@ -106,7 +106,8 @@ def merged(lines: Sequence[Judgement], room: int, noun: str) -> list[Judgement]:
                and not row.rehearsed and (row.counted is not None) == counted]  # fmt: skip
         for alike in Alike.groups(own, lines, noun):
             same, whole = alike.lines, len(alike.lines) == alike.judged
-            if len(same) > 1 and (whole if verdict == PASS and counted else len(rows) > room):
+            at_once = whole and verdict == PASS and counted
+            if len(same) > 1 and (at_once or len(rows) > room):
                 at = rows.index(same[0])
                 rows = [row for row in rows if row not in same]
                 rows.insert(at, alike.row)

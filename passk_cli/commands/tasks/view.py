@@ -75,8 +75,8 @@ _WIDE, _MOST_ROWS = 50, 11
 _ROWS = 12
 # Columns of a screen.
 _SCREEN = 100
-# Columns of a name above its own.
-_NAME = 16
+# Columns of a name above its own; of a task's name.
+_NAME, _TASK = 16, 24
 # Cells of a heat map across, and in all; the fewest across.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
@@ -250,10 +250,12 @@ def agreed(study: Study) -> Sentence:
     tasks, passed, failed = len(counts.tasks), int((c == n).sum()), int((c == 0).sum())
     if not passed and not failed:
         return ("No task passed, or failed, every attempt of every model.",)
-    each = [
-        f"{number:,} {verb}" for number, verb in ((passed, "passed"), (failed, "failed")) if number
+    first, *also = [
+        (number, verb) for number, verb in ((passed, "passed"), (failed, "failed")) if number
     ]
-    return (f"Of {plural(tasks, 'task')} {' and '.join(each)} every attempt of every model.",)
+    others = "".join(f", {number:,} {verb}," for number, verb in also)
+    number, verb = first
+    return (f"{number:,} of {plural(tasks, 'task')} {verb}{others} every attempt of every model.",)
 
 
 @dataclass(frozen=True)
@@ -414,10 +416,12 @@ class MatrixOfModels(Section[MatrixRow]):
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
-        """The models that a screen has columns for at once, from first to last."""
+        """The models that a screen has columns for at once, from first to last; a long name of a
+        task loses what others have."""
         heads = (*self.study.counts.group_names, "task", "models' mean")
         texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
-        names = sum(max(map(len, column)) for column in zip(*texts, strict=True)) + 2 * len(heads)
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+        names = sum(min(width, _TASK) + 2 for width in widths)
         parts, start, end = [], 0, names - 2
         for place, (_, header) in enumerate(self.models):
             width = max(len(header), len("0.000")) + 2
@@ -429,21 +433,22 @@ class MatrixOfModels(Section[MatrixRow]):
 
     @property
     def brief(self) -> MatrixOfModels:
-        """The models with their names cut, where not all have a column of a screen."""
-        return self if len(self.parts) == 1 else replace(self, room=_NAME)
+        """The models with their names cut, where not all have a column of a screen, or one is long."""
+        long = any(len(header) > _NAME for _, header in self.models)
+        return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
 
     def answer(self) -> Iterator[Sentence]:
         yield agreed(self.study)
 
     def context(self) -> Iterator[str | Hint]:
         yield "best models and easiest tasks first"
-        if more := len(self.models) - self.brief.parts[:2][-1][1]:
+        if more := len(self.models) - self.brief.parts[0][1]:
             yield Hint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
-        """As many models beside one another as a screen has columns for, and the next ones below;
-        with --full all of them."""
-        every = [(self.brief, part, BRIEF) for part in self.brief.parts[:2]]
+        """As many models beside one another as a screen has columns for; with --full the others
+        below."""
+        every = [(self.brief, self.brief.parts[0], BRIEF)]
         for section, part, shown in [*every, *((self, part, FULL) for part in self.parts)]:
             yield replace(replace(section, part=part).table(self.records, self.title), shown=shown)
 
@@ -550,10 +555,12 @@ class SuspectTasks(Section[SuspectTask]):
             )
         else:
             yield ("No task is passed significantly more often by weaker models.",)
-        yield (
-            f"Of {plural(len(kinds), 'task')}, {kinds.count(NOBODY):,} nobody solves and"
-            f" {kinds.count(EVERYBODY):,} everybody solves.",
-        )
+        ends = ((kinds.count(NOBODY), "by no model"), (kinds.count(EVERYBODY), "by every model"))
+        solved = [(number, who) for number, who in ends if number]
+        for number, who in solved[:1]:
+            others = "".join(f", {number:,} {who}" for number, who in solved[1:])
+            are = "is" if number == 1 else "are"
+            yield (f"{plural(number, 'task')} {are} solved {who}{others}.",)
 
     def context(self) -> Iterator[str]:
         yield plural(max(task.models for task in self.records), "model")
