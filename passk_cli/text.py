@@ -325,6 +325,18 @@ def broken(
     return [line for line in lines if line]
 
 
+def balanced(text: str, room: int) -> list[str]:
+    """The text in as few lines as can be, of much the same width, ended between its parts.
+
+    >>> balanced("one · two · three · four", 20)
+    ['one · two', 'three · four']
+    """
+    lines = broken(text, room, joint=" · ")
+    rooms = range(-(-cells_of(text) // max(len(lines), 1)), room)
+    tries = (broken(text, less, joint=" · ") for less in rooms)
+    return next((even for even in tries if len(even) == len(lines)), lines)
+
+
 def plural(count: int, noun: str) -> str:
     """A count with its noun.
 

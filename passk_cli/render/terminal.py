@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -21,14 +20,14 @@ from rich.text import Text
 from passk_cli.render.style import Style, aligned, line, shown
 from passk_cli.report.model import Cell, Column, Estimate, Hint, Report, Table
 from passk_cli.report.words import plural
-from passk_cli.text import broken, cells_of, printable, short_names
+from passk_cli.text import balanced, broken, cells_of, printable, short_names
 
 # Joins a number to its percent sign, and the limits of an interval: one cell wide, and no space to
 # the code that breaks lines, which takes a no-break space for one.
 _JOINT = "\u2800"
 _INSIDE = re.compile(
-    r"(?<=\d) (?=%)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )"
-    r"|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)|(?<=\d) (?=more\b)"
+    r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
+    r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
 # Blanks and colours at the end of a line; a colour of nothing.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
@@ -66,7 +65,7 @@ def table(report: Report, style: Style) -> str:
             console.print()
             cuts |= {Hint(plural(left_out, "more column")): None} if left_out else {}
     if context := line((*cuts, parts.context), style):
-        console.print(Text("\n".join(_balanced(_unbreakable(context), width)), style="dim"))
+        console.print(Text("\n".join(balanced(_unbreakable(context), width)), style="dim"))
     if parts.signature:
         # One line, which the terminal itself folds, so that it can be copied as it is.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
@@ -83,26 +82,9 @@ def _unbreakable(text: str) -> str:
     return _INSIDE.sub(_JOINT, text)
 
 
-def _balanced(text: str, width: int) -> list[str]:
-    """The text in as few lines as can be, of much the same width, ended between its parts."""
-    lines = broken(text, width, joint=" · ")
-    rooms = range(-(-cells_of(text) // len(lines)), width)
-    tries = (broken(text, room, joint=" · ") for room in rooms)
-    return next((even for even in tries if len(even) == len(lines)), lines)
-
-
 Cells = list[tuple[str, list[tuple[str, str]]]]
-
-
-class _Shape(NamedTuple):
-    """How a table may be made narrower.
-
-    cut : whether long names lose their middle.  stacked : whether intervals stand below.
-    """
-
-    style: Style
-    cut: bool = False
-    stacked: bool = False
+# How a table is made narrower: its style, whether long names are cut, whether intervals are below.
+Shape = tuple[Style, bool, bool]
 
 
 def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, int]]:
@@ -113,10 +95,10 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     less = style if style.digits is not None or not style.decimals else fewer
     every = list(range(len(table.columns)))
     few, keys, torn = len(table.rows) <= _FEW, _keys(table), False
-    last = _Shape(less, not style.full, style.full or few)
-    for shape in dict.fromkeys((_Shape(style), _Shape(less), last._replace(stacked=False), last)):
+    first, last = (style, False, False), (less, not style.full, style.full or few)
+    for shape in (first, (less, False, False), (less, not style.full, False), last):
         columns = _columns(table, shape, every, width)
-        if shape is last and (few or style.full):
+        if shape is last and last[2]:
             _narrowed(columns, table, every, width, names=style.full)
             torn |= not style.full and any(
                 value.count("\n") > 1 for i in every for value, _ in columns[i][1]
@@ -126,9 +108,9 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
             yield _grid(table, columns, every), 0
             return
     if style.full:
-        columns = _columns(table, _Shape(style), every, 0)
+        columns = _columns(table, first, every, 0)
         for places in _blocks(table, columns, width, True):
-            columns = _columns(table, _Shape(style), places, width)
+            columns = _columns(table, first, places, width)
             _narrowed(columns, table, places, width, names=True)
             yield _grid(table, columns, places), 0
         return
@@ -139,27 +121,27 @@ def _grids(table: Table, style: Style, width: int) -> Iterator[tuple[RichTable, 
     _narrowed(columns, table, brief, width, least=_READABLE)
     if _widths(columns, brief) > width:
         brief = _blocks(table, narrow, width, False)[0]
-        for least in (_SHORTEST, _NARROWEST):
-            columns = _columns(table, last, brief, width, least)
-            _narrowed(columns, table, brief, width)
-            if _widths(columns, brief) <= width:
-                break
+        columns = _columns(table, last, brief, width)
+        if _widths(columns, brief) > width:
+            columns = _columns(table, last, brief, width, _NARROWEST)
+        _narrowed(columns, table, brief, width)
     yield _grid(table, columns, brief), len(every) - len(brief)
 
 
 def _columns(
-    table: Table, shape: _Shape, places: Sequence[int], width: int, least: int = _SHORTEST
+    table: Table, shape: Shape, places: Sequence[int], width: int, least: int = _SHORTEST
 ) -> Cells:
     """The cells of a shape; names are cut as far as these columns need, to `least` at most."""
-    columns = aligned(table, shape.style)
-    if shape.stacked:
+    style, cut, stacked = shape
+    columns = aligned(table, style)
+    if stacked:
         # The interval below its number.
         columns = [
             (name, [(f"{value}\n{error}".rstrip() if value.strip() else error, "")
                     if "]" in error else (value, error) for value, error in cells])
             for name, cells in columns
         ]  # fmt: skip
-    if shape.cut:
+    if cut:
         named = [i for i in places if _is_named(table.columns[i], columns[i][1])]
         texts = {i: [value.strip() for value, _ in columns[i][1]] for i in named}
         names = {i: [text for text in texts[i] if " " not in text] for i in named}
@@ -167,21 +149,17 @@ def _columns(
         for i in sorted(named, key=lambda i: -_width(*columns[i])):
             name, cells = columns[i]
             over = _widths(columns, places) - width
-            if over > 0:
-                # One name in all rows, as that of a baseline, is told from those beside it.
-                own = every if len({*names[i]}) == 1 else names[i]
-                telling = max(map(cells_of, short_names(own, 0, telling=True)), default=0)
-                several = least >= _SHORTEST and len({*own}) > 1
-                floor = max(least, min(telling, width // 2)) if several else least
-                room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
-                short = dict(zip(own, short_names(own, room), strict=True))
-                columns[i] = (
-                    name,
-                    [
-                        ("\n".join(broken(text, room)) if " " in text else short[text], "")
-                        for text in texts[i]
-                    ],
-                )
+            if over <= 0:
+                break
+            # One name in all rows, as that of a baseline, is told from those beside it.
+            own = every if len({*names[i]}) == 1 else names[i]
+            telling = max(map(cells_of, short_names(own, 0, telling=True)), default=0)
+            several = least >= _SHORTEST and len({*own}) > 1
+            floor = max(least, min(telling, width // 2)) if several else least
+            room = max(_width(name, cells) - over, min(floor, _width(name, cells)))
+            short = dict(zip(own, short_names(own, room), strict=True))
+            lines = (short.get(text) or "\n".join(broken(text, room)) for text in texts[i])
+            columns[i] = (name, [(line, "") for line in lines])
     return columns
 
 
@@ -189,21 +167,16 @@ def _is_brief(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     """Whether a column stays in one line of each row, or is a verdict."""
     verdict = column.joined or column.header == "verdict"
     short = _width("", cells) <= _SHORTEST
-    return column.kind != "text" or verdict or short or _are_names(cells)
-
-
-def _are_names(cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether these are names, and no prose; a few may be words, as "lowest of 14 other models", or
-    more that are shorter than the names."""
-    texts = [value.strip() for value, _ in cells]
-    prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
-    few = 4 * prose <= len(texts) or (2 * prose <= len(texts) and " " not in longest)
-    return few and not any(error.strip() for _, error in cells)
+    return column.kind != "text" or verdict or short or _is_named(column, cells)
 
 
 def _is_named(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether its cells are names, which may lose their middles; a verdict is none."""
-    named = column.header == "model" or _are_names(cells)
+    """Whether its cells are names, which may lose their middles, and no prose or verdict; a few may
+    be words, or more that are shorter than the names."""
+    texts = [value.strip() for value, _ in cells]
+    prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
+    few = 4 * prose <= len(texts) or (2 * prose <= len(texts) and " " not in longest)
+    named = column.header == "model" or (few and not any(error.strip() for _, error in cells))
     return column.kind == "text" and column.header != "verdict" and named
 
 

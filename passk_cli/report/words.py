@@ -131,17 +131,16 @@ def amount_text(amount: float, unit: str) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value with two digits that are not 0, of four decimals, and above the error of its draws;
-    more where it would look like a level that it is not.
+    """A p-value with two digits, of four decimals and above the error of its draws; with more
+    where it would look like a level that it is not.
 
     >>> p_text(0.2482), p_text(0.01467), p_text(1.0), p_text(0.00042), p_text(0.00001)
     ('0.25', '0.015', '1.00', '0.0004', '<0.0001')
     >>> p_text(0.0499), p_text(DrawnP(0.5064, 0.005)), p_text(DrawnP(2e-4, 1.4e-4))
     ('0.0499', '0.51', '<0.001')
     """
-    known = 4
-    if isinstance(p, DrawnP) and p.error > 0:
-        known = min(max(math.floor(-math.log10(p.error)), 1), 4)
+    error = p.error if isinstance(p, DrawnP) and p.error > 0 else 1e-4
+    known = min(max(math.floor(-math.log10(error)), 1), 4)
     smallest = 10.0**-known
     if p < smallest:
         return f"<{smallest:.{known}f}"

@@ -35,7 +35,7 @@ def answer(passk: Passk, *arguments: object) -> str:
          "a leads at pass@1 by 0.500 [0.423, 0.577], p < 0.0001; every other pair differs too."),
         ({"a": [4] * 3, "b": [2] * 3, "c": [0] * 3}, 4,
          "All 3 models tie at pass@1 (0.000–1.000)."),
-        ({"a": [1], "b": [0]}, 1, "a and b tie at pass@1: +1.000 [-0.967, +1.000], p = 1.0000."),
+        ({"a": [1], "b": [0]}, 1, "a and b tie at pass@1: +1.000 [-0.967, +1.000], p = 1.00."),
         ({"a": [4] * 30, "b": [0] * 30}, 4,
          "a is significantly better than b at pass@1: +1.000 [+0.911, +1.000], p < 0.0001."),
         # b ties with both: c is worse than a alone.

@@ -228,6 +228,48 @@ def test_runs_that_differ_in_the_mean_alone_are_not_said_to_flip(tmp_path: Path)
     assert [m.name for m in findings.messages] == ["two-runs"]
 
 
+def test_the_p_of_a_run_effect_is_adjusted_and_one_number(passk: Passk, tmp_path: Path) -> None:
+    random, to = np.random.default_rng(5), f"{tmp_path}/h.parquet"
+    for run, moved in enumerate((-0.06, 0.06, 0.02)):
+        for model in "abcd":
+            rates = np.linspace(0.2, 0.8, 60) + moved * (model == "a")
+            passes = random.binomial(4, rates).tolist()
+            append(to, columns(f"r{run}", passes, n=4, day=run, model=model))
+    rows = passk_cli.trend(to).frame.query("metric == 'run effect'").set_index("model")
+    smallest = rows.p_adjusted.min()
+    assert smallest == pytest.approx(4 * rows.p.min())
+    out = passk("trend", to, "-q").out
+    said = re.search(r"p = ([\d.]+)\.\n", out)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(smallest, abs=0.01)
+    assert re.search(rf"\] +{said[1]} ", out)
+    assert "p: Holm over 4 models, intervals unadjusted" in out
+
+
+def test_copies_of_runs_are_one_message_and_no_headline(passk: Passk, tmp_path: Path) -> None:
+    to = f"{tmp_path}/h.parquet"
+    for run in range(3):
+        for at, model in enumerate("abc"):
+            append(to, columns(f"r{run}", np.arange(90 + at) % 3, day=run, model=model))
+    done = passk("trend", to)
+    assert done.out.startswith("3 runs are too few to show a change of pass@1 of 3 models.\n\n")
+    assert done.err.count("copied-run") == 1
+    assert "(and 5 more pairs)" in done.err
+
+
+def test_of_two_runs_the_command_that_compares_them_is_said(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for run in range(2):
+        append("h.parquet", columns(f"r{run}", (np.arange(40) + run) % 3, day=run))
+    line = "m: fewer than 5 runs show no change; passk compare --field model=run compares"
+    assert line in passk("trend", "h.parquet").err
+    assert passk("compare", "h.parquet", "--field", "model=run").code == 0
+    single = passk("trend", "h.parquet", "--where", "run = 'r0'")
+    assert single.err.count("few-runs") == 1
+
+
 def test_two_numbers_that_differ_are_said_so(tmp_path: Path) -> None:
     """As many digits as tell "differ on" from "by chance"."""
     to = f"{tmp_path}/h.parquet"
@@ -370,7 +412,7 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
             found = passk_cli.trend(to, metrics="cost", missing_cost=policy)
         assert found.frame["estimate"].tolist() == pytest.approx([8 / 3] * 2)
         (table, *_) = found.report.tables
-        assert table.rows[0][2] == n
+        assert table.rows[0][-1] == n
     assert passk_cli.trend(to).frame.query("metric == 'pass@1'")["n_max"].tolist() == [2, 2]
     with pytest.raises(ParameterError, match="a mean has no highest value"):
         passk_cli.trend(to, metrics="cost", missing_cost="bounds")

@@ -433,7 +433,7 @@ class MatrixOfModels(Section[MatrixRow]):
 
     @property
     def brief(self) -> MatrixOfModels:
-        """The models with their names cut, where not all have a column of a screen, or one is long."""
+        """The models with their names cut, where one is long or not all fit a screen."""
         long = any(len(header) > _NAME for _, header in self.models)
         return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
 

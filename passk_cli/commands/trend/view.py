@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
@@ -197,6 +198,11 @@ class Course:
         """The runs that the effect is estimated from."""
         return self.setup.last(len(self.setup.runs) - self.since)
 
+    @cached_property
+    def copied(self) -> bool:
+        """Whether its runs are copies of one, which show no difference."""
+        return 0 < len(self.stretch.copies) == len(self.stretch.runs) - 1
+
     @property
     def p(self) -> float | None:
         """Of no effect of the run."""
@@ -339,8 +345,7 @@ class Courses(Section[Course]):
                 yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}",
                        *words, ".")  # fmt: skip
         tested = sorted(
-            # A copy shows no difference.
-            (c for c in self.records if c.adjusted is not None and not c.setup.copies),
+            (c for c in self.records if c.adjusted is not None and not c.copied),
             key=lambda course: (course.adjusted, course.p),
         )
         effects = [course for course in tested if (course.adjusted or 0.0) <= alpha + 1e-12]
@@ -390,8 +395,7 @@ class Courses(Section[Course]):
         elif not passes:
             yield EFFECT_OF_PASSES()
         several = [course for course in self.records if course.effect is not None]
-        apart = [course for course in several if not course.setup.copies]
-        flips = [c for c in apart if c.effect is not None and not math.isnan(c.effect.between)]
+        flips = [c for c in several if c.effect is not None and not math.isnan(c.effect.between)]
         for course in sorted(flips, key=lambda c: c.effect.p_tasks if c.effect else 1.0)[:1]:
             assert course.effect is not None
             effect, p = course.effect, course.effect.p_tasks
