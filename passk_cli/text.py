@@ -178,9 +178,9 @@ def short_names(
 
     Of those that are wider, words go, as few as help: those that all begin with, those that all end
     with, what stands before a slash, those that most have, what follows these; then of the words
-    that tell names apart, and middles as well.
-    Where one name is too wide its middle goes.
-    extent : how wide a text is.  telling : whether the words that tell names apart stay, whatever
+    by which names differ, and middles as well.
+    Of a single name the middle goes.
+    extent : how wide a text is.  telling : whether the words by which names differ stay, whatever
         the room.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
@@ -200,7 +200,7 @@ def short_names(
     """
     # Words with what stands between them, so that half of these parts are words.
     wide = {name: _BETWEEN.split(name) for name in names if extent(name) > room}
-    if len(wide) < 2:
+    if len({*names}) == 1:
         return [*names] if telling else _without_middles(names, room, extent)
     words = {name: [word.casefold() for word in parts[::2]] for name, parts in wide.items()}
     slashes = {
@@ -215,7 +215,7 @@ def short_names(
     steps: dict[str, list[int]] = {}
     for name, own in words.items():
         slash = slashes[name]
-        shared = [2 * often[word] > len(words) for word in own]
+        shared = [len(words) > 1 and 2 * often[word] > len(words) for word in own]
         begin = slash + rest
         if begin < len(own) and not all(shared[begin:]):
             begin = shared.index(False, begin)
@@ -233,7 +233,7 @@ def short_names(
     short = {name: name for name in names}
     for step in range(tell + (0 if telling else max(map(len, words.values()), default=0))):
         cut = {name: _without_words(parts, steps[name], step) for name, parts in wide.items()}
-        # What tells names apart goes only where it helps, and never where two would be alike.
+        # A word by which names differ goes only where it helps, none where two would be alike.
         if step >= tell:
             cut = {name: text for name, text in cut.items() if extent(short[name]) > room}
         alike = Counter(cut.values())
@@ -251,7 +251,7 @@ def short_names(
 
 def _common(words: Sequence[Sequence[str]]) -> tuple[int, int]:
     """How many words all begin with, and end with; one of each stays, rather at the beginning."""
-    fewest = min(map(len, words))
+    fewest = min(map(len, words)) if len(words) > 1 else 1
     last = min(_alike([each[::-1] for each in words]), fewest - 1)
     return min(_alike(words), fewest - 1 - last), last
 

@@ -1,7 +1,7 @@
 """Tables for a terminal, as wide as it is: intervals dim, better green, worse red.
 
-A table that is too wide loses a decimal, then long names lose what they share, but for the words
-that tell them apart.  Of few rows it then has intervals below their estimates.  Columns that still
+A table that is too wide loses a decimal, then long names lose what they share, but not the words
+by which they differ.  Of few rows it then has intervals below their estimates.  Columns that still
 do not fit wait for --full, which shows all, names whole and in blocks of columns.
 """
 
