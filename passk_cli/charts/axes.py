@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, product
 
 # Ticks at values of their own are few and have few digits.
 _MOST_TICKS, _DIGITS = 12, 4
@@ -17,7 +17,8 @@ _MOST_UNEVEN = 5
 class Axis:
     """A range of values, its title, and whether it is drawn in proportion to the logarithm.
 
-    own : values where ticks stand if they can.
+    own : values where ticks stand if they can.  kept : values that have one whatever goes for it.
+    names : value → what a tick at it is called.  unit : "$" where ticks are amounts of money.
     share : whether the values are shares, or differences of such.
     length : what it measures when drawn, as in columns of a terminal.
     """
@@ -27,15 +28,14 @@ class Axis:
     title: str = ""
     log: bool = False
     own: tuple[float, ...] = ()
+    kept: tuple[float, ...] = ()
+    names: Mapping[float, str] = field(default_factory=dict)
+    unit: str = ""
     share: bool = False
     length: float = 1
 
     def place(self, value: float) -> float:
-        """0 at the low end, `length` at the high one.
-
-        >>> Axis(1, 100, log=True).place(10)
-        0.5
-        """
+        """0 at the low end, `length` at the high one."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.length * (value - low) / (high - low)
 
@@ -47,15 +47,9 @@ class Axis:
 
 
 def span(
-    values: Iterable[float | None],
-    title: str = "",
-    *,
-    log: bool | None = False,
-    zero: bool = False,
-    margin: float = 0.0,
-    at_values: bool = False,
-    share: bool = False,
-) -> Axis:
+    values: Iterable[float | None], title: str = "", *, log: bool | None = False,
+    zero: bool = False, margin: float = 0.0, at_values: bool = False, share: bool = False,
+) -> Axis:  # fmt: skip
     """The axis that holds these values; undefined ones count for nothing.
 
     log : None for logarithmic when the values span two decades; then only positive ones count.
@@ -63,9 +57,6 @@ def span(
         that are not that zero, as a share of the range.
     at_values : ticks at the values themselves, where they are few and short, and evenly spaced or
         very few; else at round values and the first of them.
-
-    >>> span([1, 4, 16, 256], log=None, at_values=True).own
-    (1.0, 4.0, 16.0, 256.0)
     """
     inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -94,9 +85,6 @@ def apart(
 
     Neighbours that are too close form a block around their common centre; blocks that meet merge.
     low, high : the ends between which they stay, as far as there is room.
-
-    >>> apart([0.5, 0.5], 0.1)
-    [0.45, 0.55]
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     blocks: list[tuple[float, int]] = []
@@ -124,21 +112,23 @@ def tick_words(
 
     percent : shares as percentages.  extent : how much room a label takes along the axis; of the
     choices, the first in which none touches the next.
-
-    >>> tick_words(Axis(0, 1, length=20), extent=lambda label: 2 * len(label))
-    {0.0: '0', 10.0: '0.5', 20.0: '1'}
     """
-    for values in _choices(axis):
+    for kept, values in product((axis.kept, ()), _choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
         gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
         uneven = values is axis.own and gaps and max(gaps) > 2 * min(gaps)
         if not inside or len(inside) > (_MOST_UNEVEN if uneven else _MOST_TICKS):
             continue
-        words = {axis.place(v): _label(v, percent and axis.share) for v in inside}
-        halves = [extent(text) / 2 for text in words.values()]
-        apart = all(gap >= a + b for gap, (a, b) in zip(gaps, pairwise(halves), strict=True))
-        if apart and (len(inside) > 1 or values is axis.own):
-            return words
+        words = _labels(axis, sorted({*inside, *kept}), percent)
+        room = {v: (axis.place(v), extent(text) / 2) for v, text in words.items()}
+        for near in kept:
+            place, half = room[near]
+            words = {v: text for v, text in words.items()
+                     if v in kept or abs(room[v][0] - place) >= room[v][1] + half}  # fmt: skip
+        ends = [room[v] for v in words]
+        apart = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
+        if apart and (len(words) > 1 or values is axis.own):
+            return {room[v][0]: text for v, text in words.items()}
     # One label is better than two that touch.
     value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 6)[-1]
     return {axis.place(value): _label(float(f"{value:.3g}"), percent and axis.share)}
@@ -147,6 +137,10 @@ def tick_words(
 def _choices(axis: Axis) -> Iterator[Sequence[float]]:
     """Values of ticks, from many to few."""
     yield axis.own
+    gaps = [b - a for a, b in pairwise(axis.own)]
+    if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
+        # Both ends have a tick where the steps between them allow it.
+        yield from (axis.own[::step] for step in (2, 5) if len(gaps) % step == 0)
     if axis.log and axis.high >= 10 * axis.low:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
         yield [f * 10.0**d for d in decades for f in (1, 2, 5)]
@@ -169,6 +163,17 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
     step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _labels(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
+    """What ticks are called; amounts of money near each other have equally many decimals."""
+    near = axis.unit and max(values) < 10 * min(values)
+    digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if near else 0
+    return {
+        v: axis.names.get(v)
+        or axis.unit + (f"{v:,.{max(digits, 2)}f}" if digits else _label(v, percent and axis.share))
+        for v in values
+    }
 
 
 def _label(value: float, percent: bool) -> str:

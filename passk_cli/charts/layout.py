@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from passk_cli.charts.axes import Axis, apart, span
 from passk_cli.charts.density import density
-from passk_cli.report.plot import Plot, Row, Rule, distinct
+from passk_cli.report.plot import Plot, Row, distinct
 from passk_cli.report.words import SeriesName
 from passk_cli.text import cells_of, short_names
 
@@ -47,20 +47,22 @@ def by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
     return lines
 
 
-def shortened(names: Iterable[Any], room: float, extent: Callable[[str], float]) -> dict[Any, str]:
-    """Each name as short as the room asks: of a model and its groups the model alone is cut."""
+def shortened(
+    plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float],
+    *, telling: bool = False,
+) -> dict[Any, str]:  # fmt: skip
+    """Each name as in its picture, or shorter as the room asks: of a model and its groups the
+    model alone is cut.
+
+    telling : whether what tells models apart stays, whatever the room.
+    """
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
     left = room - max(map(extent, ends.values()), default=0.0)
-    short = short_names(list(models.values()), left, extent)
+    short = [plot.short.get(model, model) for model in models.values()]
+    if max(map(extent, short), default=0.0) > left:
+        short = short_names(list(models.values()), left, extent, telling=telling)
     return {name: model + ends[name] for name, model in zip(models, short, strict=True)}
-
-
-class WordPlace(NamedTuple):
-    """Where the word of a horizontal rule stands: over or under it, at its start or its end."""
-
-    below: bool = False
-    at_end: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,6 @@ class Lines:
     dashes : kind → lengths of strokes and gaps in pixels.
     labels : what stands at the end of each line: a text for the point x, y, moved to the height
         `at`; none when they do not fit there.
-    words : where those of horizontal rules stand.
     """
 
     across: Axis
@@ -80,15 +81,12 @@ class Lines:
     series: list[Any]
     dashes: dict[Any, tuple[int, ...]]
     labels: list[Row]
-    words: Mapping[Rule, WordPlace]
 
     @staticmethod
     def of(
-        plot: Plot,
-        room: float = 20.0,
-        most: float = math.inf,
+        plot: Plot, room: float = 20.0, most: float = math.inf,
         extent: Callable[[str], float] = cells_of,
-    ) -> Lines:
+    ) -> Lines:  # fmt: skip
         """The layout of a plot of curves.
 
         room : how many lines of text its height is.  most : how wide a label may be; where one is
@@ -98,13 +96,19 @@ class Lines:
         rows = (*plot.rows, *points)
         places = [*values(rows, "x"), *(rule.x for rule in plot.rules)]
         margin = 0.04 * plot.scattered
-        across = span(places, plot.x_title, log=plot.log_x, at_values=not margin, margin=margin)
+        across = replace(
+            span(places, plot.x_title, log=plot.log_x, at_values=not margin, margin=margin),
+            kept=tuple(rule.x for rule in plot.rules if rule.x is not None),
+            names=plot.x_names, unit=plot.x_unit,
+        )  # fmt: skip
         share = plot.unit == "share"
         if plot.y_limits is None:
             heights = [*values(rows, "y", "low", "high"), *(rule.y for rule in plot.rules)]
             up = span(heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share)
         else:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
+        kept = (rule.y for rule in plot.rules if rule.y is not None and not rule.text)
+        up = replace(up, kept=tuple(kept))
         kinds = distinct(rows, "kind")
         fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
         free = iter([dash for dash in DASHES if dash not in fixed.values()])
@@ -119,12 +123,11 @@ class Lines:
             labels = _labels(ahead, across, up, room)
             if len(series) > 1:
                 # Names differ from those of the models behind as well.
-                short = shortened(distinct(rows, "series"), most, extent)
+                short = shortened(plot, distinct(rows, "series"), most, extent, telling=True)
                 labels = [{**label, "text": short[label["text"]]} for label in labels]
             if any(extent(label["text"]) > most for label in labels):
                 labels = []
-        words = _word_places(plot, up, 1 / room)
-        return Lines(across, up, points, series, dashes, labels, words)
+        return Lines(across, up, points, series, dashes, labels)
 
 
 def _alone(rows: Iterable[Row]) -> list[Row]:
@@ -135,24 +138,6 @@ def _alone(rows: Iterable[Row]) -> list[Row]:
             first, *others = run
             alone += [first] if defined and not others else []
     return alone
-
-
-def _word_places(plot: Plot, up: Axis, line: float) -> dict[Rule, WordPlace]:
-    """The word of the highest rule over it where lines are low, others under them where these are
-    high; on the other side where a word would leave the plot.
-
-    line : the height of a word, as a share of the axis.
-    """
-    first = next(iter(by_line(plot.rows).values()), [])
-    heights = [row["y"] for row in first if row["y"] is not None]
-    rising = not heights or heights[-1] >= heights[0]
-    rules = [rule for rule in plot.rules if rule.y is not None]
-    places = {}
-    for rule in rules:
-        at, lower = up.place(rule.y or 0.0), (rule.y or 0.0) < max(r.y or 0.0 for r in rules)
-        below = at >= line if lower else at > 1 - line
-        places[rule] = WordPlace(below, lower == rising)
-    return places
 
 
 def _labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
@@ -190,7 +175,7 @@ def named_rows(plot: Plot, room: float, extent: Callable[[str], float]) -> list[
         label: (rows[label]["head"], rows[label]["tail"]) if headed else ("", label)
         for label in distinct(plot.rows, "label")
     }
-    short = shortened((name for names in ends.values() for name in names), room, extent)
+    short = shortened(plot, (name for own in ends.values() for name in own), room, extent)
     lines: list[tuple[Any, str]] = []
     before = ""
     for label, (head, tail) in ends.items():

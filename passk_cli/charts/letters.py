@@ -23,11 +23,7 @@ _BOLD = 1.08
 
 
 def width_of(text: str, size: float, bold: bool = False) -> float:
-    """How wide a text is; a letter of another script is as wide as its cells in a terminal.
-
-    >>> width_of("pass@1", 10) > width_of("iii", 10)
-    True
-    """
+    """How wide a text is; a letter of another script is as wide as its cells in a terminal."""
     text = text.replace("\u00a0", " ")
     width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
     return size * width * (_BOLD if bold else 1.0)
@@ -36,10 +32,6 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
 def wrapped(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text in lines no wider than this, as `broken` makes them; a p-value stays on its line.
-
-    >>> wrapped("a few words", 10, 40)
-    ['a few', 'words']
-    """
+    """The text in lines no wider than this, as `broken` makes them; a p-value stays on its line."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     return broken(text, longest, partial(width_of, size=size, bold=bold), joint)

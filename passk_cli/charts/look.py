@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -17,9 +18,12 @@ from passk_cli.report.model import Report
 from passk_cli.report.plot import Plot, Row, model_of
 from passk_cli.report.words import SeriesName, natural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.text import plural, short_names
 
 # More models than this in one picture are told apart by nobody: all but so many are grey.
 MOST_MODELS, _LEADING = 8, 5
+# Bands of more lines than this hide each other: then so many have them.  Letters of a name.
+_MOST_BANDS, _BANDED, _LETTERS = 4, 3, 24
 _LIMITS = ("low", "high")
 # Unit of length → its pixels; half the width of a page, at which letters have 7 to 8 points.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
@@ -35,10 +39,6 @@ class PictureSize:
     """The size of a whole picture.
 
     width, height : in units; no height: as the content needs.  unit : one of in, cm, mm, pt, px.
-
-    >>> size = PictureSize.parse("3.25inx2")
-    >>> (size.width, size.height, size.unit), PictureSize.parse("800x500").scale
-    ((3.25, 2.0, 'in'), 1.5)
     """
 
     width: float
@@ -117,37 +117,62 @@ def shown(report: Report, look: Appearance) -> Report:
 
 
 def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
-    """The plots of one call: each model in the same colour, few of many coloured.
+    """The plots of one call: each model in the same colour and under the same name, few of many
+    coloured.
 
     Errors: ParameterError for a model to highlight that is not there, and for panels of a column
     that splits no series.
     """
-    models = set().union(*map(_models, plots)) if plots else set()
+    tails = (str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row)
+    models = set(tails).union(*(plot.models or _models(plot) for plot in plots))
+    drawn = {name for plot in plots for name in _models(plot)}
     asked = {
-        pattern: [m for m in sorted(models) if m == pattern or fnmatchcase(m, pattern)]
+        pattern: [m for m in sorted(drawn) if m == pattern or fnmatchcase(m, pattern)]
         for pattern in look.highlight
     }
-    if wrong := [pattern for pattern, found in asked.items() if models and not found]:
+    if wrong := [pattern for pattern, found in asked.items() if drawn and not found]:
         given, more = Given("--highlight", wrong[0]), sorted(asked.keys() - {wrong[0]})
         problem = "the chart has no such model"
-        raise no_such_model(given, problem, wrong[0], models, given.option, more)
+        raise no_such_model(given, problem, wrong[0], drawn, given.option, more)
     if look.panel:
         plots = [_panelled(plot, look.panel) for plot in plots]
     chosen = tuple(dict.fromkeys(model for found in asked.values() for model in found))
     plots = [_leading(plot, chosen) for plot in plots]
-    # The tail of a difference is a model that other pictures of the same data show.
-    rows = [row for plot in plots for row in plot.rows]
-    tails = {str(row["tail"]) for row in rows if {"series", "tail"} <= row.keys()}
-    named = [name for plot in plots for name in plot.leading or _models(plot)]
-    every = {*named, *tails}
-    few = len(every) <= MOST_MODELS and not any(plot.leading for plot in plots)
-    hues = hues_of(every if few else named)
-    return tuple(_styled(replace(plot, hues=hues), look) for plot in plots)
+    every = models | drawn
+    hues = hues_of(every)
+    if len(every) > MOST_MODELS:
+        # Colours of the leaders are the same, whoever else an answer names.
+        best = [name for plot in plots for name in plot.leading[:_LEADING] or _models(plot)]
+        hues = hues_of((name for plot in plots for name in plot.leading), hues_of(best))
+    known = sorted(every)
+    names = zip(known, short_names(known, _LETTERS, telling=True), strict=True)
+    short = {name: text for name, text in names if text != name}
+    return tuple(_styled(_named(replace(plot, hues=hues), short), look) for plot in plots)
+
+
+def _named(plot: Plot, short: Mapping[str, str]) -> Plot:
+    """The plot whose words have the names that its marks have, and each once."""
+    longest = sorted(short, key=len, reverse=True)
+    found = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
+
+    def said(text: str) -> str:
+        return found.sub(lambda name: short[name[0]], text).replace("….", "…")
+
+    told = _told(_models(plot), plot.title)
+    parts = [part for part in plot.subtitle.split(" · ") if part not in told]
+    rules = tuple(replace(rule, text=said(rule.text)) for rule in plot.rules)
+    title, subtitle = said(plot.title), said(" · ".join(parts))
+    return replace(plot, title=title, subtitle=subtitle, rules=rules, short=short)
 
 
 def _models(plot: Plot) -> list[str]:
     models = map(model_of, (*plot.rows, *plot.points))
     return [model for model in dict.fromkeys(models) if model is not None]
+
+
+def _told(models: Iterable[str], words: str) -> list[str]:
+    """The models that these words name."""
+    return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
 
 
 def _panelled(plot: Plot, column: str) -> Plot:
@@ -181,19 +206,19 @@ def _panelled(plot: Plot, column: str) -> Plot:
     return replace(plot, rows=tuple(rows), points=tuple(points), names=names)
 
 
-def hues_of(names: Iterable[str]) -> dict[str, int]:
+def hues_of(names: Iterable[str], kept: Mapping[str, int] | None = None) -> dict[str, int]:
     """The place of each name's colour and shape: by the name itself, so that it stays the same from
     one command to the next; of names that meet, the first has the place and the others the next
     free ones.
 
-    >>> hues_of(["gpt-4", "phi-2"]) == hues_of(["phi-2", "gpt-4"])
-    True
+    kept : those of names that have one already.
     """
     size = len(THEMES["light"].series)
     own = {name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))}
     # Names that have their place to themselves keep it, whoever comes besides.
-    owner = {place: name for name, place in reversed(own.items())}
-    hues = {name: place for name, place in own.items() if owner[place] == name}
+    hues = dict(kept or {})
+    owner = {place: name for name, place in reversed(own.items()) if place not in hues.values()}
+    hues |= {name: place for place, name in owner.items() if name not in hues}
     for name, place in own.items():
         if name not in hues:
             free = [p for p in range(size) if p not in hues.values()]
@@ -210,7 +235,7 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
         start, and those that the answer names.
     """
     every = _models(plot)
-    if not (every and (set(named) & set(every) or len(every) > MOST_MODELS)):
+    if not every:
         return replace(plot, leading=())
     height = "y" if plot.kind == "curves" else "x"
     first = plot.rows[0]
@@ -219,11 +244,14 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
         same = all(row.get(role) == first.get(role) for role in ("kind", "panel"))
         if same and row.get(height) is not None:
             depths.setdefault(model_of(row), []).append(-row[height])
-    best = plot.leading or sorted(every, key=lambda m: depths.get(m, [math.inf]))[:_LEADING]
+    best = [m for m in plot.leading if m in every]
+    best += [m for m in sorted(every, key=lambda m: depths.get(m, [math.inf])) if m not in best]
+    if not set(named) & set(every) and len(every) <= MOST_MODELS:
+        return _banded(replace(plot, leading=()), best)
+    best = best[: len(plot.leading) or _LEADING]
     words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
-    said = [m for m in every if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
-    chosen = named or (*best, *said)
-    plot = replace(plot, leading=tuple(model for model in every if model in chosen))
+    chosen = named or (*best, *_told(every, words))
+    plot = replace(plot, leading=tuple(dict.fromkeys(m for m in chosen if m in every)))
     if plot.kind != "curves":
         return plot
     behind, ahead = ([row for row in plot.rows if plot.grey(row) == of] for of in (True, False))
@@ -238,7 +266,29 @@ def _leading(plot: Plot, named: Sequence[str]) -> Plot:
         {**row, **dict.fromkeys(_LIMITS)} if plot.grey(row) else row
         for row in plot.points if plot.scattered or not plot.grey(row)
     )  # fmt: skip
-    return replace(plot, rows=(*behind, *ahead), points=points)
+    return _banded(replace(plot, rows=(*behind, *ahead), points=points), plot.leading)
+
+
+def _banded(plot: Plot, best: Sequence[str]) -> Plot:
+    """The plot with bands around the lines of its first models alone, where those of all would hide
+    each other."""
+    lines = {
+        tuple(row.get(role) for role in ("panel", "kind", "series"))
+        for row in plot.rows if row.get("low") is not None
+    }  # fmt: skip
+    if plot.kind != "curves" or plot.scattered or not lines:
+        return plot
+    if max(Counter(panel for panel, *_ in lines).values()) <= _MOST_BANDS:
+        return plot
+    kinds = len({kind for _, kind, _ in lines})
+    places = {model: place for place, model in enumerate(best)}
+    series = sorted(
+        {line[-1] for line in lines}, key=lambda name: places[model_of({"series": name}) or ""]
+    )
+    first = tuple(series[: max(1, min(_BANDED, _MOST_BANDS // kinds))])
+    part = f"bands of the first {plural(len(first), 'curve' if plot.groups else 'model')}"
+    part = part.replace("first 1 ", "first ")
+    return replace(plot, banded=first, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
 
 
 def _styled(plot: Plot, look: Appearance) -> Plot:

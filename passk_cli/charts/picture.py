@@ -74,11 +74,7 @@ def picture(
 
 
 def variables(theme: str) -> str:
-    """The colours of a theme for a style sheet.
-
-    >>> variables("light")[:17]
-    '--paper: #ffffff;'
-    """
+    """The colours of a theme for a style sheet."""
     look = THEMES[theme]
     names = {"paper": look.paper, "text": look.text, "faint": look.faint, "grid": look.grid}
     names |= {f"series-{place}": paint for place, paint in enumerate(look.series)}

@@ -39,8 +39,8 @@ _MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.5, 0.48
 _LOWEST_ROW, _LOWEST, _SLIMMEST = 9.4, 60.0, 30.0
 # Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
 _POINT, _FOUND, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
-# Bands of more lines than this are fainter, since they lie on each other.
-_MOST_BANDS, _BAND, _FAINT = 4, 0.14, 0.06
+# How much of the paper bands hide.
+_BAND = 0.14
 _RAISED = re.compile("[⁰⁴-⁹]+")
 # How far the last setting of a model is mixed with the paper.
 _SHADE = 0.42
@@ -48,13 +48,14 @@ _SHADE = 0.42
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
-    ((0, -1.15), (1.1, 0.8), (-1.1, 0.8)),
+    ((0, -1.3), (1.1, 0.65), (-1.1, 0.65)),
     ((0, -1.3), (1.1, 0), (0, 1.3), (-1.1, 0)),
     ((-0.4, -1.2), (0.4, -1.2), (0.4, -0.4), (1.2, -0.4), (1.2, 0.4), (0.4, 0.4), (0.4, 1.2),
      (-0.4, 1.2), (-0.4, 0.4), (-1.2, 0.4), (-1.2, -0.4), (-0.4, -0.4)),
-    ((0, 1.15), (1.1, -0.8), (-1.1, -0.8)),
-    ((1.15, 0), (-0.8, 1.1), (-0.8, -1.1)),
-    ((-1.15, 0), (0.8, 1.1), (0.8, -1.1)),
+    ((0, 1.3), (1.1, -0.65), (-1.1, -0.65)),
+    ((0, 0.45), (0.75, 1.2), (1.2, 0.75), (0.45, 0), (1.2, -0.75), (0.75, -1.2), (0, -0.45),
+     (-0.75, -1.2), (-1.2, -0.75), (-0.45, 0), (-1.2, 0.75), (-0.75, 1.2)),
+    ((-1, -1.1), (0, -0.3), (1, -1.1), (1, 1.1), (0, 0.3), (-1, 1.1)),
 )  # fmt: skip
 # Viridis from 0 to 1 (Nunez, Anderton and Renslow 2018).
 _VIRIDIS = (
@@ -93,12 +94,9 @@ def drawings(
 
 
 def picture(
-    plots: Sequence[Plot],
-    look: Theme,
-    percent: bool,
-    size: PictureSize | None = None,
+    plots: Sequence[Plot], look: Theme, percent: bool, size: PictureSize | None = None,
     factor: float = 1.0,
-) -> str:
+) -> str:  # fmt: skip
     """Plots with their titles, one under the other, as an svg file.
 
     size : None for half a page, or wider where names need it.
@@ -200,20 +198,17 @@ class _Drawer:
         lines = -(-len(self.panels) // self.columns)
         self.measure()
         self.height += self.spare / lines
-        if self.height < self.lowest - 1e-9:
-            more = words((self.lowest - self.height) * lines)
-            raise ParameterError(
-                Given("--chart-size"),
-                f"the chart needs {more} more height; without a height it has what it needs",
-            )
         gaps = _BETWEEN * (self.columns - 1)
         self.width = (self.room - self.left - gaps) / self.columns - self.right
-        if self.width < _SLIMMEST:
-            more = words((_SLIMMEST - self.width) * self.columns)
-            raise ParameterError(
-                Given("--chart-size"),
-                f"the chart needs {more} more width; without a size it has what it needs",
-            )
+        for lacking, side, given in (
+            ((self.lowest - self.height) * lines, "height", "height"),
+            ((_SLIMMEST - self.width) * self.columns, "width", "size"),
+        ):
+            if lacking > 1e-9:
+                raise ParameterError(
+                    Given("--chart-size"), f"the chart needs {words(lacking)} more {side}; without"
+                    f" a {given} it has what it needs",
+                )  # fmt: skip
         self.named = max(len(self.heading(panel)) for panel in self.panels) * _LINE
         self.arrange()
 
@@ -299,8 +294,8 @@ class _Drawer:
         inside = _moved(left, top, elements)
         return Fragment(left + self.width + self.right, top + height, "".join([*names, inside]))
 
-    def across(self, axis: Axis, top: float) -> str:
-        """The axis below what is drawn."""
+    def across(self, axis: Axis, top: float, first: bool) -> str:
+        """The axis below what is drawn; its title below the first panel of a line."""
         ticks = tick_words(axis, self.percent, lambda text: width_of(text, _SMALL) + 4)
         path = f"M0 {_number(top)}h{_number(axis.length)}"
         path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
@@ -309,15 +304,19 @@ class _Drawer:
         words = _several(
             ((at, height, text) for at, text in ticks.items()), self.look.faint, "middle"
         )
+        # Panels beside each other share the title, which stands in the middle below all.
+        wide = self.room - self.left - self.right
         title = "".join(
-            _words(axis.length / 2, height + _LINE * number, text, self.look.text, anchor="middle")
-            for number, text in enumerate(self.title_of(axis), 1)
-        )
+            _words(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
+                   text, self.look.text, anchor="middle")
+            for number, text in enumerate(self.title_of(axis) if first else (), 1)
+        )  # fmt: skip
         return line + words + title
 
     def title_of(self, axis: Axis) -> list[str]:
-        """The title of an axis in lines that keep to its panel."""
-        return wrapped(axis.title, _NAME, axis.length + _BETWEEN) if axis.title else []
+        """The title of an axis in lines that keep to its panels."""
+        room = axis.length + _BETWEEN if self.columns == 1 else self.room - self.left
+        return wrapped(axis.title, _NAME, room) if axis.title else []
 
     def below(self, axis: Axis) -> float:
         """How much room the axis takes."""
@@ -346,17 +345,21 @@ class _CurveDrawer(_Drawer):
         self.axis = replace(self.lines.across, length=self.width)
         # Words of vertical rules stand above the drawing, in lines where they would meet; the title
         # of the height stands over them.
-        self.above: dict[Rule, tuple[float, str, int]] = {}
+        self.above: dict[Rule, tuple[float, list[str], int]] = {}
         taken: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
             x = self.axis.place(rule.x or 0)
-            text = _cut(rule.text, _SMALL, max(x, self.width - x + self.right) - 2)
-            wide = width_of(text, _SMALL)
+            room = max(x, self.width - x + self.right) - 2
+            lines = wrapped(rule.text, _SMALL, room, joint=" · ")
+            wide, count = max(width_of(line, _SMALL) for line in lines), len(lines)
             turned = x + wide + 2 > self.width + self.right
             start = x - wide - 2 if turned else x + 2
-            level = next((i for i, end in enumerate(taken) if end <= start), len(taken))
-            taken[level : level + 1] = [start + wide + 4]
-            self.above[rule] = (x, text, -level - 1 if turned else level + 1)
+            level = next(
+                at for at in range(len(taken) + 1)
+                if all(end <= start for end in taken[at : at + count])
+            )  # fmt: skip
+            taken[level : level + count] = [start + wide + 4] * count
+            self.above[rule] = (x, lines, -level - 1 if turned else level + 1)
         self.top = 7 + _LINE * len(taken) + (_LINE + 1) * bool(self.up.title)
 
     def legend(self) -> Iterator[Fragment]:
@@ -381,13 +384,14 @@ class _CurveDrawer(_Drawer):
         alone = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         if self.several and not labelled and len(alone) > len(self.panels):
             short = layout.shortened(
-                self.lines.series, self.room - 11, partial(width_of, size=_NAME)
+                self.plot, self.lines.series, self.room - 11, partial(width_of, size=_NAME)
             )
             for series, text in short.items():
                 yield self._item(self.point({"series": series}, (4, 6)), 11, text)
-        if any(map(self.plot.grey, self.plot.rows)):
-            grey = f'<path d="M0 6h18" stroke="{self.look.faint}" stroke-opacity="0.5"/>'
-            yield self._item(grey, 22, "other models")
+        if grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.grey(row)]:
+            line = f'<path d="M0 6h18" stroke="{self.look.faint}" stroke-opacity="0.5"/>'
+            mark = self.point(grey[0], (4, 6)) if self.plot.scattered else line
+            yield self._item(mark, 11 if self.plot.scattered else 22, "other models")
 
     def _item(self, mark: str, left: int, text: str) -> Fragment:
         text = _cut(text, _NAME, self.room - left)
@@ -403,7 +407,7 @@ class _CurveDrawer(_Drawer):
             f'<path d="{path}" stroke="{self.look.grid}" fill="none"/>',
             _several(ticks, self.look.faint, "end") if first else "",
             *map(self._rule, self.plot.rules), *self._lines(rows), *self._points(rows, points),
-            *self._labels(), self.across(self.axis, height),
+            *self._labels(), self.across(self.axis, height, first),
         ])  # fmt: skip
         title = ""
         if self.up.title and first:
@@ -419,13 +423,14 @@ class _CurveDrawer(_Drawer):
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
         """The bands, then the lines."""
         lines = list(layout.by_line(rows).values())
-        opacity = _BAND if len(lines) <= _MOST_BANDS else _FAINT
         for line in lines if self.plot.has("low", "high") else ():
+            if self.plot.banded and line[0]["series"] not in self.plot.banded:
+                continue
             for run in _runs(line, "low", "high"):
                 edge = [self._place(row, "high") for row in run]
                 edge += [self._place(row, "low") for row in reversed(run)]
                 paint = self.paint(line[0])
-                yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="{opacity}"/>'
+                yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="{_BAND}"/>'
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _runs(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
@@ -472,22 +477,17 @@ class _CurveDrawer(_Drawer):
         where it hides no line."""
         width, height = self.width, self.up.length
         if rule in self.above:
-            x, text, level = self.above[rule]
-            top = -_LINE * (abs(level) - 1)
-            word = _words(
-                x + (2 if level > 0 else -2), top - 6, text, self.look.faint, size=_SMALL,
-                anchor="" if level > 0 else "end",
-            )  # fmt: skip
+            x, lines, level = self.above[rule]
+            side, anchor = (2, "start") if level > 0 else (-2, "end")
+            top = -_LINE * (abs(level) + len(lines) - 2)
+            words = [(x + side, top - 6 + _LINE * place, text) for place, text in enumerate(lines)]
+            word = _several(words, self.look.faint, anchor)
             return _reference(x, top - 5, x, height, rule, self.look) + word
         if rule.y is None:
             return ""
         y = height - self.up.place(rule.y)
         text = _cut(rule.text, _SMALL, width - 4)
-        place = self.lines.words[rule]
-        at, anchor = (width - 2, "end") if place.at_end else (2, "")
-        word = _words(
-            at, y + (9.4 if place.below else -3), text, self.look.faint, size=_SMALL, anchor=anchor
-        )
+        word = _words(2, y - 3 if y > _LINE else y + 9.4, text, self.look.faint, size=_SMALL)
         return _reference(0, y, width, y, rule, self.look) + word
 
 
@@ -550,7 +550,9 @@ class _ForestDrawer(_RowDrawer):
             if rule.x is not None
         )
         rows = "".join(self._row(row, axis) for row in rows_of(self.plot.rows, panel))
-        elements = self._grid(axis) + rules + self.labels(first) + rows + self.across(axis, height)
+        elements = (
+            self._grid(axis) + rules + self.labels(first) + rows + self.across(axis, height, first)
+        )
         return self.boxed(panel, first, 2 + height + self.below(axis), _moved(0, 2, elements))
 
     def _grid(self, axis: Axis) -> str:
@@ -649,7 +651,7 @@ class _HeatDrawer(_RowDrawer):
         elements = self.labels(first)
         for label, own in groupby(rows, lambda row: row["label"]):
             elements += self._row(list(own), self.places[label] - self.step / 2, columns, fill)
-        foot, words = self._foot(rows, axis)
+        foot, words = self._foot(rows, axis, first)
         return self.boxed(panel, first, 2 + self.height + foot, _moved(0, 2, elements + words))
 
     def _row(
@@ -676,11 +678,11 @@ class _HeatDrawer(_RowDrawer):
         said = self.say({"y": share, "words": words}, ("words", "y"))
         return f' fill="{_colour(share)}"{said}'
 
-    def _foot(self, rows: Sequence[Row], axis: Axis) -> tuple[float, str]:
+    def _foot(self, rows: Sequence[Row], axis: Axis, first: bool) -> tuple[float, str]:
         """Room and words below: names of one task each where there is room for them."""
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
-            return self.below(axis), self.across(axis, self.height)
+            return self.below(axis), self.across(axis, self.height, first)
         short = short_names(list(names.values()), 90, partial(width_of, size=_SMALL))
         texts = dict(zip(names, short, strict=True))
         longest = max(width_of(text, _SMALL) for text in texts.values())
@@ -748,15 +750,9 @@ def _colour(share: float) -> str:
 
 
 def _words(
-    x: float,
-    y: float,
-    text: str,
-    paint: str,
-    *,
-    size: float = _NAME,
-    anchor: str = "",
+    x: float, y: float, text: str, paint: str, *, size: float = _NAME, anchor: str = "",
     weight: str = "",
-) -> str:
+) -> str:  # fmt: skip
     """A text whose line stands at y."""
     style = f' text-anchor="{anchor}"' if anchor else ""
     style += f' font-weight="{weight}"' if weight else ""
@@ -783,9 +779,5 @@ def _moved(x: float, y: float, elements: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A length in pixels, to a tenth.
-
-    >>> _number(3.04), _number(3.25)
-    ('3', '3.2')
-    """
+    """A length in pixels, to a tenth."""
     return f"{round(value, 1):g}"

@@ -20,10 +20,10 @@ Place = tuple[float, float]
 _WIDEST, _NARROWEST, _ROWS = 120, 20, 20
 # Panels beyond this many are lower.
 _TALL_PANELS, _FEW_ROWS, _LEAST_ROWS = 6, 10, 5
-_MARKS = "●■▲◆✚▼▶◀"
+_MARKS = "●■▲◆✚▼✖⋈"
 _STROKES = dict(zip(layout.DASHES, ("───", "╌╌╌", "┈┈┈", "─·─", "━ ━"), strict=True))
-# A band is shaded only where few lines could be meant; dots of a braille cell across and down.
-_MOST_BANDS, _ACROSS, _DOWN = 4, 2, 4
+# Dots of a braille cell across and down.
+_ACROSS, _DOWN = 2, 4
 # Shades of a heat map, and what they mean.
 _SHADES, _SHADE_WORDS = " ░▒▓█", ("0", "below 1/3", "below 2/3", "below 1", "1")
 # Dots per pixel of a dash.
@@ -180,10 +180,11 @@ class _CurveDrawing(_Drawing):
         """Meaning of the marks, and of each series where words at the ends do not say it."""
         series = self.lines.series
         names = [] if len(series) < 2 or self.ends else series
+        short = layout.shortened(self.plot, names, self.width - 2, cells_of)
         first = next(iter(self.plot.rows), {})
         signs = {"line": _STROKES[layout.DASHES[0]], "band": "░░", "points": self._mark(first)}
         items = [f"{signs[role]} {text}" for role, text in self.plot.keys.items()]
-        items += [f"{self._mark({'series': name})} {name}" for name in names]
+        items += [f"{self._mark({'series': name})} {text}" for name, text in short.items()]
         items += ["┈┈┈ other models"] if self.plot.leading else []
         return broken("   ".join(items), self.width, joint="   ")
 
@@ -194,8 +195,9 @@ class _CurveDrawing(_Drawing):
         behind = [line for line in every if self.plot.grey(line[0])]
         for line in behind:
             canvas.put(self._dots(line, layout.DASHES[2]), "braille", THEMES["light"].faint)
-        for line, paint in lines if len(lines) <= _MOST_BANDS else ():
-            canvas.put(self._band(line), "░", paint)
+        for line, paint in lines:
+            if line[0].get("series") in (self.plot.banded or (line[0].get("series"),)):
+                canvas.put(self._band(line), "░", paint)
         for rule in self.plot.rules:
             self._rule(canvas, rule)
         for line, paint in lines:
@@ -203,10 +205,6 @@ class _CurveDrawing(_Drawing):
             canvas.put(self._dots(line, dash), "braille", paint)
         for point in points:
             self._point(canvas, point)
-        for rule, place in self.lines.words.items():
-            start = canvas.cols - cells_of(rule.text) - 1 if place.at_end else 1
-            at = self.up.place(rule.y or 0.0) + (-1 if place.below else 1)
-            canvas.write(start, at, rule.text)
         return canvas
 
     def _mark(self, row: Row) -> str:
@@ -263,6 +261,7 @@ class _CurveDrawing(_Drawing):
         elif rule.y is not None:
             at = self.up.place(rule.y)
             canvas.put(((c + 0.5, at) for c in range(cols)), "┈")
+            canvas.write(1, at + (1 if at < rows - 1 else -1), rule.text)
 
     def _labels(self) -> dict[int, tuple[str, str]]:
         """Row → the word at the end of a line and its colour; no two on one row."""

@@ -24,11 +24,13 @@ class Theme:
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
-        ("#16569e", "#dd8300", "#008e4f", "#b23f03", "#00a9f5", "#222222", "#c582a6"),
+        ("#16569e", "#dd8300", "#008e4f", "#b23f03", "#00a9f5", "#222222", "#c582a6",
+         "#8020e0"),
     ),
     "dark": Theme(
         "#14171a", "#e8ebee", "#a3acb5", "#2c3238",
-        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#f5f1ec", "#b080a8"),
+        ("#4f85e0", "#f8c030", "#3ad491", "#e56a3a", "#aed0ff", "#f5f1ec", "#b080a8",
+         "#7d2cf5"),
     ),
 }  # fmt: skip
 
@@ -39,11 +41,7 @@ def rgb(paint: str) -> tuple[int, int, int]:
 
 
 def mixed(paint: str, paper: str, share: float) -> str:
-    """A colour with a share of the paper in it; of names of a style sheet, as it mixes them.
-
-    >>> mixed("#000000", "#ffffff", 0.5)
-    '#808080'
-    """
+    """A colour with a share of the paper in it; of names of a style sheet, as it mixes them."""
     if not share:
         return paint
     if not paint.startswith("#"):

@@ -37,8 +37,7 @@ class Plot:
         line of a series); the others x, label, head and tail (of a label "head − tail"), told
         (whether it stands out), draws (an array), within (the least and the most of them); all
         series (whose it is), low, high, panel; a forest scale, with an axis for each.  A heat map
-        has cells from low to high in the row of a label, y (their colour) and words.  x or y
-        always, the rest where the plot `has` it.
+        has cells from low to high in the row of a label, y (their colour) and words.
         Texts are printable, numbers are Python's, and undefined ones are None.
     names : role → what its values are called.
     points : of curves, rows shown as points, hollow where `told` is False; they may lack some of
@@ -48,12 +47,16 @@ class Plot:
         and the names of lines say needs none.
     title, subtitle : what is shown; what was counted, and how certain, in parts joined by " · ".
     answer : the sentences of the report that it shows.
-    x_title, y_title : of the axes.
+    x_title, y_title : of the axes.  x_names : value of x → what its tick is called.
+    x_unit : "$" where x is an amount of money.
     log_x, log_y : whether an axis is logarithmic; None to let the values decide.
     y_limits : the ends of the y-axis; None to fit the values.
     unit : "share" for shares and differences of such, which obey --percent; else "".
     hues : model → the place of its colour and shape; in the order of the models where empty.
+    models : all those of the data, where some of them may not be in the picture.
     leading : the models that have colours where there are too many for all.
+    short : model → its name in the picture, where that is not the whole one.
+    banded : the series whose intervals show as bands; empty for all.
     groups : the columns that split a model into its series.
     scattered : whether the points of curves are the data, and lines no more than beside them.
     """
@@ -68,12 +71,17 @@ class Plot:
     subtitle: str = ""
     x_title: str = ""
     y_title: str = ""
+    x_names: Mapping[float, str] = field(default_factory=dict)
+    x_unit: str = ""
     log_x: bool | None = False
     log_y: bool = False
     y_limits: tuple[float, float] | None = None
     unit: str = "share"
     hues: Mapping[str, int] = field(default_factory=dict)
+    models: tuple[str, ...] = ()
     leading: tuple[str, ...] = ()
+    short: Mapping[str, str] = field(default_factory=dict)
+    banded: tuple[Any, ...] = ()
     groups: tuple[str, ...] = ()
     answer: tuple[Any, ...] = ()
     scattered: bool = False
@@ -115,46 +123,25 @@ class Plot:
 
 
 def curves(
-    rows: Sequence[Row],
-    *,
-    x: str,
-    y: str,
-    low: str = "",
-    high: str = "",
-    colour: str = "",
-    dash: str = "",
-    facet: str = "",
-    points: Sequence[Row] = (),
-    hollow: Sequence[Row] = (),
-    marked: Collection[Any] = (),
-    rules: Sequence[Rule] = (),
-    keys: Mapping[str, str] | None = None,
-    subtitle: str = "",
-    log_x: bool | None = None,
-    log_y: bool = False,
-    y_domain: tuple[float, float] | None = (0.0, 1.0),
-    shares: bool = False,
-    **titles: str,
-) -> Plot:
+    rows: Sequence[Row], *, x: str, y: str, low: str = "", high: str = "", colour: str = "",
+    dash: str = "", facet: str = "", points: Sequence[Row] = (), hollow: Sequence[Row] = (),
+    marked: Collection[Any] = (), rules: Sequence[Rule] = (), keys: Mapping[str, str] | None = None,
+    subtitle: str = "", log_x: bool | None = None, log_y: bool = False,
+    y_domain: tuple[float, float] | None = (0.0, 1.0), shares: bool = False, **titles: str,
+) -> Plot:  # fmt: skip
     """Lines over x with their intervals as bands.
 
-    rows : one per point of a line, in the order of x; x, y, low, high, colour, dash and facet name
-        keys in them.  An undefined y (None, NaN) breaks the line; an undefined limit, the band.
-    colour : whose line it is, as the model.  dash : which kind; pass@k is solid, pass^k dashed.
-    facet : a panel for each of its values.
+    rows : one per point of a line, in the order of x; x, y, low, high, colour (whose line), dash
+        (which kind) and facet (a panel for each value) name keys in them.  An undefined y (None,
+        NaN) breaks the line; an undefined limit, the band.
     points : rows shown as points under the same keys, with low and high as bars; other than x and
         y, a key that not all of them have is left out.  hollow : further ones, not filled.
     marked : the x at which lines have points of their own, without bars.
     subtitle : what was counted, and how certain it is; a lone series is named there too.
-    titles : title, x_title and y_title.
     log_x : None for a logarithmic axis when x spans two decades.
     log_y : whether y is drawn so; what is not positive has no place there and counts as undefined.
     y_domain : None to fit the data, zero included unless log_y; (0, 1) for shares.
     shares : whether y is a share, or a difference of such, on another range as well.
-
-    >>> rows = [{"k": 1, "value": 0.4, "model": "m"}, {"k": 2, "value": 0.6, "model": "m"}]
-    >>> curves(rows, x="k", y="value", colour="model").rows[0]
-    {'series': 'm', 'x': 1, 'y': 0.4}
     """
     names = _named(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)
@@ -175,21 +162,10 @@ def curves(
 
 
 def forest(
-    rows: Sequence[Row],
-    *,
-    label: str,
-    value: str,
-    low: str,
-    high: str,
-    facet: str = "",
-    told: str = "",
-    colour: str = "",
-    head: str = "",
-    tail: str = "",
-    unit: str = "",
-    rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),),
-    **titles: str,
-) -> Plot:
+    rows: Sequence[Row], *, label: str, value: str, low: str, high: str, facet: str = "",
+    told: str = "", colour: str = "", head: str = "", tail: str = "", unit: str = "",
+    rules: Sequence[Rule] = (Rule(x=0.0, dashed=False),), **titles: str,
+) -> Plot:  # fmt: skip
     """Points with their intervals, one under the other, beside a line at zero.
 
     rows : one per label and facet; label, value, low, high, facet, told name keys in them.
@@ -198,10 +174,6 @@ def forest(
     head, tail : of a difference head − tail; a picture writes the heads over their tails.
     unit : of what there are differences.
     rules : vertical reference lines.  titles : title, subtitle and x_title.
-
-    >>> row = {"pair": "a − b", "difference": 0.1, "low": -0.1, "high": 0.3}
-    >>> forest([row], label="pair", value="difference", low="low", high="high").rows
-    ({'label': 'a − b', 'x': 0.1, 'low': -0.1, 'high': 0.3},)
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
     if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
@@ -221,9 +193,6 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
     """Numbers as bars from zero, one under the other.
 
     rows : one per bar; value names the key of its length.  names : as those of a `forest`.
-
-    >>> bars([{"passed": "2 of 4", "tasks": 3}], label="passed", value="tasks").rows
-    ({'label': '2 of 4', 'x': 3, 'low': 0, 'high': 3},)
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
     plot = forest(ends, value=value, low="low", high="high", rules=(), **names)
@@ -249,24 +218,13 @@ def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str
 
 
 def heat(
-    rows: Sequence[Row],
-    *,
-    label: str,
-    low: str,
-    high: str,
-    value: str,
-    words: str,
-    facet: str = "",
-    **titles: str,
-) -> Plot:
+    rows: Sequence[Row], *, label: str, low: str, high: str, value: str, words: str,
+    facet: str = "", **titles: str,
+) -> Plot:  # fmt: skip
     """Cells in rows, coloured by a share.
 
     rows : one per cell; label names its row, low and high where it begins and ends, value its
         share or None, words what it is called.
-
-    >>> row = {"model": "m", "from": 0, "to": 1, "pass rate": 0.5, "tasks": "a"}
-    >>> heat([row], label="model", low="from", high="to", value="pass rate", words="tasks").rows
-    ({'label': 'm', 'low': 0, 'high': 1, 'y': 0.5, 'words': 'a'},)
     """
     names = _named(label=label, low=low, high=high, y=value, words=words, panel=facet)
     return _plot("heat", _tidy(rows, names), names, titles)

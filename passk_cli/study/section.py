@@ -306,13 +306,16 @@ def view(
 
     def plots() -> tuple[Plot, ...]:
         pictures: list[Plot] = []
+        models = tuple(dict.fromkeys(model for model, *_ in study.counts.series))
         said: list[Sentence] = []
         for section in sections:
             own, drawn = tuple(section.answer()), section.plots()
             said += own
             for place, plot in enumerate(drawn):
                 answer = () if place else own or tuple(said)
-                pictures.append(replace(plot, answer=answer, groups=study.counts.group_names))
+                pictures.append(
+                    replace(plot, answer=answer, groups=study.counts.group_names, models=models)
+                )
             said = [] if drawn else said
         return tuple(pictures)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.charts.axes import apart, span, tick_words
+from passk_cli.charts.axes import Axis, apart, span, tick_words
 
 SHARES = st.floats(0, 1)
 
@@ -80,3 +80,27 @@ def test_uneven_values_give_way_to_round_ones() -> None:
 def test_apart_stays_inside_where_there_is_room() -> None:
     places = apart([0.97, 0.98, 0.99], 0.05, 0.0, 1.0)
     assert places == pytest.approx([0.9, 0.95, 1.0])
+
+
+def test_ticks_end_where_values_end_and_stand_where_they_are_asked_for() -> None:
+    def words(axis: Axis, wide: float = 2.0) -> list[str]:
+        return list(tick_words(axis, extent=lambda text: wide * len(text)).values())
+
+    attempts = Axis(1, 11, own=tuple(range(1, 12)), length=30)
+    assert words(attempts) == ["1", "3", "5", "7", "9", "11"]
+    tasks = Axis(15, 394, log=True, kept=(394,), length=28)
+    assert words(tasks) == ["20", "50", "100", "394"]
+    # Two that stand where they must and touch each other leave the others as they are.
+    assert words(replace(tasks, kept=(393, 394), length=40)) == ["20", "50", "100", "200"]
+    days = {run: f"10-{run + 9}" for run in range(1, 13)}
+    runs = Axis(1, 12, own=tuple(range(1, 13)), names=days, length=60)
+    assert words(runs) == ["10-10", "10-14", "10-19"]
+    cost = Axis(0.0359, 0.0441, unit="$", length=90)
+    assert words(cost) == ["$0.036", "$0.038", "$0.040", "$0.042", "$0.044"]
+    assert words(Axis(0.1, 2, log=True, unit="$", length=90)) == [
+        "$0.1",
+        "$0.2",
+        "$0.5",
+        "$1",
+        "$2",
+    ]

@@ -186,13 +186,11 @@ def test_outlines_are_of_one_height() -> None:
     assert max(height for each in outlines.values() for _, height in each) == pytest.approx(0.85)
 
 
-@pytest.mark.parametrize(("heights", "rising"), [([0.1, 0.9], True), ([0.9, 0.1], False)])
-def test_words_of_rules_stand_where_lines_are_far(heights: list[float], rising: bool) -> None:
-    rows = [{"x": x, "y": y} for x, y in enumerate(heights)]
-    high, low, top = (Rule(y=y, text=str(y)) for y in (0.6, 0.5, 0.99))
-    lines = Lines.of(curves(rows, x="x", y="y", rules=[low, high]))
-    assert lines.words == {high: (False, not rising), low: (True, rising)}
-    assert Lines.of(curves(rows, x="x", y="y", rules=[top])).words == {top: (True, not rising)}
+def test_a_rule_without_words_has_a_tick() -> None:
+    rows = [{"x": x, "y": y} for x, y in ((1, 0.1), (1000, 0.9))]
+    rules = [Rule(y=0.33), Rule(y=0.5, text="target"), Rule(x=394, text="5 points")]
+    lines = Lines.of(curves(rows, x="x", y="y", rules=rules))
+    assert (lines.up.kept, lines.across.kept) == ((0.33,), (394,))
 
 
 def test_grey_models_keep_the_points_that_are_the_data() -> None:

@@ -14,7 +14,7 @@ from passk_cli.charts.svg import picture
 from passk_cli.charts.terminal import drawing
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
-from passk_cli.report.plot import curves, distinct, forest
+from passk_cli.report.plot import Rule, curves, distinct, forest
 from tests.charts.plots import curve, hills, trees
 from tests.conftest import SAMPLES, Passk
 
@@ -52,9 +52,9 @@ def test_of_many_lines_the_best_five_are_coloured(count: int) -> None:
     # Two lines of each model: pass@k and pass^k; the grey ones lie below the others.
     thin = [width == "0.8" for _, width in strokes][-2 * count :]
     assert thin == [True] * 2 * (count - coloured) + [False] * 2 * coloured
-    # Of eight models, one is grey, named as the others.
+    # Grey is the colour of the others alone.
     paints = {paint for paint, width in strokes if width != "0.8"}
-    assert (THEMES["light"].faint in paints) == (count == MOST_MODELS)
+    assert THEMES["light"].faint not in paints
     assert svg.count(">other models<") == (count > MOST_MODELS)
     assert len(plot.rows) == len(curve(count).rows)
     best = [f"model-{i}" for i in range(count - coloured, count)]
@@ -148,3 +148,55 @@ def test_curves_that_are_named_alone(passk: Passk) -> None:
     rates = passk("curve", "--rates", "x=0.2,0.8", "-m", "pass@k", "-k", "1,7", "-f", "csv").out
     assert "pass@7" in rates
     assert "pass^" not in rates
+
+
+def long(size: str) -> str:
+    return f"org-{size[-2:]}/Some-Very-Long-Model-Name-{size}-Instruct-2026-{size[-2:]}"
+
+
+def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
+    sizes = ["Qwen3-Coder-10", "Llama-5-Maverick-22", "Gemma-4n-24", "DeepSeek-V4-11"]
+    rows = [{"m": long(size), "k": k, "v": 0.5, "l": 0.4, "h": 0.6}
+            for size in sizes for k in (1, 8)]  # fmt: skip
+    change = Rule(x=8, text=f"+17.9 points at c0ffee7 · {long(sizes[3])}")
+    lines = curves(rows[:4], x="k", y="v", colour="m", rules=[change])
+    lines = replace(lines, title=f"{long(sizes[2])} leads.", models=tuple(map(long, sizes)))
+    points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m")
+    own = [f"…{size}…" for size in sizes]
+    one, two = prepared([lines, points], Appearance())
+    assert [one.short[long(size)] for size in sizes] == own
+    assert (one.short, one.title) == (two.short, f"{own[2]} leads.")
+    svg = picture([one], THEMES["light"], False)
+    # Its size and its revision stand before the name, which has a line of its own.
+    assert all(f">{text}<" in svg for text in ("+17.9 points at c0ffee7", own[3], *own[:2]))
+    rows_of_points = picture([two], THEMES["light"], False)
+    assert all(f">{text}<" in rows_of_points for text in own)
+
+
+def test_a_lone_model_is_named_once() -> None:
+    rows = [{"m": "agent", "k": k, "v": 0.5} for k in (1, 8)]
+    lines = curves(rows, x="k", y="v", colour="m", subtitle="60 tasks")
+    titled = [replace(lines, title=title) for title in ("agent rose.", "agents rose.")]
+    subtitles = [plot.subtitle for plot in prepared(titled, Appearance())]
+    assert subtitles == ["60 tasks", "agent · 60 tasks"]
+
+
+@pytest.mark.parametrize(("models", "bands"), [(2, 4), (4, 4), (8, 4), (25, 4)])
+def test_so_many_lines_have_bands_that_none_hides_others(models: int, bands: int) -> None:
+    [plot] = prepared([curve(models)], Appearance())
+    svg = picture([plot], THEMES["light"], False)
+    assert svg.count('fill-opacity="0.14"') == bands
+    assert ("bands of the first 2 models" in plot.subtitle) == (models > 2)
+    alone = [row for row in curve(8).rows if row["kind"] == "pass@k"]
+    [plot] = prepared([replace(curve(8), rows=tuple(alone))], Appearance())
+    assert plot.banded == ("model-7", "model-6", "model-5")
+
+
+def test_leaders_keep_their_colours_whoever_else_is_named() -> None:
+    plots = [replace(curve(25), answer=((f"model-{least} gains most.",),)) for least in range(20)]
+    leaders = [f"model-{i}" for i in range(20, 25)]
+    hues = [prepared([plot], Appearance())[0].hues for plot in plots]
+    assert len({tuple(own[name] for name in leaders) for own in hues}) == 1
+    # Of few models each has its colour, also where some are not drawn.
+    few = replace(curve(2), models=tuple(f"model-{i}" for i in range(8)))
+    assert prepared([few], Appearance())[0].hues == prepared([curve(8)], Appearance())[0].hues
