@@ -128,6 +128,8 @@ def test_refusal_of_all_is_an_error_and_of_some_a_row_with_a_reason() -> None:
     none = next(r for r in facts(report) if r["model"] == "none")
     assert (none["estimate"], none["metric"], none["tasks"]) == (None, "pass@100", 30)
     assert str(none["note"]).startswith("no attempt passed")
+    # The picture says how many it lacks, as the line below the table does.
+    assert "1 of 2 models: no prediction of the others" in report.plots[0].subtitle
 
 
 def test_attempts_that_differ_have_a_column() -> None:
@@ -232,7 +234,7 @@ def test_the_answer_is_about_tasks_that_all_models_have() -> None:
     alone = report_of(Counts.from_cells([c for c in cells if int(c[1][1:]) < 40]), fit="beta")
     assert column(report, "model")[0] == "b"
     (words, *_, number, _), (*_, expected, _) = report.answer[0], alone.answer[0]
-    assert words == "pass@200 on the 40 tasks that all models have ranges from "
+    assert words == "pass@200 by the beta fit on the 40 tasks that all models have ranges from "
     assert number.value == pytest.approx(expected.value)
 
 
@@ -332,7 +334,10 @@ def test_the_answer_of_several_models() -> None:
         return style.answer(report, style.Style(digits=1))
 
     assert said(2) == "pass@100 is highest for m1: 1.0 [1.0, 1.0] by the beta fit."
-    assert said(4).startswith("pass@100 ranges from 0.9 [0.7, 0.9] (m0) to 1.0 [1.0, 1.0] (m2 by")
+    assert said(4) == (
+        "pass@100 by the beta fit ranges from 0.9 [0.7, 0.9] (m0) to 1.0 [1.0, 1.0] (m2);"
+        " the highest intervals overlap."
+    )
     assert said(4, target=0.9).endswith("; other intervals overlap.")
     assert said(4, target=0.3).startswith(
         "k for pass@k = 0.3 is lowest for m2 and 2 more: 1 [1, 1], within the attempts made."

@@ -291,7 +291,9 @@ def test_the_drop_of_the_sample_is_dated() -> None:
     assert names == ["sampling-flips", "two-runs"]
     (plot,) = findings.report.plots
     (rule,) = plot.rules
-    assert (rule.x, rule.text) == (30, "agent: −9.7 points at 17bd287")
+    assert (rule.x, rule.text) == (30, "−9.7 points at 17bd287 · agent")
+    # Runs are called by their days, as the answer has them.
+    assert plot.x_names[30] == "10-30"
 
 
 def test_an_answer_without_a_change_says_what_it_could_not_show(

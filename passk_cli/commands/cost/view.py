@@ -60,6 +60,9 @@ _LEAST = {
     "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
 }  # fmt: skip
 _UNITS = {"$": "US dollars", "s": "seconds"}
+# Names of the line of the best in a chart; costs that differ by more are drawn on a log scale; how
+# many points a curved line has.
+_FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
 # Models that a picture names.
 _MOST_NAMED = 7
 _OWN_TASKS = (
@@ -261,35 +264,53 @@ class Spent(Section[Outlay]):
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
         frontier = _frontier(shown)
         rows: list[dict[str, Any]] = [
-            {"model": None, "cost": cost, "pass@1": rate, **nothing}
+            {"model": None, "line": _FRONTIER[bool(self.study.counts.group_names)], "cost": cost,
+             "pass@1": rate, **nothing}
             for cost, rate, _ in frontier
             if len(frontier) > 1
+        ]  # fmt: skip
+        unit = AMOUNTS[self.amount][0]
+        costs = [
+            end
+            for o in shown
+            for end in (o.cost.estimate.low, o.cost.estimate.value, o.cost.estimate.high)
+            if end
         ]
+        log = max(costs) > _LOG * min(costs)
+        # The number of the answer is a line: below it a solved task takes more.
+        least = next((o.per_success.estimate.value for o in self.records if o.known), None)
+        if least:
+            each = f"{amount_text(float(f'{least:.3g}'), unit)} per solved task"
+            rows += [
+                {"model": None, "line": each, "cost": cost, "pass@1": cost / least, **nothing}
+                for cost in np.geomspace(min(costs), max(costs), _STEPS).tolist()
+                if cost <= least
+            ]
         for outlay in shown:
             cost, name = outlay.cost.estimate, SeriesName(outlay.series)
             rows += [
-                {"model": name, "cost": end, "pass@1": outlay.rate.estimate.value, **nothing}
+                {"model": name, "line": None, "cost": end, "pass@1": outlay.rate.estimate.value,
+                 **nothing}
                 for end in (cost.low, cost.high) if end
             ]  # fmt: skip
+        scale = ", ".join(["seconds"] * (unit == "s") + ["log scale"] * log)
+        kinds = dict.fromkeys(row["line"] for row in rows if row["line"])
         points = [o.rate.point("pass@1", cost=o.cost.estimate.value) for o in shown]
-        unit = AMOUNTS[self.amount][0]
-        line = "line: the frontier" + " of all groups" * bool(self.study.counts.group_names)
         chart = curves(
-            rows, x="cost", y="pass@1", low="low", high="high", colour="model", points=points,
+            rows, x="cost", y="pass@1", low="low", high="high", colour="model", dash="line",
+            points=points, keys={"line": next(iter(kinds))} if len(kinds) == 1 else {},
             title=f"pass@1 against the {noun} of an attempt",
             subtitle=" · ".join((
-                *([line] if len(frontier) > 1 else []),
                 *([f"{noun} not known: {first_few(hidden)}"] if hidden else []),
                 *self.study.basis(outlay.rate for outlay in shown),
-            )), shares=True, log_x=True,
-            x_title=(f"{noun} of an attempt ({_UNITS[unit]}, log scale)" if unit in _UNITS
-                     else f"{noun} (log scale)"),
+            )), shares=True, log_x=log,
+            x_title=noun + " of an attempt" * (unit in _UNITS) + f" ({scale})" * bool(scale),
             y_title="pass@1",
         )  # fmt: skip
         # Of a long frontier not all can be told apart: those from one end to the other.
         places = np.linspace(0, len(frontier) - 1, min(len(frontier), _MOST_NAMED)).round()
         leading = tuple(frontier[int(place)][-1] for place in places)
-        return (replace(chart, scattered=True, leading=leading),)
+        return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
 
     def context(self) -> Iterator[str | Hint]:
         # Dollars and seconds have their sign in every cell.

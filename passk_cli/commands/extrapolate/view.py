@@ -41,7 +41,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, span
+from passk_cli.report.words import SeriesName, plural, span
 from passk_cli.settle import Settle
 from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact
@@ -228,10 +228,18 @@ class Predictions(Section[Prediction]):
             top, *others = (each.numbers[k].estimate for each in models)
             low = math.inf if top.low is None else top.low
             if any(other.high is None or other.high >= low for other in others):
-                yield (f"{self.family}{k}{where} ranges from ", others[-1],
-                       f" ({models[-1].rates.name}) to ", top,
-                       f" ({models[0].rates.name}{_basis(models[0], k)}); the highest intervals"
-                       " overlap.")  # fmt: skip
+                bases = {_basis(each, k) for each in models}
+                start = f"{self.family}{k}{bases.pop() if len(bases) == 1 else ''}{where}"
+                if (top.value or 0.0) - (others[-1].value or 0.0) < _ALIKE:
+                    yield (f"{start} is about ", top.bare, f" for {all_of(len(models))}.")
+                    return
+                yield (
+                    f"{start} ranges from ",
+                    others[-1],
+                    f" ({models[-1].rates.name}) to ",
+                    top,
+                    f" ({models[0].rates.name}); the highest intervals overlap.",
+                )
                 return
             best = models[0]
             whom = "is highest for" if len(models) > 1 else "of"
@@ -265,6 +273,9 @@ class Predictions(Section[Prediction]):
         confidence = self.study.confidence
         if self.records:
             yield self.study.sizes(each.measured for each in self.records)
+            if self.refused:
+                every = plural(len(self.refused) + len(self.records), "model")
+                yield f"{len(self.records)} of {every}: no prediction of the others"
         sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
@@ -424,6 +435,8 @@ def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, Any
     ]  # fmt: skip
 
 
+# Numbers that differ by less look alike.
+_ALIKE = 0.0005
 # By how much a prediction goes beyond the attempts when no k is named.
 _TIMES = 10
 

@@ -366,7 +366,8 @@ class Choices(Section[Choice]):
         return (
             curves(
                 rows, x="tasks", y="difference", colour="attempts", x_title="tasks", log_x=True,
-                y_title="difference", y_domain=None, shares=True, marked=marked, rules=rules,
+                y_title="difference (log scale)", log_y=True, y_domain=None, shares=True,
+                marked=marked, rules=rules,
                 title=f"{outlook.metric.name}: smallest difference detected with power"
                 f" {aims.power:g}",
                 subtitle=f"{_start(designs)} · two-sided test at {100 * (1 - aims.level):.3g} %"

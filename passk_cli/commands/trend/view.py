@@ -479,7 +479,7 @@ class Courses(Section[Course]):
                 for _, size in (ordered[0], ordered[-1])
             )  # fmt: skip
             who = ordered[0][0] if len(own) == 1 else f"{len(own)} models"
-            rules.append(Rule(x=run, text=f"{who}: {' to '.join(ends)}{names[run]}"))
+            rules.append(Rule(x=run, text=f"{' to '.join(ends)}{names[run]} · {who}"))
             sizes |= {
                 name: abs(value if size.share else math.log(value))
                 for name, size in ordered if (value := size.value)
@@ -495,7 +495,14 @@ class Courses(Section[Course]):
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
             marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MOST_DRAWN)),
         )  # fmt: skip
-        return (replace(chart, leading=tuple(leading)),)
+        # Runs are called by their days where all models ran on these, one run a day.
+        days: dict[float, set[str]] = {}
+        for course in self.records:
+            for place, run in enumerate(course.setup.runs, 1):
+                days.setdefault(place, set()).add(run.at[5:10])
+        dated = len({day for own in days.values() for day in own}) == len(days)
+        called = {run: min(own) for run, own in days.items()} if dated else {}
+        return (replace(chart, leading=tuple(leading), x_names=called),)
 
 
 class RunTable(Section[Fact]):
