@@ -152,13 +152,13 @@ DIFFERENCES = Part(
 CURVES = Part(
     "curves", "Curves over k",
     "pass@k: at least one of k attempts passes. pass^k: all of them pass. A wide gap means many"
-    " flaky tasks.", "curve", most=FEW, repeated=True)
+    " flaky tasks.", "curve", repeated=True)
 COST = Part(
     "cost", "Cost", "A solved task costs what an attempt costs, divided by pass@1. No model on the"
     " frontier is both dearer and worse than another.", "cost", lacks=without_costs)
 SEPARATION = Part(
     "separation", "Tasks needed", "These results are the pilot of a plan: which difference more"
-    " tasks or attempts detect.", "plan", first_metric, most=FEW, drawn=False)
+    " tasks or attempts detect.", "plan", first_metric, drawn=False)
 ORDER = Part(
     "order", "Order of attempts", "If pass rates drift over attempts, pass@k misstates them.",
     "order", most=FEW, repeated=True, drawn=False, lacks=without_order)
