@@ -34,7 +34,7 @@ _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Names beside rows take this share of the width at most where there is one panel, and where there
 # are more; by so much more a picture grows for whole words.  Names at the ends of lines.
-_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.36), 1.5, 0.48
+_MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.42), 1.5, 0.48
 # The smallest height of a row, and of a panel of lines; the smallest width of any.
 _LOWEST_ROW, _LOWEST, _SLIMMEST = 9.4, 60.0, 30.0
 # Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
@@ -495,7 +495,7 @@ class _CurveDrawer(_Drawer):
 class _RowDrawer(_Drawer):
     """Rows with names at their left; headings over those that share one."""
 
-    narrowest: ClassVar[float] = 36.0
+    narrowest: ClassVar[float] = 32.0
     # How many rows are few, and the height of one where they are, and where they are more.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 

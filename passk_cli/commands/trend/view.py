@@ -498,8 +498,8 @@ class Courses(Section[Course]):
         # Runs are called by their days where all models ran on these, one run a day.
         days: dict[float, set[str]] = {}
         for course in self.records:
-            for place, run in enumerate(course.setup.runs, 1):
-                days.setdefault(place, set()).add(run.at[5:10])
+            for place, label in enumerate(course.setup.runs, 1):
+                days.setdefault(place, set()).add(label.at[5:10])
         dated = len({day for own in days.values() for day in own}) == len(days)
         called = {run: min(own) for run, own in days.items()} if dated else {}
         return (replace(chart, leading=tuple(leading), x_names=called),)
