@@ -205,6 +205,10 @@ class _CurveDrawing(_Drawing):
             canvas.put(self._dots(line, dash), "braille", paint)
         for point in points:
             self._point(canvas, point)
+        for rule in self.plot.rules:
+            if rule.y is not None:
+                at = self.up.place(rule.y)
+                canvas.write(1, at + (1 if at < self.up.length - 1 else -1), rule.text)
         return canvas
 
     def _mark(self, row: Row) -> str:
@@ -261,7 +265,6 @@ class _CurveDrawing(_Drawing):
         elif rule.y is not None:
             at = self.up.place(rule.y)
             canvas.put(((c + 0.5, at) for c in range(cols)), "┈")
-            canvas.write(1, at + (1 if at < rows - 1 else -1), rule.text)
 
     def _labels(self) -> dict[int, tuple[str, str]]:
         """Row → the word at the end of a line and its colour; no two on one row."""

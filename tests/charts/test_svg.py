@@ -104,7 +104,7 @@ def test_long_names_stay_different(size: PictureSize | None) -> None:
     ]  # fmt: skip
     plot = forest(rows, label="model", value="v", low="l", high="h", facet="metric")
     root = ElementTree.fromstring(picture([plot], LIGHT, False, size))
-    texts = {text for text in root.itertext() if "…" in text}
+    texts = {text for text in root.itertext() if "…" in text or text in names}
     assert len(texts) == len(names)
     usual = float(size.width if size else ON_SCREEN.width)
     assert (float(root.get("width") or 0) > usual) == (size is None)
