@@ -286,8 +286,7 @@ def _banded(plot: Plot, best: Sequence[str]) -> Plot:
         {line[-1] for line in lines}, key=lambda name: places[model_of({"series": name}) or ""]
     )
     first = tuple(series[: max(1, min(_BANDED, _MOST_BANDS // kinds))])
-    part = f"bands of the first {plural(len(first), 'curve' if plot.groups else 'model')}"
-    part = part.replace("first 1 ", "first ")
+    part = f"bands of {plural(len(first), 'curve' if plot.groups else 'model')}"
     return replace(plot, banded=first, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
 
 

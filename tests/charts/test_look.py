@@ -186,7 +186,7 @@ def test_so_many_lines_have_bands_that_none_hides_others(models: int, bands: int
     [plot] = prepared([curve(models)], Appearance())
     svg = picture([plot], THEMES["light"], False)
     assert svg.count('fill-opacity="0.14"') == bands
-    assert ("bands of the first 2 models" in plot.subtitle) == (models > 2)
+    assert ("bands of 2 models" in plot.subtitle) == (models > 2)
     alone = [row for row in curve(8).rows if row["kind"] == "pass@k"]
     [plot] = prepared([replace(curve(8), rows=tuple(alone))], Appearance())
     assert plot.banded == ("model-7", "model-6", "model-5")
