@@ -130,15 +130,15 @@ def test_a_threshold_beside_counts_is_said_to_judge_none(passk: Passk, folder: P
 def test_runs_of_one_model_are_answered_in_one_way(passk: Passk, folder: Path) -> None:
     for command in ("estimate", "compare"):
         for files in (("n1.jsonl", "n2.jsonl"), ("n1.jsonl", "other/zz.jsonl")):
-            labelled = f"before={files[0]} after={files[1]}"
+            labelled = " ".join(f"{Path(file).stem}={file}" for file in files)
             err = passk(command, *files).err
             assert labelled in err
             done = passk(command, *labelled.split(), "-m", "pass@1", "-f", "json")
             assert done.code == 0, done.err
-    assert passk("estimate", "other").err.count("before=") == 0
+    assert passk("estimate", "other").err.count("=zz.jsonl") == 0
     with pytest.raises(PasskError) as caught:
         passk_cli.compare(["n1.jsonl", "n2.jsonl"])
-    assert caught.value.remedies == ['passk_cli.compare(["before=n1.jsonl", "after=n2.jsonl"])']
+    assert caught.value.remedies == ['passk_cli.compare(["n1=n1.jsonl", "n2=n2.jsonl"])']
     eval(caught.value.remedies[0])
 
 

@@ -230,7 +230,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ('baseline = "a-old', 'baselin = "a-old', "passk.toml:5: suite a: baselin: there is no such"
      " key; did you mean baseline?"),
     ("max-drop = {\"pass@1\" = 0.05}", "max_dorp = 1", "passk.toml:6: suite a: max_dorp: there is"
-     " no such key; did you mean max-drop?"),
+     " no such key; did you mean max_drop?"),
     ("0.05}", "7}", "passk.toml:6: suite a: max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
     ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: it is one for all suites;"
      " write it above the first [[suite]]"),

@@ -189,12 +189,12 @@ def path_columns(
 
 
 def labels_of(files: Sequence[str]) -> dict[str, str]:
-    """File → a label, of runs of one model: before and after, of more their own names.
+    """File → a label, of runs of one model: its own name, or its number where names are alike.
 
-    >>> labels_of(["n1.csv", "n2.csv"]), labels_of(["a.csv", "b.csv", "c.csv"])
-    ({'n1.csv': 'before', 'n2.csv': 'after'}, {'a.csv': 'a', 'b.csv': 'b', 'c.csv': 'c'})
+    >>> labels_of(["n1.csv", "n2.csv"]), labels_of(["a/x.csv", "b/x.csv"])
+    ({'n1.csv': 'n1', 'n2.csv': 'n2'}, {'a/x.csv': 'run1', 'b/x.csv': 'run2'})
     """
     names = [Path(file).name.partition(".")[0] for file in files]
     if len({*names}) < len(names):
         names = [f"run{place}" for place, _ in enumerate(files, 1)]
-    return dict(zip(files, ("before", "after") if len(files) == 2 else names, strict=True))
+    return dict(zip(files, names, strict=True))
