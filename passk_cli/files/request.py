@@ -78,7 +78,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             raise ParameterError(
                 Given("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
             )
-        if EQUAL in column and len(parts(column)) > 2:
+        if EQUAL in column and any(len(parts(each)) != 2 for each in column.split(",")):
             raise ParameterError(Given("--field", text), "one column is compared with one other")
         if role in fields:
             raise ParameterError(

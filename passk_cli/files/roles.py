@@ -331,8 +331,9 @@ def assign(
     if attempt_roles:
         _require(place, by_role, attempt_roles, shape, columns)
     of_attempts = tuple((role, by_role.pop(role)) for role in OF_ATTEMPTS if role in by_role)
-    if by_role.get("model") == COLUMN and of_attempts:
-        role, column = of_attempts[0]
+    apart = [each for each in of_attempts if each[1] != outcome]
+    if by_role.get("model") == COLUMN and apart:
+        role, column = apart[0]
         problem = f"{column!r} is one {role} beside outcomes of several models"
         raise DataError(place, problem, "write a row per model and task", name="ambiguous-column")
     for role, column in of_attempts if lists else ():
@@ -383,6 +384,9 @@ def _choices(
         # What it lacks is a threshold.
         choices["outcome"] = [overrides["score"]]
     outcomes = _likely_outcomes(choices["outcome"], columns)
+    if "attempt" not in overrides:
+        # An object numbers nothing.
+        choices["attempt"] = [c for c in choices["attempt"] if "record" not in columns[c]]
     # Texts may be the names of models, say; numbers rather number attempts.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
     return choices | {"n": [], "c": [], "outcome": outcomes}, False
@@ -573,14 +577,17 @@ def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[s
     made: dict[str, Joined] = {}
     for role, column in fields.items():
         of = parts(column, columns) if role in _NAMING or role == "outcome" else []
-        if len(of) > 1 and all(find(part, columns) for part in of):
+        if not (len(of) > 1 and all(find(part, columns) for part in of)):
+            continue
+        if role != "outcome":
             made[column] = Joined(of, "a part", {"text"})
-            if role == "outcome" and EQUAL in column:
-                made[column] = Joined(of, "an answer", {"text"})
-            elif role == "outcome":
-                made[column] = Joined(of, "an attempt", {"list"})
+            continue
+        several = column.split(",")
+        made |= {e: Joined(parts(e), "an answer", {"text"}) for e in several if EQUAL in e}
+        if len(several) > 1:
+            made[column] = Joined(several, "an attempt", {"list"})
     outcome = fields.get("outcome", "")
-    if fields.get("model") == COLUMN and outcome in made and EQUAL not in outcome:
+    if fields.get("model") == COLUMN and outcome in made and "," in outcome:
         of = made[outcome].parts
         kinds = {kind for part in of for kind in columns.get(part, {"text"})}
         made |= {outcome: Joined(of, "a model", kinds), COLUMN: Joined([], "a part", {"text"})}
@@ -613,25 +620,43 @@ def absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[s
 
 
 def agree_sql(one: str, other: str) -> str:
-    """SQL for whether two texts are the same answer, as text: numbers by their value, others
-    without regard to case and to blanks around them; NULL where there is not both."""
+    """SQL for whether two texts are the same answer, as text: numbers by their value, a letter and
+    a number by the letter's place from 0 on, others without regard to case, to blanks around them
+    and to a full stop at their end; NULL where there is not both."""
     numbers = " = ".join(f"TRY_CAST({text} AS DOUBLE)" for text in (one, other))
-    texts = " = ".join(f"lower(trim({text}))" for text in (one, other))
-    return f"(coalesce({numbers}, {texts}))::VARCHAR"
+    places = (
+        f"CASE WHEN regexp_full_match({letter}, '[A-Za-z]') THEN ascii(upper({letter})) - 65 END"
+        f" = TRY_CAST({number} AS DOUBLE)"
+        for letter, number in ((one, other), (other, one))
+    )
+    texts = " = ".join(f"rtrim(lower(trim({text})), '.')" for text in (one, other))
+    return f"(coalesce({numbers}, {', '.join(places)}, {texts}))::VARCHAR"
 
 
 def agree(one: object, other: object) -> bool | None:
     """Whether two values are the same answer, as `agree_sql` has it.
 
-    >>> agree("A", " a"), agree(1, "1.0"), agree("yes", "no"), agree(None, "no")
-    (True, True, False, None)
+    >>> agree("A", " a"), agree(1, "1.0"), agree("yes", "No."), agree("B", 1), agree(None, "no")
+    (True, True, False, True, None)
     """
     if one is None or other is None:
         return None
+    texts = str(one), str(other)
+    numbers = [*map(_number, texts)]
+    for letter, number in zip(texts, reversed(numbers), strict=True):
+        if re.fullmatch("[A-Za-z]", letter) and number is not None:
+            return ord(letter.upper()) - ord("A") == number
+    if None not in numbers:
+        return numbers[0] == numbers[1]
+    first, second = (text.strip(" ").lower().rstrip(".") for text in texts)
+    return first == second
+
+
+def _number(text: str) -> float | None:
     try:
-        return float(str(one)) == float(str(other))
+        return float(text)
     except ValueError:
-        return str(one).strip(" ").lower() == str(other).strip(" ").lower()
+        return None
 
 
 def judge(value: object, threshold: float | None) -> bool | str | None:

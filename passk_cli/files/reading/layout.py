@@ -17,7 +17,7 @@ from passk_cli.files.database import (
     quote_name,
     quote_text,
 )
-from passk_cli.files.roles import COLUMN, EACH, Joined, Roles, addends, agree_sql, amount_sql, find
+from passk_cli.files.roles import COLUMN, EACH, EQUAL, Joined, Roles, addends, agree_sql, amount_sql, find
 from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ class Layout:
 
     def parts(self, column: str) -> list[str]:
         """The columns that a column's values are made of: itself, unless it joins others."""
-        return self.joined[column].parts if column in self.joined else [column]
+        if column not in self.joined:
+            return [column]
+        return [each for part in self.joined[column].parts for each in self.parts(part)]
 
     def further(self, names: Iterable[str]) -> Layout:
         """The layout with those of these columns that may be further down than it looked."""
@@ -188,7 +190,8 @@ class Layout:
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
         if COLUMN in self.joined:
             models = next(of.parts for of in self.joined.values() if of.of == "a model")
-            named = f"(VALUES {', '.join(f'({quote_text(m)})' for m in models)})"
+            answers = (model.partition(EQUAL)[0] for model in models)
+            named = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
             rows = f"(SELECT * FROM {rows} CROSS JOIN {named} AS m({quote_name(COLUMN)}))"
         return self._with_constants(rows) if self.constants else rows
 
@@ -226,7 +229,8 @@ class Layout:
             texts = [self.text(part, nested, sql_type) for part in parts]
             if of == "a model":
                 whens = (
-                    f"WHEN {quote_text(p)} THEN {t}" for p, t in zip(parts, texts, strict=True)
+                    f"WHEN {quote_text(part.partition(EQUAL)[0])} THEN {text}"
+                    for part, text in zip(parts, texts, strict=True)
                 )
                 return f"CASE {quote_name(COLUMN)} {' '.join(whens)} END"
             if of == "an attempt":

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from operator import eq
 from typing import NamedTuple
 
 from passk_cli.files.reading.doubts.settings import SUITES, is_setting
@@ -38,8 +39,8 @@ _NUMBERED = re.compile(r"(.*[a-z])[_\- ]?\d{1,3}", re.I)
 class Likely(NamedTuple):
     """How likely a column is the outcome, and what nobody can know of it, "" for nothing.
 
-    question : "polarity", "threshold" or "words"; "name" where nothing but its two values speaks
-        for it.
+    question : "polarity", "threshold" or "words"; "fewer" of numbers of what is bad, and "code" of
+        numbers that stand for verdicts; "name" where nothing but its two values speaks for it.
     """
 
     score: float
@@ -72,7 +73,8 @@ class _OutcomeColumn:
 
         A refusal that is correct passes, and a word that passes or fails says which it is.
         """
-        unclear = bool(self.words & vocabulary.UNCLEAR) and "correct" not in self.words
+        named = self.words & vocabulary.UNCLEAR or {"over", "confidence"} <= self.words
+        unclear = bool(named) and "correct" not in self.words
         return unclear and not self.said - {"true", "false"}
 
     @cached_property
@@ -113,6 +115,9 @@ def likely_outcome(column: FieldColumn) -> Likely | None:
         return None
     score = own.named - 1.5 * len(own.words & vocabulary.NO_OUTCOME)
     score -= 1.0 * (len(column.judged) < 0.5 * len(column.flat))
+    score -= 2.0 * bool(own.words & vocabulary.NOTED)
+    if own.words & vocabulary.CODES and _are_codes(column):
+        return Likely(1.2, "code")
     if own.named == 0 and _is_score(own):
         usual = bool(own.words & vocabulary.QUALITIES) + ("overall" in own.words)
         return Likely(0.2 + 0.6 * usual, "threshold")
@@ -161,9 +166,11 @@ def _of_flags(own: _OutcomeColumn, score: float) -> Likely | None:
 def _of_scores(own: _OutcomeColumn, score: float) -> Likely | None:
     """Numbers of which nobody knows from what value they pass."""
     low, high = min(own.column.numbers), max(own.column.numbers)
-    if own.unclear or math.isinf(high - low):
-        # Of a rate of what is bad less is better.
+    if math.isinf(high - low):
         return None
+    if own.unclear:
+        # Of what is bad less is better; of its number the total says most.
+        return Likely(0.8 + 0.2 * ("total" in own.words), "fewer") if low < high else None
     counts = high > 1 and all(number % 1 == 0 for number in own.column.numbers)
     passing = own.words & {*PASS_WORDS, "verified"}
     share = low >= 0 and high <= 1
@@ -185,11 +192,19 @@ def _of_words(column: FieldColumn, score: float) -> Likely | None:
     return Likely(score + 1.5 * said, "words")
 
 
+def _are_codes(column: FieldColumn) -> bool:
+    """Whether a few whole numbers from 0 on stand for verdicts."""
+    values = {*column.numbers}
+    return {0, 2} < values <= {0, 1, 2, 3, 4}
+
+
 def _is_score(own: _OutcomeColumn) -> bool:
     """Whether values say how good an attempt is: under a name for that, or as grades from 1 to 5 or
     shares of 1 under a name that is nothing else's."""
     numbers = {*own.column.numbers}
     known = vocabulary.NO_TASK | vocabulary.NO_OUTCOME | ROLE_WORDS["task"]
+    if own.words & vocabulary.QUALITIES:
+        known = vocabulary.NO_OUTCOME
     if len(numbers) < 2 or min(numbers) < 0 or own.words & known or is_setting(own.column.path):
         return False
     grades = {1, 5} < numbers <= {1, 2, 3, 4, 5}
@@ -228,9 +243,47 @@ def agreements(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[Field
     pairs += tests_and_totals(columns)
     if EQUAL in asked and {*parts(asked)} <= columns.keys():
         pairs.append((parts(asked)[0], parts(asked)[1]))
-    for one, other in pairs:
+    pairs += _keyed(columns)
+    for one, other in dict.fromkeys(pairs):
         verdicts = [*map(agree, columns[one].values, columns[other].values)]
         yield FieldColumn(f"{one}{EQUAL}{other}", verdicts)
+    for one, other in _lists(columns):
+        ends = sorted({p.removeprefix(top) for top in (one, other) for p in columns
+                       if p.startswith(top)})  # fmt: skip
+        empty = [None] * max(len(column.values) for column in columns.values())
+        sides = [
+            [columns[top + end].values if top + end in columns else empty for end in ends]
+            for top in (one, other)
+        ]
+        given, gold = (zip(*side, strict=True) for side in sides)
+        yield FieldColumn(f"{one}{EQUAL}{other}", [*map(eq, given, gold)])
+
+
+def _keyed(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Answers, each with that of the same name in the object that holds the question: both texts,
+    or letters and places from 0 on."""
+    asked = {above(path) for path in columns
+             if leaf(path.replace(EACH, "")) in ("question", "choices", "options")}  # fmt: skip
+    for (one, answer), (other, gold) in product(columns.items(), columns.items()):
+        if leaf(one) != leaf(other) != "" or not (above(other) in asked and above(other)):
+            continue
+        if answer.listed or gold.listed or above(one) in asked:
+            continue
+        letters = all(re.fullmatch("[A-Za-z]", value) for value in answer.counts)
+        places = letters and 0 in gold.numbers and {*gold.numbers} <= {*map(float, range(26))}
+        if places or {*answer.counts} & {*gold.counts}:
+            yield one, other
+
+
+def _lists(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
+    """Lists of what was predicted, each with that of what was expected, which is called alike."""
+    paths = (path for path, column in columns.items() if column.listed)
+    tops = [*dict.fromkeys(path.partition(".")[0].removesuffix(EACH) for path in paths)]
+    for one, other in product(tops, tops):
+        rest = words(one) - vocabulary.PREDICTED, words(other) - vocabulary.SURE
+        meant = words(one) & vocabulary.PREDICTED and words(other) & vocabulary.SURE
+        if meant and rest[0] == rest[1]:
+            yield one, other
 
 
 def answers_and_golds(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:

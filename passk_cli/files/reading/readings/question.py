@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,41 +17,44 @@ from passk_cli.files.roles import COLUMN, EQUAL, judge, words
 from passk_cli.settle import Blank, Settle
 from passk_cli.text import first_few, listed
 
-# How many answers are printed; how close scores are that may be meant as well; the share that
-# reaches the highest score, from which on it may be what passes.
-OFFERED, _NEAR, _OFTEN = 3, 0.25, 0.1
+# How many answers of several words are printed; how close scores are that may be meant as well; the
+# share that reaches the highest score, from which on it may be what passes.
+OFFERED, _NEAR, _OFTEN = 3, 1.0, 0.1
+# How many scores a question tells the values of.
+_TOLD = 4
 # Share of the outcomes that may be missing where a reading is proposed.
 MISSING = 0.2
 _PERCENT = re.compile(r"\d+(\.\d+)? ?%")
-# Questions about truth values.
+# Questions about truth values, and about numbers.
 _FLAGS = ("name", "polarity", "which")
+_NUMBERS = ("threshold", "fewer", "code")
 # What columns of a model each are called.
 _MODELS = re.compile(rf"agent|baseline|command|model|nova|yi\b|{FAMILIES}", re.I)
 
 
 def rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[RankedReading]:
     """The readings whose outcomes may be meant as well as that of one, which is the first of them:
-    flags of the same records; scores that are as likely, and a flag that stands alone with them."""
-    flags, scores = dict[str, RankedReading](), {reading.outcome.path: reading}
+    flags of the same records; numbers that are as likely, and a flag that stands alone with them.
+    """
+    flags, others = dict[str, RankedReading](), {reading.outcome.path: reading}
+    kinds = _NUMBERS if reading.question in _NUMBERS else (reading.question,)
     for each in (each for each in ranked if each.structure is reading.structure):
         if each.question in _FLAGS:
             flags.setdefault(each.outcome.path, each)
-        elif each.question == reading.question and each.score >= reading.score - _NEAR:
-            scores.setdefault(each.outcome.path, each)
+        elif each.question in kinds and each.score >= reading.score - _NEAR:
+            others.setdefault(each.outcome.path, each)
     if reading.question in _FLAGS:
         # Beside another flag that of an error says how the attempt ended.
         kept = [each for each in flags.values() if "error" not in words(each.outcome.path)]
         return kept or [*flags.values()]
-    if reading.question != "threshold":
-        return [*scores.values()] if reading.question == "words" else [reading]
-    alone = [*flags.values()] if len(flags) == 1 else []
-    return [*[*scores.values()][: OFFERED - len(alone)], *alone]
+    alone = [*flags.values()] if len(flags) == 1 and reading.question in _NUMBERS else []
+    return [*others.values(), *alone]
 
 
 def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]:
     """Whole answers to what rivals leave open.
 
-    Of several flags each is the verdict, or all are those of a model each.
+    Of several flags or scores each is the verdict, or all are those of a model each.
     """
     first, *others = readings
     if unnamed := tuple(_unnamed(first, request)):
@@ -59,11 +62,22 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
         verbs = ("passes", "fails") if len(unnamed) == 1 else ("pass", "fail")
         return [Settle({**own, option: unnamed}, f"if {some} {verb}")
                 for option, verb in zip(("--passes", "--fails"), verbs, strict=True)]  # fmt: skip
-    ways, scores = list[Settle](), sum(each.question == "threshold" for each in readings)
+    ways = list[Settle]()
     for each in readings:
         own = each.options(request)
-        if each.question == "threshold":
-            ways += _of_scores(each, own, averages=request.averages, alone=scores == 1)
+        if each.question in _NUMBERS:
+            alone = sum(one.question in _NUMBERS for one in readings) == 1
+            either = [*_of_numbers(each, own, averages=request.averages, alone=alone)]
+            if _few(each):
+                # What a missing one means is asked as well.
+                lost = len(each.outcome.flat) - len(each.outcome.judged)
+                means = {"fail": "fail", "drop": "are left out"}
+                either = [
+                    Settle({**way.options, "--missing": kind}, f"{way.why}; {lost:,} without {says}")
+                    for kind, says in means.items()
+                    for way in either
+                ]
+            ways += either
         elif each.question in _FLAGS and others:
             own |= {"--missing": "drop"} if _few(each) else {}
             either = _of_words(each, own) if each.question == "polarity" else []
@@ -73,14 +87,50 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
             ways += [replace(way, why=f"by {each.outcome.path}, {way.why}{lost}") for way in either]
         else:
             ways += _of_words(each, own)
+    model = first.structure.columns.get(first.roles.get("model", ""))
+    if not others or (model and len(model.counts) > 1):
+        return ways
     paths = [each.outcome.path for each in readings]
-    several = first.question in _FLAGS and bool(others) and "model" not in first.roles
-    if several and not any(EQUAL in path for path in paths):
-        own = first.options(request)
-        fields = {**own.get("--field", {}), "outcome": ",".join(paths), "model": COLUMN}
-        models = Settle({**own, "--field": fields}, "if each column is a model")
-        ways = [models] if all(map(_MODELS.match, paths)) else [*ways, models]
-    return ways
+    own, arms = first.options(request), [*_arms(paths, first.structure.columns)]
+    models = [
+        Settle(
+            {
+                **own,
+                "--field": {**own.get("--field", {}), "outcome": ",".join(group), "model": COLUMN},
+                **(AVERAGED if first.question == "threshold" else {}),
+            },
+            "if each column is a model" + f", by {shared}" * (len(arms) > 1),
+        )
+        for shared, group in arms or [("", paths)]
+    ]
+    if arms:
+        return models + ways
+    if {each.question for each in readings} - {*_FLAGS} or any(EQUAL in path for path in paths):
+        return ways
+    return models if all(map(_MODELS.match, paths)) else [*ways, *models]
+
+
+def _arms(paths: Sequence[str], columns: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """Columns of an arm each, which differ in the word that they begin or end with, as others do:
+    base_score, base_bleu, tuned_score and tuned_bleu; or are compared with one.  With what they
+    share."""
+    for pattern in (r"([^\W_]+)([\W_].*)", r"(?P<b>.*[\W_])(?P<a>[^\W_]+)"):
+        split = {path: re.fullmatch(pattern, path.partition(EQUAL)[0]) for path in columns}
+        split |= {path: re.fullmatch(pattern, path.partition(EQUAL)[0]) for path in paths}
+        place = 2 if "a" in pattern else 1
+        under, own = defaultdict[str, set[str]](set), defaultdict[str, list[str]](list)
+        for path, name in split.items():
+            if name and EQUAL not in path:
+                under[name[3 - place]].add(name[place])
+        for path in paths:
+            if name := split[path]:
+                own[name[3 - place]].append(path)
+        for shared, group in own.items():
+            arms = {name[place] for path in group if (name := split[path])}
+            golds = {path.partition(EQUAL)[2] for path in group}
+            others = [end for end, there in under.items() if end != shared and arms <= there]
+            if len(group) == len(arms) > 1 and (others or (golds != {""} and len(golds) == 1)):
+                yield shared.strip("_-. "), group
 
 
 def columns_of_models(structures: Sequence[Structure], request: Request) -> Iterator[Settle]:
@@ -117,6 +167,12 @@ def _seen(reading: RankedReading) -> str:
     return "the first " * (reading.structure.size == ROWS)
 
 
+def _tally(reading: RankedReading) -> str:
+    """The outcome's most frequent values, and of how many."""
+    seen = f" of {_seen(reading)}{reading.structure.size:,}" * bool(_seen(reading))
+    return reading.outcome.tally + seen
+
+
 def _share(reading: RankedReading, verdict: object) -> str:
     """How many outcomes are the same, of how many."""
     column, seen = reading.outcome, _seen(reading)
@@ -124,17 +180,26 @@ def _share(reading: RankedReading, verdict: object) -> str:
     return f"{values.count(verdict):,} of {seen}{len(column.flat):,}"
 
 
-def _of_scores(
+def _of_numbers(
     reading: RankedReading, own: Mapping[str, Any], *, averages: bool, alone: bool
 ) -> Iterator[Settle]:
-    """The highest score passes, where many reach it and no other is meant; or the mean is taken."""
-    numbers, top = reading.outcome.numbers, max(reading.outcome.numbers)
+    """The highest score passes, where many reach it and no other is meant; none of what is bad; of
+    codes each; or the mean is taken."""
+    column, kind = reading.outcome, reading.question
+    numbers, top = column.numbers, max(column.numbers)
     often = numbers.count(top) >= max(2, _OFTEN * len(numbers))
-    if alone and often and min(numbers) < top:
+    if kind == "threshold" and alone and often and min(numbers) < top:
         why = f"if {top:g} passes, {_share(reading, top)}"
         yield Settle({**own, "--threshold": (top,)}, why)
-    if averages:
-        yield Settle({**own, **AVERAGED}, f"averages {reading.outcome.path}")
+    codes = {"code": sorted({*numbers}), "fewer": [0.0]}.get(kind, [])
+    for code in codes:
+        spelt = [text for text in column.counts if float(text) == code]
+        if spelt:
+            name = f"{column.path}, " * (not alone)
+            why = f"{f'by {name}' * bool(name)}if {code:g} passes, {_share(reading, code)}"
+            yield Settle({**own, "--passes": (*spelt,)}, why)
+    if averages and (kind == "threshold" or (kind == "fewer" and (alone or 0.0 not in numbers))):
+        yield Settle({**own, **AVERAGED}, f"averages {column.path}")
 
 
 def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
@@ -199,25 +264,27 @@ def question(readings: Sequence[RankedReading], request: Request, *, answered: b
         *way, last = (*first.structure.keys, *column.path.split("."))
         whole = f"which {last} of {'.'.join(way)} make an attempt pass: all, a share, one?"
         return f"{whole} write a column"
-    if first.question == "threshold":
+    if first.question in _NUMBERS:
         scores = [each.outcome for each in readings if each.question == "threshold"]
-        ranges = [
-            f"{each.path} pass ({min(each.numbers):g} to {max(each.numbers):g})" for each in scores
-        ]
-        return f"from what value does {', or '.join(ranges)}?"
+        asked = [f"{c.path} pass ({min(c.numbers):g} to {max(c.numbers):g})" for c in scores]
+        told = [f"{each.outcome.path} ({_tally(each)})" for each in readings
+                if each.question in ("fewer", "code")]  # fmt: skip
+        more = f", or {len(asked) - _TOLD} more" * (len(asked) > _TOLD)
+        scored = f"from what value does {', or '.join(asked[:_TOLD])}{more}?" * bool(asked)
+        return scored or f"what passes of {', or '.join(told[:_TOLD])}?"
     if answered:
         return "which says that an attempt passed?" * (len(readings) > 1)
     if first.question == "words":
-        return f"{column.path}: which words pass? {column.tally}"
-    tallies = ", ".join(f"{each.outcome.path} ({each.outcome.tally})" for each in readings)
+        return f"{column.path}: which words pass? {_tally(first)}"
+    tallies = ", ".join(f"{each.outcome.path} ({_tally(each)})" for each in readings)
     return f"which says that an attempt passed: {tallies}?"
 
 
 def blank(readings: Sequence[RankedReading], options: Mapping[str, Any]) -> list[Settle]:
     """The options with what is left to the reader, if an option says it."""
     kind, way = readings[0].question, dict[str, Any]()
-    if kind in _FLAGS or sum(each.question == kind for each in readings) > 1:
+    if kind in _FLAGS or len(readings) > 1:
         way["--field"] = {**options.get("--field", {}), "outcome": Blank("COLUMN")}
-    if kind in ("threshold", "words"):
+    if kind in (*_NUMBERS, "words"):
         way |= {"--threshold": Blank("X")} if kind == "threshold" else {"--passes": Blank("WORD")}
     return [Settle({**options, **way}, "reads it")] if way else []

@@ -275,7 +275,7 @@ class _View:
             others.pop(model, None)
             attempt, by, fit = attempt_of(self.structure, cell, attempt, others)
             score += fit
-        score -= 0.1 * any(self.columns[part].beside for part in played if part)
+        score -= 0.1 * any(self.columns[part].beside for part in played & {*self.columns})
         score -= 2.5 * (self._is_below_a_verdict(outcome) or self._is_one_of(outcome))
         way = [
             *self.found.keys,
@@ -318,7 +318,7 @@ class _View:
         if flags.get(outcome) and not all(flags.values()):
             # Beside a verdict it says what kind of task it is.
             return True
-        if _beside(task, outcome, self.columns):
+        if EQUAL not in outcome and _beside(task, outcome, self.columns):
             return True
         if self.outcomes[outcome].question not in ("name", "words"):
             return False

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
 # How many remedies are tried, and how often options are added to one.
-TRIED, _ROUNDS = 8, 6
+TRIED, _ROUNDS = 9, 6
 # How many answers to one question are printed.
-_ANSWERS = 6
+_ANSWERS = 8
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def _judged(structure: Structure, ranked: Sequence[RankedReading]) -> bool:
 def _is_open(reading: RankedReading, request: Request) -> bool:
     """Whether a reading leaves open what a request does not say."""
     scored = request.threshold or request.scores_only
-    return bool(reading.question) and not (scored and reading.question == "threshold")
+    return bool(reading.question) and not (scored and reading.question in ("threshold", "fewer"))
 
 
 def _asked(
@@ -263,12 +263,14 @@ def _asked(
     own, others = reading.options(trials.request), rivals(reading, ranked)
     ways = answers(others, trials.request)
     if cut := len(ways) > _ANSWERS:
-        ways = [way for way in ways if way.options.get("--field", {}).get("model") == COLUMN]
+        models = [way for way in ways if way.options.get("--field", {}).get("model") == COLUMN]
+        ways = [*models, *(way for way in ways[:_ANSWERS] if way not in models)]
     whole = trials.readable(ways)
     if reading.question == "name" and not whole:
         return None
     answered = len(whole) == len(ways) > 0 and not cut
-    given = whole[0].options if whole else own
+    single = (way.options for way in whole if way.options.get("--field", {}).get("model") != COLUMN)
+    given = next(single, own)
     left = {name: value for name, value in given.items() if name not in ANSWERS_OF}
     rest = [] if answered and reading.question != "threshold" else blank(others, left)
     return [*whole, *rest], question(others, trials.request, answered=answered)

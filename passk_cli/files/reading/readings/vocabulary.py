@@ -22,15 +22,19 @@ UNCLEAR = frozenset(
     "label refusal refused refuse jailbreak jailbroken attack toxic toxicity harmful harm unsafe"
     " hallucination hallucinated violation leaked leak flagged fail failed failure wrong biased"
     " bias misled cheated hacked error breach breached obeyed complied exploited compromised"
-    " exfiltrated bypassed evaded deceived manipulated".split()
+    " exfiltrated bypassed evaded deceived manipulated hack hacking vuln vulnerable vulnerability"
+    " vulnerabilities violations errors hallucinations overconfidence overconfident".split()
 )
 # Those of which true fails, as a rule.
 FAILURES = frozenset("fail failed failure wrong error".split())
+# Words of names of codes, and what a harness notes of an attempt.
+CODES = frozenset("label code verdict judgment judgement rating".split())
+NOTED = frozenset("flag flagged blocked filtered truncated thin".split())
 # Words of names of what is no outcome, and of what is no task.
 NO_OUTCOME = frozenset(
     "first total valid num count max min time timeout cached enabled skipped retry n index number"
     " exists has is_valid completed finished format prediction predicted dirty to type class kind"
-    " mode improvement gain delta difference change enable enables use uses using".split()
+    " mode improvement gain delta difference change enable enables use used uses using".split()
 )
 JUDGING = frozenset("judge grader scorer evaluator annotator rater".split())
 NO_TASK = JUDGING | frozenset(
@@ -52,7 +56,7 @@ TRUTHS = frozenset("label truth true actual".split())
 SURE = (GOLDS | TRUTHS) - {"label"}
 STATEMENTS = GOLDS | {*"question problem statement sentence instruction query prompt input".split()}
 # Words of names of what was answered.
-PREDICTED = frozenset("pred predicted prediction".split())
+PREDICTED = frozenset("pred predict predicted prediction predictions".split())
 ANSWERED = PREDICTED | {
     *"answer output response label action got actual chosen selected choice".split(),
     *"classification classified".split(),
