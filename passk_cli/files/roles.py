@@ -772,6 +772,7 @@ def _spelled(column: str) -> str:
     return _CAPITAL.sub("_", column).lower().replace("-", "_").replace(" ", "_")
 
 
+@lru_cache(maxsize=8192)
 def leaf(column: str) -> str:
     """The last key of a column's path, as roles spell names.
 
@@ -790,6 +791,7 @@ def above(column: str) -> str:
     return column.rpartition(".")[0]
 
 
+@lru_cache(maxsize=8192)
 def words(column: str) -> set[str]:
     """The words of a column's last key.
 
@@ -812,6 +814,7 @@ def candidates(role: str, columns: Iterable[str]) -> list[str]:
     return [column for column, rank in ranks.items() if rank is not None and rank == best]
 
 
+@lru_cache(maxsize=8192)
 def strength(role: str, path: str) -> float:
     """How surely a column's name means a role: 3 by a usual name, 0 not at all.
 

@@ -38,14 +38,18 @@ def judged(columns: Mapping[str, FieldColumn], request: Request) -> dict[str, st
         for path, column in columns.items()
         if not (column.listed or words(path) & _NO_VERDICT)
     }
+    judges = {
+        path: said for path, said in named.items()
+        if not said & _PEOPLE and (said & (_JUDGES | _MACHINES) or strength("outcome", path))
+    }  # fmt: skip
+    labels = {p: said for p, said in named.items() if p == truth or said & (_PEOPLE | _RIGHT)}
     pairs: dict[str, str] = {}
-    for (one, judge), (other, label) in product(named.items(), named.items()):
-        judges = judge & (_JUDGES | _MACHINES) or strength("outcome", one)
-        if judge & _PEOPLE or not judges or one == other:
+    for (one, judge), (other, label) in product(judges.items(), labels.items()):
+        if one == other:
             continue
         right = judge & _JUDGES and label & _RIGHT and not label & _BOTH
-        labels = other == truth or label & _PEOPLE or right
-        if labels and _alike(columns[one], columns[other], bool(judge & _JUDGES)):
+        meant = other == truth or label & _PEOPLE or right
+        if meant and _alike(columns[one], columns[other], bool(judge & _JUDGES)):
             pairs.setdefault(one, other)
     return pairs
 

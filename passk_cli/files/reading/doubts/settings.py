@@ -367,7 +367,11 @@ def _finding(
         options |= {} if attempt else {"--duplicates": "keep"}
         order.insert(0, Settle(options, "as parts of the tasks"))
     elif not _named(grounds, name) or leaf(name) in _OF_STATEMENTS:
+        # Where tasks are called by what they ask, those of a suite differ.
+        asked = survey.texts(task, 20) if task in survey.columns else []
+        asks = bool(asked) and all(text.count(" ") > 2 for text in asked)
         suite = leaf(name) in SUITES or _correlation(survey, column) <= _CORRELATED
+        suite = suite and not asks
         order.insert(0 if suite else 2, tasks)
     return Finding(POOLED_SETTINGS, not likely, shown, tuple(order))
 

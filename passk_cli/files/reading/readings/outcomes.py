@@ -32,6 +32,8 @@ from passk_cli.files.roles import (
 
 # Words that pass or fail wherever they stand: ja and no are languages as well.
 _JUDGING = {*PASS_WORDS, *FAIL_WORDS} - {"true", "false", "t", "f", "yes", "no", "ja", "ok"}
+# Fields that are many.
+_WIDE = 100
 # A name that ends in a number.
 _NUMBERED = re.compile(r"(.*[a-z])[_\- ]?\d{1,3}", re.I)
 
@@ -264,10 +266,10 @@ def _keyed(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
     or letters and places from 0 on."""
     asked = {above(path) for path in columns
              if leaf(path.replace(EACH, "")) in ("question", "choices", "options")}  # fmt: skip
-    for (one, answer), (other, gold) in product(columns.items(), columns.items()):
-        if leaf(one) != leaf(other) != "" or not (above(other) in asked and above(other)):
-            continue
-        if answer.listed or gold.listed or above(one) in asked:
+    golds = [path for path in columns if above(path) in asked - {""}]
+    for one, other in product([path for path in columns if above(path) not in asked], golds):
+        answer, gold = columns[one], columns[other]
+        if leaf(one) != leaf(other) or answer.listed or gold.listed:
             continue
         letters = all(re.fullmatch("[A-Za-z]", value) for value in answer.counts)
         places = letters and 0 in gold.numbers and {*gold.numbers} <= {*map(float, range(26))}
@@ -300,7 +302,9 @@ def answers_and_golds(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str,
         # Beside what was predicted, an answer is the right one.
         golds = golds or [path for path in texts if leaf(path) == "answer"]
     for gold in golds:
-        pairs = [answer for answer in texts if _is_answer(texts[answer], texts[gold])]
+        # Of many fields those of one object are compared.
+        near = texts if len(texts) <= _WIDE else [p for p in texts if above(p) == above(gold)]
+        pairs = [answer for answer in near if _is_answer(texts[answer], texts[gold])]
         # What was taken from a response goes before the response.
         taken = [answer for answer in pairs if words(answer) & vocabulary.PREDICTED]
         yield from ((answer, gold) for answer in taken or pairs)

@@ -258,7 +258,8 @@ class _View:
         """The reading with this task and outcome; None where they go ill together."""
         score, question = self.outcomes[outcome]
         column, played = self.columns[outcome], {*task.split(","), outcome, *parts(outcome)}
-        others = {p: c for p, c in self.free.items() if p not in played | self._answers}
+        read = played | self._answers
+        others = {p: c for p, c in self.free.items() if p not in read}
         model = self.given.get("model", next(iter(called("model", others)), ""))
         if self._apart(task, outcome, model):
             return None

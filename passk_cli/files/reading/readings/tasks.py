@@ -163,13 +163,14 @@ def likely_tasks(structure: Structure, columns: Mapping[str, FieldColumn]) -> di
     """Columns that may be the task, also two together, and how likely each is."""
     plain = {path: c for path, c in columns.items() if not c.listed and c.counts}
     records = _Records(plain, structure.usual, structure.size)
+    suites = {p: c for p, c in plain.items() if len(c.counts) in range(2, 40) and words(p) & SUITES}
     scores: dict[str, float] = {}
     for path, column in plain.items():
         own = _TaskColumn(column, records)
         if not own.admitted:
             continue
         score = own.named + sum(points for points, seen in _EVIDENCE if seen(own))
-        if suite := next((p for p, c in plain.items() if _restarts(c, column)), ""):
+        if suite := next((p for p, c in suites.items() if _restarts(c, column)), ""):
             scores[f"{suite},{path}"], score = score - 0.5, score - 3
         scores[path] = score
     for one, other in _ids(plain) if max(scores.values(), default=0) < 4.5 else ():
@@ -217,9 +218,7 @@ def _grids(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, str]]:
 
 def _restarts(suite: FieldColumn, column: FieldColumn) -> bool:
     """Whether a column's numbers start again under each of a few parts, which differ in size."""
-    if suite is column or len(suite.counts) not in range(2, 40):
-        return False
-    if not words(suite.path) & SUITES or {*map(text_kind, column.counts)} != {"number"}:
+    if suite is column or {*map(text_kind, column.counts)} != {"number"}:
         return False
     under: dict[str, set[float]] = defaultdict(set)
     for part, text in zip(suite.texts, column.texts, strict=True):
