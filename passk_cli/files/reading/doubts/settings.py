@@ -263,7 +263,7 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         return False
     if grounds.harness and not _named(grounds, name):
         return False
-    if ROLES["outcome"].ranks.get(leaf(name)) == 0:
+    if ROLES["outcome"].ranks.get(leaf(name)) == 0 or _is_filled_by_outcome(survey, column):
         # Where another outcome is read, this one is no setting.
         return False
     kind = survey.kind(name)
@@ -276,6 +276,16 @@ def _may_be(grounds: Grounds, name: str) -> bool:
         # It has one value in each cell.
         return False
     return kind.longest <= SHORT or _named(grounds, name)
+
+
+def _is_filled_by_outcome(survey: Survey, column: Observed) -> bool:
+    """Whether a column has values exactly where attempts failed, or where they passed: it is a
+    measure of these."""
+    there, filled = np.isfinite(survey.verdict), column.codes >= 0
+    own, other = (
+        {*survey.verdict[there & rows].tolist()} for rows in (filled, ~filled)
+    )
+    return len(own) == len(other) == 1 and own != other
 
 
 def _pairs(cell: Ints, codes: Ints) -> int:

@@ -17,6 +17,7 @@ from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.structures import FieldColumn
 from passk_cli.files.roles import (
     EACH,
+    ENDED_WORDS,
     EQUAL,
     FAIL_WORDS,
     PASS_WORDS,
@@ -178,6 +179,7 @@ def _of_scores(own: _OutcomeColumn, score: float) -> Likely | None:
     share = low >= 0 and high <= 1
     # How sure a model was says nothing of whether it was right.
     score -= 2.0 * bool(own.words & vocabulary.SHARES)
+    score += 0.2 * ("overall" in own.words)
     score += 0.5 * share + 0.5 * bool(share and passing) - 3.0 * bool(counts and passing)
     score -= 0.5 + 1.0 * (low == high) + 1.0 * bool(own.words & vocabulary.NUMBERS)
     return Likely(score - 1.0 * (counts and own.named < 1.6), "threshold")
@@ -189,9 +191,13 @@ def _of_words(column: FieldColumn, score: float) -> Likely | None:
     few = len({*map(str, column.judged)})
     if not 2 <= few <= 5 or max(map(len, texts)) > 40 or len(column.judged) == len({*texts}):
         return None
-    # Words of passing among them say that they judge.
+    # Words of passing among them say that they judge; without them, those of errors say how it
+    # ended.
     said = any(judge(text, None) is True for text in map(str, column.flat))
-    return Likely(score + 1.5 * said, "words")
+    ended = not said and any(
+        {*re.split(r"[\W_]+", text.lower())} & {*ENDED_WORDS} for text in map(str, column.flat)
+    )
+    return Likely(score + 1.5 * said - 2.5 * ended, "words")
 
 
 def _are_codes(column: FieldColumn) -> bool:
