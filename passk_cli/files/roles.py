@@ -233,6 +233,8 @@ HOLDS_COUNTS = "holds counts"
 EACH = "[]"
 # Between two columns: whether they agree, as an outcome.
 EQUAL = "=="
+# Between columns of which each row has one.
+EITHER = "|"
 _PLURALS = {
     "attempt": "attempt numbers",
     "line": "attempts in the order of lines",
@@ -515,13 +517,15 @@ def is_listed(column: str, columns: Mapping[str, set[str]]) -> bool:
 
 
 def parts(column: str, columns: Container[str] = ()) -> list[str]:
-    """The columns that a role's value is made of: "year,day" and "given==gold" are two each, unless
-    a column is so called.
+    """The columns that a role's value is made of: "year,day", "given==gold" and "old|new" are two
+    each, unless a column is so called.
 
     >>> parts("year,day"), parts("year,day", ["year,day"]), parts("given==gold")
     (['year', 'day'], ['year,day'], ['given', 'gold'])
     """
-    return [column] if column in columns else column.replace(EQUAL, ",").split(",")
+    if column in columns:
+        return [column]
+    return column.replace(EQUAL, ",").replace(EITHER, ",").split(",")
 
 
 def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
@@ -559,7 +563,7 @@ class Joined(NamedTuple):
     """The columns that the values of another one are made of.
 
     parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model",
-        or "an answer", which is the same as the other or not.
+        "an answer", which is the same as the other or not, or "the one there is" of a row's.
     kinds : of the values.
     """
 
@@ -583,6 +587,10 @@ def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[s
             made[column] = Joined(of, "a part", {"text"})
             continue
         several = column.split(",")
+        if EITHER in column and not (EQUAL in column or len(several) > 1):
+            kinds = {kind for part in of for kind in columns.get(part, {"text"})}
+            made[column] = Joined(of, "the one there is", kinds)
+            continue
         made |= {e: Joined(parts(e), "an answer", {"text"}) for e in several if EQUAL in e}
         if len(several) > 1:
             made[column] = Joined(several, "an attempt", {"list"})

@@ -235,6 +235,9 @@ class Layout:
                 return f"CASE {quote_name(COLUMN)} {' '.join(whens)} END"
             if of == "an attempt":
                 return f"[{', '.join(self.text(part, nested) for part in parts)}]"
+            if of == "the one there is":
+                filled = [f"nullif({text}, '')" for text in texts]
+                return f"coalesce({', '.join(filled)})"
             *before, last = texts
             if of == "an answer":
                 return agree_sql(texts[0], last)

@@ -307,7 +307,9 @@ def _verdict(grounds: Grounds, survey: Survey, column: Observed, own: Evenness) 
         return None
     # Of few cells each has each setting equally often.
     crossed = own.ratio == 0 and own.varies == 1 and own.cells > 1
-    if own.certain or own is GONE_UP or (crossed and leaf(column.name) in NAMES and not number):
+    # So have words that are there in every row, as one deal in hundreds has at most.
+    rare = leaf(column.name) in NAMES or (column.share == 1 and own.cells > 8 and own.p <= 0.005)
+    if own.certain or own is GONE_UP or (crossed and rare and not number):
         return True
     if named or (leaf(column.name) in _FLAGS and not _answers_valid(survey, column)):
         return False
@@ -377,9 +379,9 @@ def _finding(
         options |= {} if attempt else {"--duplicates": "keep"}
         order.insert(0, Settle(options, "as parts of the tasks"))
     elif not _named(grounds, name) or leaf(name) in _OF_STATEMENTS:
-        # Where tasks are called by what they ask, those of a suite differ.
+        # Where tasks are called by words, or by what they ask, those of a suite differ.
         asked = survey.texts(task, 20) if task in survey.columns else []
-        asks = bool(asked) and all(text.count(" ") > 2 for text in asked)
+        asks = bool(asked) and all(t.count(" ") > 2 or not re.search("[0-9]", t) for t in asked)
         suite = leaf(name) in SUITES or _correlation(survey, column) <= _CORRELATED
         suite = suite and not asks
         order.insert(0 if suite else 2, tasks)

@@ -17,6 +17,7 @@ from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.structures import FieldColumn
 from passk_cli.files.roles import (
     EACH,
+    EITHER,
     ENDED_WORDS,
     EQUAL,
     FAIL_WORDS,
@@ -222,11 +223,16 @@ def _is_score(own: _OutcomeColumn) -> bool:
 
 def laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldColumn]:
     """Columns of an attempt each, which differ by a number after a word for attempts or outcomes,
-    as the list that they are: run1, run2, run3; and those that were asked for so.
+    as the list that they are: run1, run2, run3; those that were asked for so; and outcomes of which
+    each record has one, as one.
 
     asked : the columns of the outcome with commas between them, "" where it is not asked for.
     """
     alike: dict[str, list[str]] = {asked: asked.split(",")} if "," in asked else {}
+    if (paths := _by_rows(columns)) and not asked:
+        rows = zip(*(columns[path].values for path in paths), strict=True)
+        one = [next((value for value in row if value not in (None, "")), None) for row in rows]
+        yield FieldColumn(EITHER.join(paths), one)
     for path in columns:
         name = _NUMBERED.fullmatch(path)
         if name and (strength("attempt", name[1]) or strength("outcome", name[1])
@@ -236,6 +242,23 @@ def laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldCo
         if len(paths) > 1 and all(path in columns for path in paths):
             rows = zip(*(columns[path].values for path in paths), strict=True)
             yield FieldColumn(",".join(paths), [*map(list, rows)])
+
+
+def _by_rows(columns: Mapping[str, FieldColumn]) -> list[str]:
+    """Outcomes that pass or fail, of which most records have one and none has two, as where each
+    suite has its own."""
+    taken, found = set[int](), list[str]()
+    for path, column in columns.items():
+        own = _OutcomeColumn(column)
+        rows = {i for i, value in enumerate(column.values) if value not in (None, "")}
+        plain = all(isinstance(verdict, bool) for verdict in column.judged) and rows
+        others = vocabulary.NO_OUTCOME | vocabulary.AMOUNTS | vocabulary.TRUTHS
+        named = strength("outcome", path) and not (own.unclear or column.listed)
+        if plain and named and not own.words & others and not taken & rows:
+            taken |= rows
+            found.append(path)
+    size = max((len(column.values) for column in columns.values()), default=0)
+    return found if len(found) > 1 and len(taken) > 0.5 * size else []
 
 
 def agreements(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldColumn]:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError, PasskError
@@ -31,6 +31,7 @@ from passk_cli.files.reading.readings.trials import (
 from passk_cli.files.reading.structures import ROWS, FieldColumn, Structure, beginning
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
+    EITHER,
     EQUAL,
     ROLE_WORDS,
     TRUTH,
@@ -253,7 +254,10 @@ class _Failure:
         if error.name == "no-task-column" and not (settles or question):
             settles = self._by_path()
         if error.name in ("no-task-column", "no-outcome-column") and not (settles or question):
-            return self._agreeing()
+            clear = (each for each in self.ranked if not each.question)
+            best = [Settle(each.options(self.request)) for each in islice(clear, 1)]
+            settles = [*trials.asking(best)]
+            return (settles, "") if settles else self._agreeing()
         return settles, question
 
     def _with_labels(self, settles: Sequence[Settle]) -> Iterator[Settle]:
@@ -274,9 +278,10 @@ class _Failure:
         pairs = [*dict.fromkeys(every)]
         if not pairs:
             return [], ""
-        same = Settle({"--field": {"outcome": EQUAL.join(pairs[0])}}, "compares them as they are")
-        settles = self.trials.readable([same] * (len(pairs) == 1))
         either = Settle({"--field": {"outcome": Blank("A==B")}}, "compares columns")
+        same = [Settle({"--field": {"outcome": EQUAL.join(pair)}}, "compares these as they are")
+                for pair in pairs[:TRIED]]  # fmt: skip
+        settles = self.trials.readable(same)
         asked = "an attempt passes where {} agrees with {}?".format(*pairs[0])
         return settles or [either], asked
 
@@ -340,6 +345,8 @@ def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
     asked = request.named.get("outcome", "")
     own = [asked] if asked else candidates("outcome", reading.structure.usual)
     path = reading.outcome.path
+    if EITHER in path:
+        return error.name == "bad-outcome" and not asked
     if EQUAL in path:
         return any(part == name or part.startswith(f"{name}.") for part in parts(path)
                    for name in own)  # fmt: skip

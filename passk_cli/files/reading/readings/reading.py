@@ -232,7 +232,7 @@ class _View:
         # What stands with an answer, apart from what was expected, tells the answer again.
         told = {above(answer) for answer, gold in pairs if above(answer) != above(gold)}
         compared |= {p for p in self.free if above(p) in told and strength("outcome", p) < 1.7}
-        compared |= {part for path in self.lists for part in path.split(",")}
+        compared |= {part for path in self.lists for part in parts(path)}
         totals = (score for score, _ in tests_and_totals(self.free))
         compared |= {score for score in totals if words(score) & vocabulary.SCORES}
         outcomes = {p: likely_outcome(c) for p, c in self.free.items() if p not in compared}

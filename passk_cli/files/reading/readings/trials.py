@@ -91,6 +91,18 @@ class Trials:
             if counts is not None
         ]
 
+    def asking(self, settles: Sequence[Settle]) -> Iterator[Settle]:
+        """Of remedies without a number those that lead to what only people know of attempts that
+        are there twice."""
+        for settle in settles:
+            own, _ = self.of(settle)
+            try:
+                self.counts(own)
+            except PasskError as error:
+                if error.name == "duplicate-attempts":
+                    why = ": ".join(filter(None, [settle.why, "asks about duplicated attempts"]))
+                    yield replace(own, why=why)
+
     def completed(self, settles: Sequence[Settle]) -> Iterator[Settle]:
         """Remedies with what else has to be settled after them; those without a number go, and
         those that become another."""
