@@ -80,6 +80,8 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             )
         if EQUAL in column and any(len(parts(each)) != 2 for each in column.split(",")):
             raise ParameterError(Given("--field", text), "one column is compared with one other")
+        if len({*(given := [each.partition(EQUAL)[0] for each in column.split(",")])}) < len(given):
+            raise ParameterError(Given("--field", text), "a column is there twice")
         if role in fields:
             raise ParameterError(
                 Given("--field", role), f"given twice ({fields[role]}, {column})",
@@ -230,8 +232,10 @@ class Request:
         " tokens_out, tokens, duration (in seconds), turns. A dot names a nested field: a.b, of a"
         " list in every entry; a.b[].c says that b is a list. A comma joins columns: task=year,day;"
         " outcome=run1,run2 is a column of each attempt, with model=@column of each model, and"
-        " outcome=given==gold passes where two columns agree, numbers by their value, texts in any"
-        " case. Amounts are added, over lists as in cost=iterations[].cost_usd, and over columns as"
+        " outcome=given==gold passes where two columns agree, numbers by their value, letters and"
+        " numbers by places from 0 on, texts in any case and without a full stop at their end;"
+        " outcome=old|new is the one that a row has. Amounts are added, over lists as in"
+        " cost=iterations[].cost_usd, and over columns as"
         " in cost=agent_cost+user_cost; their unit is in the column's name or after a colon:"
         " cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)

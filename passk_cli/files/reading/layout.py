@@ -17,7 +17,17 @@ from passk_cli.files.database import (
     quote_name,
     quote_text,
 )
-from passk_cli.files.roles import COLUMN, EACH, EQUAL, Joined, Roles, addends, agree_sql, amount_sql, find
+from passk_cli.files.roles import (
+    COLUMN,
+    EACH,
+    EQUAL,
+    Joined,
+    Roles,
+    addends,
+    agree_sql,
+    amount_sql,
+    find,
+)
 from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
 if TYPE_CHECKING:

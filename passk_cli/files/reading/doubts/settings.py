@@ -282,9 +282,7 @@ def _is_filled_by_outcome(survey: Survey, column: Observed) -> bool:
     """Whether a column has values exactly where attempts failed, or where they passed: it is a
     measure of these."""
     there, filled = np.isfinite(survey.verdict), column.codes >= 0
-    own, other = (
-        {*survey.verdict[there & rows].tolist()} for rows in (filled, ~filled)
-    )
+    own, other = ({*survey.verdict[there & rows].tolist()} for rows in (filled, ~filled))
     return len(own) == len(other) == 1 and own != other
 
 

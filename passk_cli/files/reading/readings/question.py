@@ -70,11 +70,10 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
             either = [*_of_numbers(each, own, averages=request.averages, alone=alone)]
             if _few(each):
                 # What a missing one means is asked as well.
-                lost = len(each.outcome.flat) - len(each.outcome.judged)
-                means = {"fail": "fail", "drop": "are left out"}
+                lost = f"{len(each.outcome.flat) - len(each.outcome.judged):,} missing"
                 either = [
-                    Settle({**way.options, "--missing": kind}, f"{way.why}; {lost:,} without {says}")
-                    for kind, says in means.items()
+                    Settle({**way.options, "--missing": kind}, f"{way.why}; {lost} {become}")
+                    for kind, become in (("fail", "fail"), ("drop", "are left out"))
                     for way in either
                 ]
             ways += either
