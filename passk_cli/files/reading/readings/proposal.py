@@ -60,6 +60,8 @@ _ASKED = (
     *("ambiguous-column", "ambiguous-records", "no-results", "unknown-format"),
     *("missing-outcome", "bad-outcome"),
 )
+# Score above which a column of an outcome's usual name judges.
+_JUDGES = 0.5
 # Bytes of files that are read again for each remedy, to make it whole.
 _TRIED_BYTES = 1 << 26
 
@@ -357,8 +359,9 @@ def _suits(reading: RankedReading, error: DataError, request: Request) -> bool:
         return error.name == "bad-outcome" and reading.question in ("words", "threshold")
     below = any(path.startswith(f"{name}.") for name in own)
     if below or error.name == "bad-outcome":
-        # What is one word in all records judges nothing.
-        judges = any(likely_outcome(columns[name]) for name in own if name in columns)
+        # What is one word in all records judges nothing, nor does how a run ended.
+        every = (likely_outcome(columns[name]) for name in own if name in columns)
+        judges = any(likely.score > _JUDGES for likely in every if likely)
         return below or not (judges or asked)
     column = columns[path]
     if reading.structure.keys or column.listed or not own:
