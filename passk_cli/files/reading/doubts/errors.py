@@ -30,6 +30,9 @@ _ENDED = (
 )
 _SERVICES = re.compile(rf"\w*(?:{_SERVICE})\w*", re.I)
 _ERRORS = re.compile(rf"\w*(?:{_SERVICE}|{_ENDED})\w*", re.I)
+# What is written in place of an answer, and words of names of answers.
+_WRITTEN = re.compile(r"\W{0,2}(?:api[ _]?|request )?(?:error|exception)\b", re.I)
+_ANSWERS = {*"answer response output completion prediction generation reply".split()}
 # What a failed test says, and limits that are the model's own.
 _JUDGED = re.compile(r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context", re.I)
 # Letters of a value that are looked at; values that a condition names, and their letters.
@@ -55,7 +58,8 @@ def ended(grounds: Grounds) -> Iterator[Finding]:
     survey = grounds.survey
     if grounds.harness:
         return
-    columns = (survey.columns[name] for name in grounds.unread)
+    written = [name for name in survey.columns if words(name) & _ANSWERS and _has(survey, name)]
+    columns = [survey.columns[name] for name in dict.fromkeys([*grounds.unread, *written])]
     found = [(column, _errors(survey, column)) for column in columns]
     column, kinds = max(found, key=lambda each: sum(map(len, each[1].values())), default=(None, {}))
     if column is None or not kinds:
@@ -77,6 +81,13 @@ def ended(grounds: Grounds) -> Iterator[Finding]:
     yield Finding(ERRORS_AS_FAILURES, False, shown, settles[len(rows) == survey.rows :])
 
 
+def _has(survey: Survey, column: str) -> bool:
+    """Whether answers begin as errors do, several of them."""
+    begins = f"regexp_matches({survey.columns[column].sql}, '^(?i:{_WRITTEN.pattern})')"
+    query = f"SELECT count(*) FILTER ({begins}) FROM {survey.table}"
+    return bool(survey.con.execute(query).fetchall()[0][0] >= _ENOUGH)
+
+
 def _counted(counts: dict[str, int]) -> list[str]:
     """Names with their numbers, the largest first.
 
@@ -89,7 +100,8 @@ def _counted(counts: dict[str, int]) -> list[str]:
 def _errors(survey: Survey, column: Observed) -> dict[str, list[int]]:
     """Kind of an error → the rows that fail with it; none where the column does not say so.
 
-    A column whose name says how attempts ended is believed about a refusing service.  About the
+    A column whose name says how attempts ended is believed about a refusing service, and one of
+    answers that begin with an error about that.  About the
     rest, and under any other name, it is where most other failures have what passes have: a column
     with a reason for each failure says why the model failed.
     """
@@ -97,7 +109,8 @@ def _errors(survey: Survey, column: Observed) -> dict[str, list[int]]:
     failed = judged & (survey.verdict == 0)
     texts = survey.texts(column.name, column.distinct) if column.distinct <= survey.rows else []
     named = bool(words(column.name) & ENDINGS)
-    for pattern in (_ERRORS, _SERVICES):
+    answers = (_WRITTEN,) * bool(words(column.name) & _ANSWERS)
+    for pattern in answers or (_ERRORS, _SERVICES):
         kinds = [_kind(text, pattern) for text in texts]
         is_error = np.array([*map(bool, kinds), False])[column.codes]
         rows = np.flatnonzero(failed & is_error)
@@ -106,7 +119,7 @@ def _errors(survey: Survey, column: Observed) -> dict[str, list[int]]:
         passes = np.unique(column.codes[judged & (survey.verdict == 1)])
         alike = _share(np.isin(column.codes[failed & ~is_error], passes)) >= _ALIKE
         if (alike and (named or (len(passes) == 1 and len(rows) >= _ENOUGH))) or (
-            named and pattern is _SERVICES
+            pattern is _WRITTEN or (named and pattern is _SERVICES)
         ):
             of: dict[str, list[int]] = {}
             for row in rows.tolist():
@@ -123,6 +136,9 @@ def _share(those: Bools) -> float:
 def _kind(text: str, pattern: re.Pattern[str]) -> str:
     """The words of a value that say an error; "" where none do, or a test failed."""
     head = text[:_HEAD]
+    if pattern is _WRITTEN:
+        begun = pattern.match(head)
+        return begun[0] if begun else ""
     if _JUDGED.search(head):
         return ""
     if pattern is _ERRORS and head.strip().lower() in ENDED_WORDS:
@@ -147,7 +163,8 @@ DOUBTS = (
         ERRORS_AS_FAILURES,
         "Attempts that fail have the words of a refusing service (rate limit, 429, 503, infra …)"
         " in a column called error, status, reason or the like; or those of another error (timeout,"
-        " killed, connection …) in any column in which most other failures have what passes have.",
+        " killed, connection …) in any column in which most other failures have what passes have;"
+        " or answers begin with an error, as [ERROR: …, and three or more of these fail.",
         ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"),
         ended,
     ),

@@ -258,6 +258,14 @@ MISLEADING: dict[str, Case] = {
         broken(attempts(30, 3, exit_status=lambda t, a, p: "completed"), exit_status="timeout"),
         certain=False,
     ),
+    "errors in place of answers": Case(
+        "errors-as-failures",
+        broken(
+            attempts(30, 3, response=lambda t, a, p: f"{t}.{a}: no error"),
+            response="[ERROR: call failed after 3 attempts]",
+        ),
+        certain=False,
+    ),
     "timeouts in a record of each attempt": Case(
         "errors-as-failures",
         broken(
