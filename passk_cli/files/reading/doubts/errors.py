@@ -58,8 +58,9 @@ def ended(grounds: Grounds) -> Iterator[Finding]:
     survey = grounds.survey
     if grounds.harness:
         return
-    written = [name for name in survey.columns if words(name) & _ANSWERS and _has(survey, name)]
-    columns = [survey.columns[name] for name in dict.fromkeys([*grounds.unread, *written])]
+    written = (name for name in survey.columns if words(name) & _ANSWERS and _has(survey, name))
+    columns = [survey.columns[name] for name in dict.fromkeys([*grounds.unread, *written])
+               if name not in grounds.request.pool]  # fmt: skip
     found = [(column, _errors(survey, column)) for column in columns]
     column, kinds = max(found, key=lambda each: sum(map(len, each[1].values())), default=(None, {}))
     if column is None or not kinds:
