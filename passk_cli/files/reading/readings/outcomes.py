@@ -14,7 +14,7 @@ from typing import NamedTuple
 from passk_cli.files.reading.doubts.settings import SUITES, is_setting
 from passk_cli.files.reading.doubts.tasks import LANGUAGES
 from passk_cli.files.reading.readings import vocabulary
-from passk_cli.files.reading.structures import FieldColumn
+from passk_cli.files.reading.structures import ROWS, FieldColumn
 from passk_cli.files.roles import (
     EACH,
     EITHER,
@@ -247,18 +247,21 @@ def laid_out(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldCo
 def _by_rows(columns: Mapping[str, FieldColumn]) -> list[str]:
     """Outcomes that pass or fail, of which most records have one and none has two, as where each
     suite has its own."""
-    taken, found = set[int](), list[str]()
+    size = max((len(column.values) for column in columns.values()), default=0)
+    taken, found, later = set[int](), list[str](), list[str]()
     for path, column in columns.items():
         own = _OutcomeColumn(column)
         rows = {i for i, value in enumerate(column.values) if value not in (None, "")}
-        plain = all(isinstance(verdict, bool) for verdict in column.judged) and rows
+        plain = all(isinstance(verdict, bool) for verdict in column.judged)
         others = vocabulary.NO_OUTCOME | vocabulary.AMOUNTS | vocabulary.TRUTHS
         named = strength("outcome", path) and not (own.unclear or column.listed)
         if plain and named and not own.words & others and not taken & rows:
             taken |= rows
-            found.append(path)
-    size = max((len(column.values) for column in columns.values()), default=0)
-    return found if len(found) > 1 and len(taken) > 0.5 * size else []
+            (found if rows else later).append(path)
+    if len(found) < 2 or len(taken) <= 0.5 * size:
+        return []
+    # What is not in the first records may be in others.
+    return found + later * (size == ROWS)
 
 
 def agreements(columns: Mapping[str, FieldColumn], asked: str) -> Iterator[FieldColumn]:
