@@ -560,8 +560,11 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
     "many flags that are called alike": (
         [{"task": f"s{i}", **{f"{name}_ok": i % n > 0 for n, name in enumerate("abcdefg", 2)}}
          for i in range(12)],
-        "which says that an attempt passed: ",
-        ["--field outcome=c_ok,d_ok,e_ok,f_ok,g_ok,a_ok,b_ok --field model=@column"],
+        "which says that an attempt passed?\n",
+        [
+            *(f"--field outcome={name}_ok" for name in "cdefgab"),
+            "--field outcome=c_ok,d_ok,e_ok,f_ok,g_ok,a_ok,b_ok --field model=@column",
+        ],
     ),
     "words under any name": (
         [{"widget": f"w{i}", "engine": m, "round": a, "verdictum": ("bad", "good")[(i * a) % 3 > 0]}
@@ -1488,7 +1491,7 @@ def test_models_in_columns_need_several_of_them(passk: Passk, write: Any) -> Non
         done = passk("estimate", path, *outcome, "--field", "model=@column")
         assert (done.code, done.error) == (2, "no-such-column")
         assert "@column names the columns of outcomes, and there are not several" in done.err
-    done = passk("estimate", path, "--field", "outcome=a==gold,b==gold")
+    done = passk("estimate", path, "--field", "outcome=a==gold==b")
     assert (done.code, "one column is compared with one other" in done.err) == (2, True)
 
 

@@ -173,8 +173,9 @@ def _of_scores(own: _OutcomeColumn, score: float) -> Likely | None:
     if math.isinf(high - low):
         return None
     if own.unclear:
-        # Of what is bad less is better; of its number the total says most.
-        return Likely(0.8 + 0.2 * ("total" in own.words), "fewer") if low < high else None
+        # Of what is bad less is better: of its number the total says most; a rate is of several.
+        summed = low == high or "rate" in own.words
+        return None if summed else Likely(0.8 + 0.2 * ("total" in own.words), "fewer")
     counts = high > 1 and all(number % 1 == 0 for number in own.column.numbers)
     passing = own.words & {*PASS_WORDS, "verified"}
     share = low >= 0 and high <= 1

@@ -283,7 +283,8 @@ class _Failure:
         either = Settle({"--field": {"outcome": Blank("A==B")}}, "compares columns")
         same = [Settle({"--field": {"outcome": EQUAL.join(pair)}}, "compares these as they are")
                 for pair in pairs[:TRIED]]  # fmt: skip
-        settles = self.trials.readable(same)
+        # Those that lie side by side in objects are parts of one attempt, as a rule.
+        settles = self.trials.readable(same if len(same) == 1 or "." not in pairs[0][0] else [])
         asked = "an attempt passes where {} agrees with {}?".format(*pairs[0])
         return settles or [either], asked
 

@@ -282,7 +282,8 @@ def question(readings: Sequence[RankedReading], request: Request, *, answered: b
 def blank(readings: Sequence[RankedReading], options: Mapping[str, Any]) -> list[Settle]:
     """The options with what is left to the reader, if an option says it."""
     kind, way = readings[0].question, dict[str, Any]()
-    if kind in _FLAGS or len(readings) > 1:
+    kinds = _NUMBERS if kind in _NUMBERS else (kind,)
+    if kind in _FLAGS or sum(each.question in kinds for each in readings) > 1:
         way["--field"] = {**options.get("--field", {}), "outcome": Blank("COLUMN")}
     if kind in (*_NUMBERS, "words"):
         way |= {"--threshold": Blank("X")} if kind == "threshold" else {"--passes": Blank("WORD")}
