@@ -574,6 +574,10 @@ class Joined(NamedTuple):
 
 #: The model of outcomes that are in a column of each model: the name of the column.
 COLUMN = "@column"
+# Words of names of lists that hold failures alone.
+ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
+#: The number of a row in its file, as a task: of rows that name none.
+LINE = "@line"
 
 
 def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, Joined]:
@@ -599,6 +603,8 @@ def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[s
         of = made[outcome].parts
         kinds = {kind for part in of for kind in columns.get(part, {"text"})}
         made |= {outcome: Joined(of, "a model", kinds), COLUMN: Joined([], "a part", {"text"})}
+    if LINE in fields.values() and LINE not in columns:
+        made[LINE] = Joined([], "a part", {"number"})
     return made
 
 
@@ -850,7 +856,7 @@ def strength(role: str, path: str) -> float:
 def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
     """The columns among these that are made of others."""
     several = {name for name in columns if {*parts(name)} <= columns.keys() - {name}}
-    return several | ({COLUMN} & columns.keys())
+    return several | ({COLUMN, LINE} & columns.keys())
 
 
 def _rivals(columns: Iterable[str]) -> Sequence[str]:

@@ -13,7 +13,12 @@ import numpy as np
 
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
-from passk_cli.files.counting.checks import WITHOUT_GROUP, mixed_tasks, several_scores
+from passk_cli.files.counting.checks import (
+    OTHER_ENCODING,
+    WITHOUT_GROUP,
+    mixed_tasks,
+    several_scores,
+)
 from passk_cli.files.counting.statement import Statement, Tally
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import Spooled
@@ -26,7 +31,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
 from passk_cli.settle import Settle
-from passk_cli.text import Category
+from passk_cli.text import Category, first_few
 
 
 def decide(
@@ -139,6 +144,11 @@ def _messages(
     if doubted and not tolerant:
         raise doubted[0]
     messages = [*attempts.messages]
+    encoded = [source for batch in batches for source in batch.sources if source.encoding]
+    if encoded:
+        encodings = ", ".join(dict.fromkeys(source.encoding for source in encoded))
+        files = first_few([source.name for source in encoded])
+        messages.append(OTHER_ENCODING(files=files, encodings=encodings))
     if sum(len(batch.sources) for batch in batches) > 1:
         messages += identical_files(batches, kept=kept)
     messages += map(refused, doubted)

@@ -43,6 +43,7 @@ from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
 from passk_cli.files.formats.verifiers import VERIFIERS, VERIFIERS_TRACES
 from passk_cli.files.formats.verl import VERL
 from passk_cli.files.request import TABLES
+from passk_cli.files.roles import LINE
 
 # The generic ones come last, in this order, and only when a longer look shows no harness.
 FORMATS: dict[str, Format] = {
@@ -128,6 +129,6 @@ def asked(file: File, records: str | None, columns: Collection[str]) -> Format |
     """
     if records is not None:
         return generic.inside(records, columns)
-    if generic.LINE in columns and file.form in ("lines", "object", "array"):
+    if LINE in columns and file.form == "lines":
         return generic.ALIGNED
     return None

@@ -18,7 +18,7 @@ from typing import Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Record, Wanted, look
-from passk_cli.files.roles import ROLES, SETTINGS, candidates, spelled
+from passk_cli.files.roles import LINE, ONE_SIDED, ROLES, SETTINGS, candidates, spelled, words
 from passk_cli.files.sources.source import PACKED
 from passk_cli.message import WARNING, Message
 from passk_cli.near import meant
@@ -61,8 +61,6 @@ _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful
 _HEADS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
-# The number of its line as a record's column, for tasks aligned by line.
-LINE = "@line"
 # The document itself, for --records.
 ITSELF = "."
 # A key of a document that names a column: {task}.
@@ -264,7 +262,7 @@ TASKS = Format(
 
 def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
     """The lists of records that may be what the document is about."""
-    lists = [entry for entry in entries if entry.kind == "records"]
+    lists = [e for e in entries if e.kind == "records" and not words(e.key) & ONE_SIDED]
     judged = [entry for entry in lists if _judged(entry.columns)]
     top = _plain_keys(entries)
     if _judged(top):
@@ -591,17 +589,12 @@ def _below(
         _record(place, value)
 
 
-def _aligned(file: File) -> Contents:
-    if file.form not in ("lines", "object"):
-        remedy = "this is none; name the task's column"
-        raise _unsuited(file, f"{LINE} needs JSON lines", remedy)
-    return Contents(
-        lambda wanted: ({LINE: number, **record} for number, record in file.lines(wanted))
-    )
-
-
+# A line that is no record counts as well.
 ALIGNED = Format(
-    "aligned-lines", "records whose task is the number of their line", "", bool, _aligned,
+    "aligned-lines", "records whose task is the number of their line", "", bool,
+    lambda file: Contents(
+        lambda wanted: ({LINE: number, **record} for number, record in file.lines(wanted))
+    ),
     generic=True,
     example=Example((), ""),
 )  # fmt: skip

@@ -24,6 +24,8 @@ from passk_cli.files.formats.format import (
     Wanted,
     at,
 )
+from passk_cli.files.reading.readings.vocabulary import UNCLEAR
+from passk_cli.files.roles import words
 from passk_cli.message import WARNING, Message, Said
 
 UNFINISHED_RUN = Message(
@@ -35,6 +37,13 @@ INVALIDATED_LOG = Message(
     "invalidated-log", WARNING, "the log is marked as invalidated", "",
     "Somebody marked this Inspect log as not to be used. Its attempts count all the same; leave the"
     " file out if the mark is right.",
+)  # fmt: skip
+
+UNCLEAR_SCORE = Message(
+    "unclear-score", WARNING, "a score of 1 counts as a pass, and {score} may say what went wrong",
+    "--passes false --fails true turns it around",
+    "A scorer named after a refusal, a deception or a leak may give 1 where the model did what it"
+    " should not. The log does not say which of its values is good; 1 passes as in any other log.",
 )  # fmt: skip
 
 # What Inspect's value_to_float makes of texts; P, a partial credit, is a half.
@@ -91,7 +100,8 @@ def _table(file: File) -> Contents:
         temperature = at(header, "plan", "config", "temperature")
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, "temperature": temperature}
-    messages = tuple(_messages(file, header, len(samples)))
+    messages = [*_messages(file, header, len(samples))]
+    messages += [UNCLEAR_SCORE(score=name) for name in names if words(name) & UNCLEAR]
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
@@ -115,15 +125,18 @@ def _header(file: File) -> dict[str, Any]:
 def _samples(file: File) -> list[_Epoch]:
     """One for each (id, epoch), in the order of the log: the last that was written."""
     last: dict[tuple[str, Any], _Epoch] = {}
+    only = at(_header(file), "results", "scorer", "name")
     for record in _records(file):
         if isinstance(record, dict):
-            scores = record.get("scores")
+            # Logs of version 1 have the score of one scorer.
+            scores = record.get("scores") or {only or "score": record.get("score")}
             sample = _Epoch(
                 record.get("id"),
                 record.get("epoch"),
                 {
                     name: (at(score, "value"), at(score, "answer"))
                     for name, score in (scores.items() if isinstance(scores, dict) else ())
+                    if score is not None
                 },
                 record.get("error") is not None,
                 at(record, *_COMPLETION),

@@ -21,6 +21,7 @@ from passk_cli.files.roles import (
     COLUMN,
     EACH,
     EQUAL,
+    LINE,
     Joined,
     Roles,
     addends,
@@ -198,6 +199,12 @@ class Layout:
         if numbered:
             # Here, because a condition leaves rows out and a join keeps no order.
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
+        if LINE in self.joined:
+            # Of the rows of all files in order; that before the first of each is taken off.
+            own = f" - min(row) OVER (PARTITION BY {file}) + 1" * (self.kind != "frame")
+            rows = f"(SELECT *, row_number() OVER () AS row FROM {rows})"
+            number = f"(row{own})::VARCHAR AS {quote_name(LINE)}"
+            rows = f"(SELECT * EXCLUDE row, {number} FROM {rows})"
         if COLUMN in self.joined:
             models = next(of.parts for of in self.joined.values() if of.of == "a model")
             answers = (model.partition(EQUAL)[0] for model in models)
@@ -233,8 +240,8 @@ class Layout:
         if column is None:
             return "NULL::VARCHAR"
         if column in self.joined:
-            if column == COLUMN:
-                return quote_name(COLUMN)
+            if column in (COLUMN, LINE):
+                return quote_name(column)
             parts, of, _ = self.joined[column]
             texts = [self.text(part, nested, sql_type) for part in parts]
             if of == "a model":

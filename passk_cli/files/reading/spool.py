@@ -42,6 +42,7 @@ from passk_cli.files.reading.look import Spooled, Unread, require_inside, roles_
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     EACH,
+    LINE,
     OF_ATTEMPTS,
     ROLES,
     SETTINGS,
@@ -127,7 +128,7 @@ def recognised(
 
 def _key(source: Source, request: Request) -> object:
     """The facts that decide which records a file has, besides columns that stand beside them."""
-    aligned = formats.generic.LINE in request.fields.values()
+    aligned = LINE in request.fields.values()
     return source.path, request.format, request.records, aligned, request.skip_bad
 
 

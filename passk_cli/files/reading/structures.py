@@ -19,12 +19,14 @@ from passk_cli.errors import DataError
 from passk_cli.files import formats
 from passk_cli.files.formats.format import File, Format, Wanted, look
 from passk_cli.files.reading.doubts.settings import NUMBERED
+from passk_cli.files.reading.doubts.tasks import MODEL_NAME
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import records
 from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import (
     EACH,
+    ONE_SIDED,
     ROLE_WORDS,
     ROLES,
     Roles,
@@ -45,8 +47,14 @@ if TYPE_CHECKING:
 ROWS, _BYTES, _FILES, _LEVELS = 1000, 1 << 22, 200, 5
 # Values that are many enough to be tasks; the longest value that names something, in words.
 _NAMED, _SENTENCE = 5, 6
+# Words of keys above outcomes.
+_OF_RESULTS = {"results", *ROLE_WORDS["task"], *ROLE_WORDS["outcome"]}
+# The keys of what is said in turn.
+_OF_MESSAGES = {"role", "content"}
 # As many attempts as a task may have where there are fewer tasks; a key that is a plain word.
 _FEW, _WORD = 16, re.compile("[A-Za-z_]+")
+# Tasks that each of several parts has.
+_APART = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +153,7 @@ def flattened(record: Mapping[str, Any], prefix: str = "", level: int = 0) -> It
         return
     for name, value in record.items():
         path = f"{prefix}{name}"
-        if prefix and "." in name:
+        if (prefix and "." in name) or (isinstance(value, list) and words(name) & ONE_SIDED):
             continue
         if isinstance(value, dict):
             yield from flattened(value, f"{path}.", level + 1)
@@ -233,9 +241,15 @@ def below(
         if len(found) == 1 and (runs := _runs(found[0][1])):
             ways["{}"] = [({**known[0], level: name}, found[0][1][name]) for name in runs]
     for name, members in ways.items():
+        if words(name) & ONE_SIDED:
+            continue
         way = (*keys, name)
         rows = [(c, entry) for c, value in members if isinstance(value, list) for entry in value]
-        records = [(context, entry) for context, entry in rows if isinstance(entry, dict)]
+        records = [
+            (context, entry)
+            for context, entry in rows
+            if isinstance(entry, dict) and not (entry.keys() >= _OF_MESSAGES)
+        ]
         single = [(context, value) for context, value in members if isinstance(value, dict)]
         if records:
             yield way, records[:ROWS], False
@@ -292,13 +306,18 @@ def _with_levels(keys: tuple[str, ...], pairs: _Pairs, *, plain: bool) -> Struct
             names[i] = "attempt"
     for i, place in enumerate(i for i, key in enumerate(keys) if key == "{}"):
         kinds = {word.removesuffix("s") for word in words(keys[place - 1])} if place else set()
-        names[i] = names[i] or "model" * bool(kinds & ROLE_WORDS["model"] and "model" not in names)
+        called = kinds & ROLE_WORDS["model"] or all(map(MODEL_NAME.fullmatch, levels[i]))
+        if not names[i] and called and "model" not in names:
+            names[i] = "model"
     open_levels = [i for i, name in enumerate(names) if not name]
     above = candidates("task", [name for context in contexts for name in context])
     if open_levels and not (above or (count and _names_tasks(own, levels[open_levels[0]]))):
         names[max(open_levels, key=lambda i: (sizes[i], i))] = "task"
     taken = "model" in names or len(candidates("model", own.usual)) > 0
-    rest = iter(("model", "setting", "part")[taken:])
+    rest = iter(("model", "setting", "variant")[taken:])
+    for i, level in enumerate(levels):
+        if not names[i] and "part" not in names and _parts_tasks(own, level):
+            names[i] = "part"
     names = [name or next(rest) for name in names]
     for context in contexts:
         for i, name in enumerate(names):
@@ -314,14 +333,26 @@ def _with_levels(keys: tuple[str, ...], pairs: _Pairs, *, plain: bool) -> Struct
     return replace(whole, columns=columns, usual=[*columns] if plain else [*whole.usual, *named])
 
 
+def _parts_tasks(structure: Structure, level: Sequence[str]) -> bool:
+    """Whether no task is below two keys, as below categories, of those that records name first."""
+    named = (c for p, c in structure.columns.items() if strength("task", p) and not c.listed)
+    column = next(named, None)
+    if column is None or "" in column.texts or len({*level}) < 2:
+        return False
+    pairs = Counter(key for key, _ in {*zip(level, column.texts, strict=True)})
+    return pairs.total() == len(column.counts) and min(pairs.values()) >= _APART
+
+
 def _are_flags(values: Sequence[Any], keys: Sequence[str]) -> bool:
     """Whether values are outcomes: truth values, or 0 and 1 right below a key that means an
     outcome."""
     flat = [v for value in values for v in (value if isinstance(value, list) else [value])]
     kinds = {type(value) for value in flat} - {type(None)}
-    last = next((key for key in reversed(keys) if key != "{}"), "")
-    numbers = kinds == {int} and strength("outcome", last) > 0
-    return kinds == {bool} or (numbers and {*flat} <= {0, 1, None})
+    above = [key for key in keys if key != "{}"]
+    numbers = kinds == {int} and bool(above) and strength("outcome", above[-1]) > 0
+    # Deep in a document they say what something is like, unless a key speaks of tasks or outcomes.
+    near = len(above) < 2 or any(words(key) & _OF_RESULTS for key in above)
+    return near and (kinds == {bool} or (numbers and {*flat} <= {0, 1, None}))
 
 
 def _names_tasks(structure: Structure, level: Sequence[str]) -> bool:

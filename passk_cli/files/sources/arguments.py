@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import io
 import os
 import shutil
 import stat
@@ -23,6 +24,7 @@ from passk_cli.files.sources.source import (
     PACKED,
     SUFFIXES,
     Source,
+    encoding_of,
     first_bytes,
     open_bytes,
     packing_by,
@@ -413,13 +415,23 @@ def _source(
     opening = opening_of(start)
     if opening in ("{", "["):
         require_shallow(name, start)
-    if not start.startswith(MARK):
+    encoding = "" if opening in ("PK", "PAR1") else encoding_of(start)
+    if not (encoding or start.startswith(MARK)):
         return replace(source, opening=opening)
     copy = spool / str(place)
     with open_bytes(source) as packed, open(copy, "wb") as plain:
-        packed.read(len(MARK))
-        shutil.copyfileobj(packed, plain, 1 << 20)
-    return replace(source, path=str(copy), packing="none", opening=opening)
+        if encoding:
+            # What cannot be read stays apart from other bytes.
+            text = io.TextIOWrapper(packed, encoding, errors="backslashreplace", newline="")
+            opening = text.read(1)
+            plain.write(opening.encode())
+            while block := text.read(1 << 20):
+                plain.write(block.encode())
+        else:
+            packed.read(len(MARK))
+            shutil.copyfileobj(packed, plain, 1 << 20)
+    source = replace(source, path=str(copy), packing="none", opening=opening)
+    return replace(source, encoding=encoding)
 
 
 def opening_of(start: bytes) -> str:

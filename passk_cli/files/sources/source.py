@@ -46,8 +46,6 @@ _TYPES = {
     b"SQLite format 3\0": ("a SQLite database", "export the table of attempts as CSV"),
     b"version https://git-lfs.github.com/spec/v1": ("a pointer of Git LFS", "run git lfs pull"),
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
-    b"\xff\xfe": ("text in UTF-16", "save the file as UTF-8"),
-    b"\xfe\xff": ("text in UTF-16", "save the file as UTF-8"),
 }
 
 # What DuckDB calls each packing.
@@ -61,6 +59,7 @@ OBJECT_BYTES = 1 << 24
 # What settles a line that is no record.
 SKIPPED = Settle({"--skip-bad": True}, "leaves such lines out")
 MARK = b"\xef\xbb\xbf"
+_MARKS_OF_16 = (b"\xff\xfe", b"\xfe\xff")
 _FIELD_CHARACTERS = 1 << 30
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
@@ -92,6 +91,7 @@ class Source:
     opening : the first sign in it that is no space, PK of an archive, PAR1 of Parquet; "" where
         nobody looked.
     origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
+    encoding : of a text that is not in UTF-8, of which path is a copy that is; else "".
     shared : the file itself where a cluster reads it; path is then a copy of how it begins.
     frame : a table in memory, which is no file; path and name are what it is called.
     """
@@ -104,6 +104,7 @@ class Source:
     named: bool = True
     opening: str = ""
     origin: str = ""
+    encoding: str = ""
     shared: Shared | None = None
     frame: Any = field(default=None, compare=False, repr=False)
 
@@ -218,8 +219,26 @@ def packing_by(start: bytes) -> str:
     return "zstd" if start.startswith(b"\x28\xb5\x2f\xfd") else "none"
 
 
+def encoding_of(start: bytes) -> str:
+    """How a text is encoded that begins so, where it is not in UTF-8; "" where it is, or is none.
+
+    >>> encoding_of("né".encode("utf-16")), encoding_of(b"n\\xe9e,1"), encoding_of(b"a,1")
+    ('utf-16', 'cp1252', '')
+    """
+    if start.startswith(_MARKS_OF_16):
+        return "utf-16"
+    text = start[:-3].decode(errors="replace")
+    if "\ufffd" not in text or b"\0" in start:
+        return ""
+    # A few bytes amid letters of UTF-8 are damaged, and no other encoding.
+    wrong = text.count("\ufffd")
+    return "cp1252" if 2 * wrong > sum(letter > "\x7f" for letter in text) else "utf-8"
+
+
 def refuse_binary(name: str, start: bytes) -> None:
     """NoResults for what begins as no text does; DataError for what may well hold results."""
+    if start.startswith(_MARKS_OF_16):
+        return
     for sign, (kind, remedy) in _TYPES.items():
         if start.startswith(sign):
             raise DataError(name, f"{kind}, which is not read", remedy, name="unknown-format")

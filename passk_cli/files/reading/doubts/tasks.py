@@ -57,10 +57,11 @@ FAMILIES = (
 )
 # The share of the tasks from which on such names are no accident.
 _SHARE = 0.75
+# So many billions of parameters say it too.
+MODEL_NAME = re.compile(rf"(.*/)?{FAMILIES}.*|.+[-_]\d+(\.\d+)?b\b.*", re.I | re.S)
 # Kinds of names that tasks do not have.
 _KINDS = {
-    # So many billions of parameters say it too.
-    "models": re.compile(rf"(.*/)?{FAMILIES}.*|.+[-_]\d+(\.\d+)?b\b.*", re.I | re.S),
+    "models": MODEL_NAME,
     "levels of difficulty": re.compile(
         r"(easy|medium|moderate|normal|hard|difficult|introductory|interview"
         r"|competition|beginner|intermediate|advanced|expert|simple|complex)", re.I,

@@ -30,6 +30,7 @@ from passk_cli.files.roles import (
     COLUMN,
     EACH,
     EQUAL,
+    LINE,
     ROLE_WORDS,
     above,
     candidates,
@@ -152,7 +153,9 @@ class _View:
     @cached_property
     def structure(self) -> Structure:
         """The records, with the columns that are made of others."""
-        return replace(self.found, columns={**self.found.columns, **self.lists, **self.agreements})
+        made = {**self.lists, **self.agreements}
+        made[LINE] = FieldColumn(LINE, range(1, self.found.size + 1))
+        return replace(self.found, columns={**self.found.columns, **made})
 
     @property
     def columns(self) -> Mapping[str, FieldColumn]:
@@ -193,6 +196,10 @@ class _View:
         if "task" in self.given or (template and "task" in template.names):
             return {self.given.get("task", ""): 3.0}
         likely = likely_tasks(self.found, self.free)
+        known = self.counts or candidates("task", self.found.usual) or called("attempt", self.free)
+        if not (likely or known) and self.found.size > 1:
+            # Of rows that name none, and are numbered by nothing, each may be one.
+            likely = {LINE: 0.5}
         return {path: score + self.near("task", path) for path, score in likely.items()}
 
     @cached_property
@@ -278,6 +285,7 @@ class _View:
             score += fit
         score -= 0.1 * any(self.columns[part].beside for part in played & {*self.columns})
         score -= 2.5 * (self._is_below_a_verdict(outcome) or self._is_one_of(outcome))
+        score -= bool(words(leaf(outcome)) & vocabulary.AVERAGES)
         way = [
             *self.found.keys,
             *outcome.replace(EACH, "").split(".")[: -1 * (EQUAL not in outcome)],

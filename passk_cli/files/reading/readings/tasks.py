@@ -94,7 +94,8 @@ class _TaskColumn:
         path, values = self.column.path, self.values
         constant = len(values) == 1 < self.records.size and self.named < 3
         unlike = not self.kinds <= {str, int} or "" in self.column.texts
-        if constant or unlike or words(path) & vocabulary.AMOUNTS:
+        fractions = self.named < 1.6 and any(number % 1 for number in self.column.numbers)
+        if constant or unlike or fractions or words(path) & vocabulary.AMOUNTS:
             return False
         own = max(values.values()) <= 2 * min(values.values()) > 2
         if not (self.named or own) and self.kinds == {str}:

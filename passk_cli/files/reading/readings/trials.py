@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import PasskError
+from passk_cli.files.reading.doubts.tasks import UNLIKELY_TASKS
 from passk_cli.files.reading.readings.question import (
     MISSING,
     answers,
@@ -57,6 +58,8 @@ class Trials:
         try:
             counts = self.read(asked)
         except PasskError as error:
+            if error.name == UNLIKELY_TASKS.name:
+                self.unsuited.append(error)
             return error
         try:
             if asked.suits is not None:
@@ -156,6 +159,9 @@ def _next(settle: Settle, error: PasskError, *, averages: bool) -> list[Settle]:
     else:
         # Nobody is led to count what repeats, unless settings are what is asked about.
         ways = [w for w in error.settles if not (is_open(w) or "--duplicates" in w.options)]
+        if error.name == UNLIKELY_TASKS.name:
+            # Nor to say that what is called as models are is tasks.
+            ways.pop()
         # What is pooled, or kept apart, by one column is so by the others.
         ways.sort(key=lambda way: kind not in way.options)
     if error.name == "bad-outcome" and averages and not ways:

@@ -23,7 +23,7 @@ UNCLEAR = frozenset(
     " hallucination hallucinated violation leaked leak flagged fail failed failure wrong biased"
     " bias misled cheated hacked error breach breached obeyed complied exploited compromised"
     " exfiltrated bypassed evaded deceived manipulated hack hacking vuln vulnerable vulnerability"
-    " vulnerabilities violations errors hallucinations overconfidence overconfident".split()
+    " vulnerabilities violations errors hallucinations overconfidence overconfident deception deceptive".split()
 )
 # Those of which true fails, as a rule.
 FAILURES = frozenset("fail failed failure wrong error".split())
@@ -73,7 +73,8 @@ SHARES = frozenset(
     "probability prob confidence threshold risk entropy diversity std variance loss ratio density"
     " noise distance delta fraction uncertainty".split()
 )
-# Words of names of what is summed up over several tasks.
+# Words of names of what is summed up over several tasks, and of what sums it up.
+AVERAGES = frozenset("rate average avg mean".split())
 SUMMED = frozenset(
     "category categories difficulty level domain topic tag aggregate aggregates averages".split()
 )
