@@ -54,11 +54,6 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
         "tar", "a.tar.gz", gzip.compress(b"a.csv".ljust(257, b"\0") + b"ustar\0" + b"x" * 9), [],
         "a.tar.gz: an archive, which is not unpacked; unpack it and give its folder",
     ),
-    (
-        "UTF-16", "a.csv", "task,passed\na,1\n".encode("utf-16"), [],
-        "a.csv: text in UTF-16, which is not read; save the file as UTF-8",
-    ),
-    ("not UTF-8", "a.jsonl", b'{"task_id": "\xff"}\n' + GOOD.encode(), [], "is not UTF-8"),
     ("prose", "a.txt", "hello world\nmore\n", [], "neither JSON nor a delimited table"),
     ("junit", "a.xml", "<?xml version=\"1.0\"?><testsuites/>\n", [], "XML is not read; write JSON"),
     (
@@ -633,3 +628,21 @@ def test_a_word_that_comes_again_does_not_say_that_a_table_is_cut(
     done = passk("estimate", path)
     assert (done.error, "r.csv:3: " in done.err) == ("bad-outcome", True)
     run_printed(passk, done.err)
+
+
+@pytest.mark.parametrize("ends", [".csv", ".jsonl", ".csv.gz"])
+@pytest.mark.parametrize(
+    ("encoding", "model"), [("utf-16", "naïve"), ("cp1252", "naïve"), ("utf-8", "naïve ÿ ß")]
+)
+def test_other_encodings_are_read_and_said(
+    passk: Passk, tmp_path: Path, encoding: str, model: str, ends: str
+) -> None:
+    path, name = tmp_path / f"m{ends}", "naïve \0 ß" if encoding == "utf-8" else "naïve"
+    text = f"model,task,passed\n{name},a,1\n{name},b,0\n"
+    if ends == ".jsonl":
+        text = "".join(f'{{"model": "{name}", "task": {i}, "passed": {i}}}\n' for i in range(2))
+    data = text.encode(encoding).replace(b"\0", b"\xff" if encoding == "utf-8" else b"\0")
+    path.write_bytes(gzip.compress(data) if ends.endswith("gz") else data)
+    done = passk("estimate", path)
+    assert (done.code, f"{model}: pass@1 0.500" in done.out) == (0, True)
+    assert f"warning[other-encoding]: read as {encoding}, not as UTF-8: {path}" in done.err

@@ -28,7 +28,7 @@ from passk_cli.text import shortened
 OTHER_ENCODING = Message(
     "other-encoding", WARNING, "read as {encodings}, not as UTF-8: {files}", "",
     "JSON and most tables are written in UTF-8. What begins as UTF-16 is read as that, what holds"
-    " some letters of UTF-8 with its other bytes as \\xNN, and the rest as cp1252, the encoding of"
+    " some letters of UTF-8 as UTF-8 with a few others, and the rest as cp1252, the encoding of"
     " Windows. Outcomes are the same in all of them; names with accents may look odd.",
 )  # fmt: skip
 WITHOUT_GROUP = Message(

@@ -403,6 +403,59 @@ ID_LISTS = Format(
 )
 
 
+# --- columns ---
+
+
+def tabular(values: Mapping[str, Any]) -> list[Record]:
+    """The rows of columns, an outcome among them: each a list beside the tasks, or an object by the
+    numbers of the rows, as DataFrame.to_json() writes it; none where values are no columns.
+
+    >>> tabular({"ids": ["a", "b"], "correct": {"0": True, "1": False}, "date": "2026-01-01"})
+    [{'id': 'a', 'correct': True}, {'id': 'b', 'correct': False}]
+    """
+    columns, numbered = dict[str, list[Any]](), True
+    for name, value in values.items():
+        if isinstance(value, list | dict):
+            one = name.removesuffix("s")
+            usual = any(candidates(role, [one]) for role in ("task", "outcome", "model", "attempt"))
+            columns[one if usual else name] = (
+                [*value.values()] if isinstance(value, dict) else value
+            )
+        numbered &= isinstance(value, dict) and [*value][:1] == ["0"]
+    of_tasks = bool(candidates("task", columns)) and not any(
+        candidates("task", [name]) for name in values.keys() - columns.keys()
+    )
+    flat = all(isinstance(v, str | int | float | None) for of in columns.values() for v in of)
+    plain = all([*v][:1] == ["0"] for v in values.values() if isinstance(v, dict))
+    even = len({*map(len, columns.values())}) == 1
+    if not (flat and plain and even and candidates("outcome", columns) and (of_tasks or numbered)):
+        return []
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _is_columns(file: File) -> bool:
+    entries = _entries(file)
+    likely = {entry.kind for entry in entries} & {"ids", "flags", "record"}
+    named = _judged(frozenset(entry.key.removesuffix("s") for entry in entries))
+    return bool(likely) and named and bool(tabular(file.document()))
+
+
+COLUMNS = Format(
+    "columns",
+    "the outcome of a row, in an object of columns that are lists, or objects by row",
+    "",
+    _is_columns,
+    lambda file: Contents(lambda wanted: tabular(file.document()), facts=_facts(file.document())),
+    generic=True,
+    example=Example(
+        ("RESULTS.json",),
+        """\
+{"model": "gpt-5.5", "ids": ["a", "b", "c"], "correct": [true, false, true]}
+""",
+    ),
+)
+
+
 # --- one record per file ---
 
 
@@ -437,7 +490,7 @@ RECORD = Format(
     ),
 )
 
-FORMATS = (RECORDS, OUTCOMES, TASKS, LISTED, ID_LISTS, RECORD)
+FORMATS = (RECORDS, COLUMNS, OUTCOMES, TASKS, LISTED, ID_LISTS, RECORD)
 
 
 # --- what an option asks for ---
@@ -484,6 +537,8 @@ def inside(key: str, columns: Collection[str] = ()) -> Format:
         tables = _is_tasks(entries) or (_of_tables(entries) and not asked)
         if tables or _is_flags(entries):
             return Contents(lambda wanted: _by_task(file.members(*keys), place, {}), facts=facts)
+        if rows := tabular(dict(file.members(*keys))):
+            return Contents(lambda wanted: rows, facts=facts)
         if members:
             return Contents(lambda wanted: [dict(file.members(*keys))])
         there = [shortened(name) for name, _ in islice(file.members(), _LOOKED_AT)]

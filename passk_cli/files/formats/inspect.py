@@ -82,7 +82,8 @@ class _Epoch:
 
 
 def _table(file: File) -> Contents:
-    header, samples = _header(file), _samples(file)
+    header = _header(file)
+    samples = _samples(file, at(header, "results", "scorer", "name") or "score")
     if not samples:
         raise NoResults(file.source.name, "the log holds no samples", "was it cut short?")
     # A scorer that gives several values gives NAME.KEY.
@@ -122,14 +123,15 @@ def _header(file: File) -> dict[str, Any]:
     raise DataError(file.source.name, problem, "is it a log?", name="unknown-format")
 
 
-def _samples(file: File) -> list[_Epoch]:
-    """One for each (id, epoch), in the order of the log: the last that was written."""
+def _samples(file: File, only: str) -> list[_Epoch]:
+    """One for each (id, epoch), in the order of the log: the last that was written.
+
+    only : the scorer of a log of version 1, whose samples have one score.
+    """
     last: dict[tuple[str, Any], _Epoch] = {}
-    only = at(_header(file), "results", "scorer", "name")
     for record in _records(file):
         if isinstance(record, dict):
-            # Logs of version 1 have the score of one scorer.
-            scores = record.get("scores") or {only or "score": record.get("score")}
+            scores = record.get("scores") or {only: record.get("score")}
             sample = _Epoch(
                 record.get("id"),
                 record.get("epoch"),

@@ -3,8 +3,6 @@
 Sources: github.com/bigcode-project/bigcode-evaluation-harness (Apache-2.0), main.py: generations
 are lists of programs.  github.com/ShishirPatil/gorilla (Apache-2.0),
 berkeley-function-call-leaderboard/bfcl_eval/eval_checker: a line of counts, then the failures.
-github.com/pandas-dev/pandas (BSD-3-Clause), pandas/io/json/_json.py: columns, unless orient says
-otherwise.
 github.com/sierra-research/tau2-bench (MIT), src/tau2/scripts/leaderboard/submission.py: pass^k of
 each domain.
 github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/loggers/evaluation_tracker.py: averages;
@@ -18,7 +16,6 @@ from collections.abc import Callable
 
 from passk_cli.errors import NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format
-from passk_cli.files.roles import candidates
 
 
 def _refused(
@@ -34,22 +31,6 @@ def _refused(
         raise NoResults(file.source.name, problem, remedy)
 
     return Format(name, f"refused: {why}", source, recognises, table, example=example)
-
-
-def _by_columns(file: File) -> bool:
-    """Whether a document has a column in each entry, under the numbers of its rows."""
-    columns = file.begun if file.form == "object" and isinstance(file.begun, dict) else {}
-    named = [role for role in ("task", "outcome", "model") if candidates(role, columns)]
-    return (
-        bool(columns)
-        and len(named) >= min(2, len(columns))
-        and all(
-            isinstance(rows, dict)
-            and [*rows][:1] == ["0"]
-            and not any(isinstance(value, dict | list) for value in rows.values())
-            for rows in columns.values()
-        )
-    )
 
 
 REFUSED = (
@@ -80,20 +61,6 @@ REFUSED = (
 [["def one():\\n    return 1"], ["def two():\\n    return 2"]]
 """,
             instead="give a file that says which of them pass, such as the output of EvalPlus",
-        ),
-    ),
-    _refused(
-        "pandas-columns", "columns in the place of records",
-        "github.com/pandas-dev/pandas: pandas/io/json/_json.py",
-        _by_columns,
-        "a table by its columns, as DataFrame.to_json() writes it",
-        "write its rows with orient='records'",
-        Example(
-            ("results.json",),
-            """\
-{"task": {"0": "t1", "1": "t2"}, "passed": {"0": true, "1": false}}
-""",
-            instead="write its rows with orient='records'",
         ),
     ),
     _refused(

@@ -129,13 +129,14 @@ class Structure:
 
     keys : the way to them; "{model}" stands for every key, which names a model.
     columns : path → column.  usual : the fields of which a role is taken by its name, unasked.
-    size : how many records.
+    size : how many records.  alone : whether each is a file, whose path would name its model.
     """
 
     keys: tuple[str, ...]
     columns: Mapping[str, FieldColumn]
     usual: Sequence[str]
     size: int
+    alone: bool = False
 
     @property
     def named(self) -> bool:
@@ -251,7 +252,9 @@ def below(
             if isinstance(entry, dict) and not (entry.keys() >= _OF_MESSAGES)
         ]
         single = [(context, value) for context, value in members if isinstance(value, dict)]
-        if records:
+        if len(single) == len(members) == 1 and (table := formats.generic.tabular(single[0][1])):
+            yield way, [(single[0][0], row) for row in table[:ROWS]], False
+        elif records:
             yield way, records[:ROWS], False
             # Of lists in a list those whose entries name models or tasks are read, those in entries
             # that name models each, and those of one record.
@@ -314,10 +317,10 @@ def _with_levels(keys: tuple[str, ...], pairs: _Pairs, *, plain: bool) -> Struct
     if open_levels and not (above or (count and _names_tasks(own, levels[open_levels[0]]))):
         names[max(open_levels, key=lambda i: (sizes[i], i))] = "task"
     taken = "model" in names or len(candidates("model", own.usual)) > 0
-    rest = iter(("model", "setting", "variant")[taken:])
+    rest = iter(("model", "setting", "part")[taken:])
     for i, level in enumerate(levels):
-        if not names[i] and "part" not in names and _parts_tasks(own, level):
-            names[i] = "part"
+        if not names[i] and "category" not in names and _parts_tasks(own, level):
+            names[i] = "category"
     names = [name or next(rest) for name in names]
     for context in contexts:
         for i, name in enumerate(names):
@@ -436,7 +439,8 @@ def beginning(
             rows += [
                 row for other in others if other.form == "object" for row in _rows_of(other, form)
             ]
-        found.append(structure_of(rows[:ROWS]))
+        alone = form.name == "record" and len(rows) > 1
+        found.append(replace(structure_of(rows[:ROWS]), alone=alone))
     if request.records is not None and found:
         return found
     if file.form == "lines":

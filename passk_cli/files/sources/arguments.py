@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import io
 import os
@@ -42,6 +43,7 @@ ROWS, UNNAMED = "<rows>", "model"
 # Results in a folder that are packed in a way that is not read are refused, not passed over.
 _ENDS = tuple(s + packed for s in SUFFIXES for packed in (*PACKED, ".bz2", ".xz", ".lz4"))
 _ENDS += (".zip", ".tar", ".tar.gz", ".tgz")
+_AS_LATIN = "as-latin-1"
 
 
 def expand(
@@ -370,6 +372,15 @@ def _seekable(path: str, spool: Path, copy: str) -> str:
     raise DataError(decoded(path), problem, remedy, name="unreadable-file")
 
 
+def _latin(error: UnicodeError) -> tuple[str, int]:
+    """The bytes that are no letters of an encoding, as letters that stay apart from each other."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error(_AS_LATIN, _latin)
+
+
 def _spool(stream: IO[bytes], copy: Path, name: str) -> str:
     """A stream is read more than once (columns first, rows later), so it goes to a file.
 
@@ -421,8 +432,7 @@ def _source(
     copy = spool / str(place)
     with open_bytes(source) as packed, open(copy, "wb") as plain:
         if encoding:
-            # What cannot be read stays apart from other bytes.
-            text = io.TextIOWrapper(packed, encoding, errors="backslashreplace", newline="")
+            text = io.TextIOWrapper(packed, encoding, errors=_AS_LATIN, newline="")
             opening = text.read(1)
             plain.write(opening.encode())
             while block := text.read(1 << 20):

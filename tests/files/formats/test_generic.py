@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from passk_cli import DataError, read
+from passk_cli import DataError, estimate, read
 
 Cells = dict[tuple[str, ...], tuple[int, int]]
 
@@ -52,6 +53,11 @@ SHAPES: dict[str, dict[str, object]] = {
             {"task_id": 7, "passed": True},
         ],
         "configuration": [{"name": "temperature", "value": 0.2}],
+    },
+    "columns": {
+        "model": "m",
+        "tasks": ["a", "b", 7],
+        "passed": {"0": True, "1": False, "2": True},
     },
     "id-lists": {"resolved_ids": ["a", 7], "unresolved_ids": ["b"], "total": 3},
 }
@@ -232,6 +238,35 @@ def test_tasks_aligned_by_line(tmp_path: Path) -> None:
         written(tmp_path, f"m/output-rs{run}.jsonl", "\n".join(lines))
     counted = cells(tmp_path, fields={"task": "@line"}, path="{model}/output-rs{attempt}.jsonl")
     assert counted == {("m", "1"): (2, 2), ("m", "2"): (2, 1)}
-    array = written(tmp_path, "a.json", [{"correct": True}])
-    with pytest.raises(DataError, match="@line needs JSON lines"):
-        read(array, fields={"task": "@line"})
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.csv", "a.tsv", "a.jsonl", "a.parquet", "doc.json"])
+def test_rows_of_any_file_are_tasks_by_their_number(tmp_path: Path, name: str) -> None:
+    rows = [{"model": f"m{i % 2}", "correct": i != 1} for i in range(4)]
+    for folder in "xy":
+        path = tmp_path / folder / name
+        path.parent.mkdir()
+        frame = pd.DataFrame(rows)
+        if name.endswith((".csv", ".tsv")):
+            frame.to_csv(path, index=False, sep="," if name == "a.csv" else "\t")
+        elif name == "a.parquet":
+            frame.to_parquet(path)
+        else:
+            whole = {"all": {"results": rows}} if name == "doc.json" else rows
+            text = json.dumps(whole) if name != "a.jsonl" else "\n".join(map(json.dumps, rows))
+            path.write_text(text)
+    records = "all.results" if name == "doc.json" else None
+    options = {"fields": {"task": "@line"}, "duplicates": "keep", "records": records}
+    counted = cells(tmp_path, **options)
+    assert counted == {
+        ("m0", "1"): (2, 2),
+        ("m1", "2"): (2, 0),
+        ("m0", "3"): (2, 2),
+        ("m1", "4"): (2, 2),
+    }
+
+
+def test_a_frame_has_rows_with_numbers() -> None:
+    frame = pd.DataFrame({"correct": [True, False, True]})
+    found = estimate(frame, fields={"task": "@line"}).frame
+    assert found["estimate"].tolist() == [pytest.approx(2 / 3)]

@@ -313,6 +313,24 @@ def test_a_password_and_an_unknown_method_are_said(tmp_path: Path) -> None:
         read(path)
 
 
+def test_a_log_of_version_1_has_one_score_of_each_sample(passk: Passk, tmp_path: Path) -> None:
+    log = {
+        "version": 1, "status": "success", "eval": {"task": "t", "model": "m"},
+        "results": {"scorer": {"name": "graded_deception"}},
+        "samples": [{"id": i, "epoch": 1, "score": {"value": int(i < 1)}} for i in range(4)],
+    }  # fmt: skip
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log))
+    done = passk("estimate", path)
+    assert "pass@1 0.250" in done.out
+    assert "warning[unclear-score]" in done.err
+    turned = passk("estimate", path, "--passes", "false", "--fails", "true")
+    assert "pass@1 0.750" in turned.out
+    log["results"]["scorer"]["name"] = "match"
+    path.write_text(json.dumps(log))
+    assert "unclear-score" not in passk("estimate", path).err
+
+
 def test_the_summaries_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from passk_cli.files.sources.archive import Archive
 

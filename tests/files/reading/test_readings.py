@@ -72,6 +72,30 @@ def test_a_shape_is_read_at_once_or_by_the_first_proposal(
 
 # Name → document, what is proposed first, and the pass rate of the first model in all.
 CASES: dict[str, tuple[Document, str, Fraction]] = {
+    "keys that part the tasks are no models": (
+        {part: [{"id": f"{part}_{i}", "valid": i < k} for i in range(6)]
+         for k, part in enumerate(("simple", "several", "parallel"), 1)},
+        "--records {category} --field outcome=valid",
+        Fraction(1, 3),
+    ),
+    "keys that are called as models are models": (
+        {m: {"marks": {f"t{i}": {"passed": i > 0} for i in range(4)}}
+         for m in ("gpt-4o", "claude-3-opus")},
+        "--records {model}.marks.{task}",
+        Fraction(3, 4),
+    ),
+    "columns below a key": (
+        {"about": {"acc": 0.5}, "all": {"questions": [*"abcd"], "correct": [True, False] * 2}},
+        "--records all",
+        Fraction(1, 2),
+    ),
+    "deep flags are properties, and failures alone no attempts": (
+        {"canon": {"profile": {"pure": True, "typed": True, "fast": False}},
+         "failed_cases": [{"test_id": f"t{i}", "passed": False} for i in range(3)],
+         "runs": {"cases": [{"test_id": f"t{i}", "passed": i > 2} for i in range(12)]}},
+        "--records runs.cases",
+        Fraction(3, 4),
+    ),
     # As verifiers writes them: a published 0.040 read as 0.000 with --missing fail.
     "runs by name, beside other keys": (
         {"at": "May", "tests": {"p": 1}} | {
@@ -778,6 +802,12 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "how it is set is no outcome, and what is said no task": (
         [{"model": m, "thinking": t, "attack_success": False, "reply": f"a text of {i} in words"}
          for i in range(4) for m in "xyz" for t in (True, False)],
+        "--field task=@line --field outcome=attack_success",
+    ),
+    "messages are no attempts, and fractions no tasks": (
+        [{"run_id": f"r{i % 2}", "gain": i / 7,
+          "said": [{"role": r, "content": f"{i}"} for r in ("user", "assistant")] * 2}
+         for i in range(12)],
         "",
     ),
     "neither is a note, nor a measure": (
@@ -897,7 +927,7 @@ NEAR_MISSES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "texts that differ may be tasks of which no name is known": (
         [{"said": f"the {i}. of several sentences that nobody has named", "pass": i % 3 > 0}
          for i in range(12)],
-        "",
+        "--field task=@line",
     ),
     "what is true is no outcome, nor is a rate of what is bad": (
         [{"case_idx": i, "true_label": i % 2, "hallucination_rate": i / 12, "age": 40 + 3 * i}
@@ -1306,7 +1336,7 @@ def test_what_is_no_result_ends_in_a_question(passk: Passk, write: Any, name: st
     done = passk("estimate", write("m.json", text))
     assert (done.code, done.out) == (3, "")
     if commands(done.err):
-        assert re.search("# if (true|1) passes, ", done.err)
+        assert re.search("# if (true|1|each row is a task)", done.err)
 
 
 def test_a_document_that_sums_up_its_records_is_no_attempt(passk: Passk, write: Any) -> None:

@@ -33,6 +33,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     EITHER,
     EQUAL,
+    LINE,
     ROLE_WORDS,
     TRUTH,
     UNITS,
@@ -242,6 +243,16 @@ class _Failure:
             known = [settle.options.get("--records") for settle in settles]
             unknown = [s for s in error.settles if s.options.get("--records", "") not in known]
             settles += trials.readable(unknown)
+        rows = [s for s in settles if s.options.get("--field", {}).get("task") == LINE]
+        if error.name == "no-task-column" and rows:
+            # What a row is nobody can know.
+            of_rows = [
+                replace(s, why=f"if each row is a task, {s.why}") for s in rows if s.complete
+            ]
+            alone = self._by_path()
+            told = any(c.is_prose for s in self.structures for c in s.columns.values())
+            both = [*of_rows, *alone] if told else [*alone, *of_rows]
+            settles = [*both, *(s for s in settles if s not in rows or not s.complete)]
         if settles or question:
             return settles, question
         if error.name == "no-outcome-column":
@@ -294,7 +305,7 @@ class _Failure:
         rows = next((each for each in self.structures if not each.keys and each.size > 1), None)
         if len(paths) == 1 and rows and not _tells_tasks(rows):
             way = {"--path": "{task}" + os.path.splitext(paths[0])[1]}
-            alone = self.trials.readable([Settle(way, "attempts at one task")])
+            alone = self.trials.readable([Settle(way, "if all are attempts at one task")])
             # Of one task nothing else is settled on the way, as what passes.
             return [settle for settle in alone if settle.options.keys().isdisjoint(ANSWERS_OF)]
         template = layout_template(paths)

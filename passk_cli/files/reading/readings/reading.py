@@ -43,6 +43,8 @@ from passk_cli.files.roles import (
 
 # How many columns are compared as task, and half as many as outcome; the least score of a reading.
 _COMPARED, _LEAST = 6, 2.5
+# Columns from which on records are not looked at.
+_WIDE = 400
 # Tasks from which on truth values under any name may be their outcomes.
 _NAMED = 3
 # From this score on an outcome judges what lies below it.
@@ -106,12 +108,15 @@ def ranked_readings(
 def _readings_of(
     structure: Structure, request: Request, wrong: Collection[str]
 ) -> Iterator[RankedReading]:
+    if len(structure.columns) > _WIDE:
+        # Keys that name tasks, say, and are read as such elsewhere.
+        return
     judges = judged(structure.columns, request)
     # Labels say of a verdict whether it is right, and are themselves no outcome, unless asked for.
     labels = {request.labels, *judges.values()} - {*parts(request.named.get("outcome", ""))}
     own = {path: column for path, column in structure.columns.items() if path not in labels}
     view = _View(replace(structure, columns=own), request, wrong, {*judges})
-    if "" in view.given.values() or any(map(_sums, structure.keys)):
+    if "" in view.given.values() or any(_sums(key) for key in structure.keys if key[0] != "{"):
         return
     tasks = sorted(view.tasks, key=lambda path: -view.tasks[path])[:_COMPARED]
     outcomes = sorted(view.outcomes, key=lambda path: -view.outcomes[path].score)
@@ -197,7 +202,7 @@ class _View:
             return {self.given.get("task", ""): 3.0}
         likely = likely_tasks(self.found, self.free)
         known = self.counts or candidates("task", self.found.usual) or called("attempt", self.free)
-        if not (likely or known) and self.found.size > 1:
+        if not (likely or known or self.found.alone) and self.found.size > 1:
             # Of rows that name none, and are numbered by nothing, each may be one.
             likely = {LINE: 0.5}
         return {path: score + self.near("task", path) for path, score in likely.items()}
@@ -283,6 +288,8 @@ class _View:
             others.pop(model, None)
             attempt, by, fit = attempt_of(self.structure, cell, attempt, others)
             score += fit
+            if by and self.found.alone and not model:
+                (model,), by = by, ()
         score -= 0.1 * any(self.columns[part].beside for part in played & {*self.columns})
         score -= 2.5 * (self._is_below_a_verdict(outcome) or self._is_one_of(outcome))
         score -= bool(words(leaf(outcome)) & vocabulary.AVERAGES)

@@ -248,10 +248,10 @@ def attempt_of(
 
     named = called("attempt", columns)
     once = [path for path in named if distinct(path)]
-    if once or any(strength("attempt", path) >= 1.7 for path in named):
-        # A usual name is taken for it in any case.
-        return (once or named)[0], (), fit + (0.9 if once else -0.8)
-    numbers = [
+    if once:
+        return once[0], (), fit + 0.9
+    usual = [path for path in named if strength("attempt", path) >= 1.7]
+    numbers = usual or [
         path
         for path, column in columns.items()
         if column.is_count
@@ -267,7 +267,8 @@ def attempt_of(
     for by, number in product([(), *zip(settings)], numbers):
         if distinct(*by, number):
             return number, by, fit + 0.4
-    return "", (), fit
+    # A usual name is taken for it in any case.
+    return (usual[0], (), fit - 0.8) if usual else ("", (), fit)
 
 
 def called(role: str, columns: Mapping[str, FieldColumn]) -> list[str]:
