@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -227,11 +228,12 @@ def encoding_of(start: bytes) -> str:
     """
     if start.startswith(_MARKS_OF_16):
         return "utf-16"
-    text = start[:-3].decode(errors="replace")
-    if "\ufffd" not in text or b"\0" in start:
+    # A letter may be cut in two where the first bytes end.
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(start)
+    wrong = text.count("\ufffd") - start.count("\ufffd".encode())
+    if not wrong or b"\0" in start:
         return ""
     # A few bytes amid letters of UTF-8 are damaged, and no other encoding.
-    wrong = text.count("\ufffd")
     return "cp1252" if 2 * wrong > sum(letter > "\x7f" for letter in text) else "utf-8"
 
 

@@ -250,8 +250,8 @@ class _Failure:
                 replace(s, why=f"if each row is a task, {s.why}") for s in rows if s.complete
             ]
             alone = self._by_path()
-            told = any(c.is_prose for s in self.structures for c in s.columns.values())
-            both = [*of_rows, *alone] if told else [*alone, *of_rows]
+            prose = any(c.is_prose for s in self.structures for c in s.columns.values())
+            both = [*of_rows, *alone] if prose else [*alone, *of_rows]
             settles = [*both, *(s for s in settles if s not in rows or not s.complete)]
         if settles or question:
             return settles, question

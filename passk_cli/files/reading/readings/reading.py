@@ -292,7 +292,8 @@ class _View:
                 (model,), by = by, ()
         score -= 0.1 * any(self.columns[part].beside for part in played & {*self.columns})
         score -= 2.5 * (self._is_below_a_verdict(outcome) or self._is_one_of(outcome))
-        score -= bool(words(leaf(outcome)) & vocabulary.AVERAGES)
+        # What keys name may have averages.
+        score -= self.found.named and bool(words(leaf(outcome)) & vocabulary.AVERAGES)
         way = [
             *self.found.keys,
             *outcome.replace(EACH, "").split(".")[: -1 * (EQUAL not in outcome)],
@@ -308,6 +309,10 @@ class _View:
                 question = "which"
             elif not question and self._is_graded(outcome):
                 score, question = score - 2.6, "threshold"
+        prose = any(column.is_prose for column in self.free.values())
+        if task == LINE and question == "threshold" and not prose:
+            # Rows of numbers alone sum up runs.
+            return None
         verdict = "c" if self.counts else "outcome"
         roles = {"task": task, verdict: outcome, "model": model, "attempt": attempt}
         return RankedReading(
