@@ -31,6 +31,8 @@ def attempts(*outcomes: str) -> str:
 
 
 DAMAGED_GZIP = gzip.compress((GOOD * 9).encode(), mtime=0)[:12] + b"\x00\xff\x13" * 9
+with zipfile.ZipFile(WORKBOOK := io.BytesIO(), "w") as archive:
+    archive.writestr("[Content_Types].xml", "<Types/>")
 with zipfile.ZipFile(ZIPPED := io.BytesIO(), "w") as archive:
     archive.writestr("a.jsonl", GOOD)
 CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
@@ -49,6 +51,10 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     (
         "zip", "a.zip", ZIPPED.getvalue(), [],
         "a.zip: an archive, which is not unpacked; unpack it and give its folder",
+    ),
+    (
+        "workbook", "a.xlsx", WORKBOOK.getvalue(), [],
+        "a.xlsx: a workbook of Excel, which is not read; save its sheet as CSV",
     ),
     (
         "tar", "a.tar.gz", gzip.compress(b"a.csv".ljust(257, b"\0") + b"ustar\0" + b"x" * 9), [],

@@ -248,6 +248,8 @@ def refuse_binary(name: str, start: bytes) -> None:
         problem, remedy = "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
         if start.startswith(b"PK") or start[257:262] == b"ustar":
             problem, remedy = "an archive, which is not unpacked", "unpack it and give its folder"
+        if b"[Content_Types].xml" in start:
+            problem, remedy = "a workbook of Excel, which is not read", "save its sheet as CSV"
         raise NoResults(name, problem, remedy, name="unknown-format")
 
 

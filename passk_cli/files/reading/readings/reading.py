@@ -310,7 +310,8 @@ class _View:
             elif not question and self._is_graded(outcome):
                 score, question = score - 2.6, "threshold"
         prose = any(column.is_prose for column in self.free.values())
-        if task == LINE and question == "threshold" and not prose:
+        vague = question in ("name", "words") and not strength("outcome", outcome)
+        if task == LINE and (vague or (question == "threshold" and not prose)):
             # Rows of numbers alone sum up runs.
             return None
         verdict = "c" if self.counts else "outcome"
