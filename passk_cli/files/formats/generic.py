@@ -615,6 +615,8 @@ def _below(
             remedy = meant(keys[0], value, "expected as in the others")
             raise BadRecord(place, f"no {shortened(keys[0])!r} in it", remedy)
         members = value.items() if named else [(keys[0], value[keys[0]])]
+        beside = {**beside, **{name: value[name] for name in {*asked} & {*value}
+                               if isinstance(value[name], str | int | float)}}  # fmt: skip
         for key, inner in members:
             more = {named[1]: key} if named else {}
             yield from _below(inner, keys[1:], {**columns, **more}, place, asked, beside)

@@ -291,7 +291,7 @@ class _View:
             if by and self.found.alone and not model:
                 (model,), by = by, ()
         score -= 0.1 * any(self.columns[part].beside for part in played & {*self.columns})
-        score -= 2.5 * (self._is_below_a_verdict(outcome) or self._is_one_of(outcome))
+        score -= 2.5 * self._is_below_a_verdict(outcome) + 4.0 * self._is_one_of(outcome)
         # What keys name may have averages.
         score -= self.found.named and bool(words(leaf(outcome)) & vocabulary.AVERAGES)
         way = [
@@ -341,6 +341,11 @@ class _View:
             # Beside a verdict it says what kind of task it is.
             return True
         if EQUAL not in outcome and _beside(task, outcome, self.columns):
+            return True
+        lists = [p for p, each in self.outcomes.items()
+                 if each.question == "name" and self.columns[p].listed]  # fmt: skip
+        if outcome in lists and len(lists) >= _NAMED:
+            # Several lists of 0 and 1 under any names are answers in several conditions.
             return True
         if self.outcomes[outcome].question not in ("name", "words"):
             return False
