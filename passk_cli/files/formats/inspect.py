@@ -24,7 +24,6 @@ from passk_cli.files.formats.format import (
     Wanted,
     at,
 )
-from passk_cli.files.reading.readings.vocabulary import UNCLEAR
 from passk_cli.files.roles import words
 from passk_cli.message import WARNING, Message, Said
 
@@ -46,6 +45,11 @@ UNCLEAR_SCORE = Message(
     " should not. The log does not say which of its values is good; 1 passes as in any other log.",
 )  # fmt: skip
 
+# Words of scorers of which nobody knows whether 1 is good.
+_UNCLEAR = frozenset(
+    "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
+    " misaligned refusal refused sabotage toxicity unsafe violation".split()
+)
 # What Inspect's value_to_float makes of texts; P, a partial credit, is a half.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
@@ -102,7 +106,7 @@ def _table(file: File) -> Contents:
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, "temperature": temperature}
     messages = [*_messages(file, header, len(samples))]
-    messages += [UNCLEAR_SCORE(score=name) for name in names if words(name) & UNCLEAR]
+    messages += [UNCLEAR_SCORE(score=name) for name in names if words(name) & _UNCLEAR]
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(
