@@ -23,6 +23,7 @@ from passk_cli.files.reading.strays import require_no_copies, without_strays
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     CANONICAL,
+    LINE,
     LOOSE,
     OF_REPORTS,
     ROLES,
@@ -362,6 +363,11 @@ def _layout(
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds)
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
+    if request.skip_bad and layout.kind == "csv" and LINE in request.named.values():
+        raise ParameterError(
+            Given("--skip-bad"), f"rows that are left out have no {LINE}",
+            name="contradicting-options", settles=[Settle({"--skip-bad": None})],
+        )  # fmt: skip
     return replace(layout, joined=joined(request.named, layout.kinds))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from passk_cli import DataError, estimate, read
+from passk_cli import DataError, ParameterError, estimate, read
 
 Cells = dict[tuple[str, ...], tuple[int, int]]
 
@@ -264,6 +264,12 @@ def test_rows_of_any_file_are_tasks_by_their_number(tmp_path: Path, name: str) -
         ("m0", "3"): (2, 2),
         ("m1", "4"): (2, 2),
     }
+
+
+def test_rows_that_are_left_out_have_no_number(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", "correct,said\n1,a\n0,b,c\n1,d\n")
+    with pytest.raises(ParameterError, match="rows that are left out have no @line"):
+        read(path, fields={"task": "@line"}, skip_bad=True)
 
 
 def test_a_frame_has_rows_with_numbers() -> None:
