@@ -342,6 +342,10 @@ class _View:
             return True
         if EQUAL not in outcome and _beside(task, outcome, self.columns):
             return True
+        if self.found.size == 1 and len({p.partition(".")[0] for p in (task, outcome, model)
+                                         if "." in p}) > 1:  # fmt: skip
+            # Of one document parts beside each other are no attempt.
+            return True
         lists = [p for p, each in self.outcomes.items()
                  if each.question == "name" and self.columns[p].listed]  # fmt: skip
         if outcome in lists and len(lists) >= _NAMED:
