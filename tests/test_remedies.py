@@ -407,6 +407,7 @@ ELSEWHERE: Mapping[str, str] = {
     "more-attempts": "tests/study/test_hint.py: models with different numbers of attempts",
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
+    "unclear-score": "tests/files/formats/test_inspect.py: a log of version 1",
     "no-task-column": "tests/files/reading/test_readings.py: a task that half of the records lack",
     "unjudged-numbers": "tests/files/test_outcomes.py: words beside numbers",
     "spark-failed": "tests/files/spark: a cluster",

@@ -26,6 +26,7 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.files.roles import words
 from passk_cli.message import WARNING, Message, Said
+from passk_cli.settle import Settle
 
 UNFINISHED_RUN = Message(
     "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}", "",
@@ -40,7 +41,7 @@ INVALIDATED_LOG = Message(
 
 UNCLEAR_SCORE = Message(
     "unclear-score", WARNING, "a score of 1 counts as a pass, and {score} may say what went wrong",
-    "--passes false --fails true turns it around",
+    (Settle({"--passes": ("false",), "--fails": ("true",)}, "turns it around"),),
     "A scorer named after a refusal, a deception or a leak may give 1 where the model did what it"
     " should not. The log does not say which of its values is good; 1 passes as in any other log.",
 )  # fmt: skip

@@ -187,6 +187,9 @@ class _Failure:
                 if not any(located(asked[role], each.columns) for each in self.structures)
             ]
         every = ranked_readings(self.structures, self.request, wrong)
+        if any(source.frame is not None for source in self.sources):
+            # Its index may name the tasks.
+            every = [reading for reading in every if reading.roles.get("task") != LINE]
         return [reading for reading in every if _suits(reading, self.error, self.request)]
 
     def grouped(self) -> DataError:
