@@ -23,7 +23,8 @@ UNCLEAR = frozenset(
     " hallucination hallucinated violation leaked leak flagged fail failed failure wrong biased"
     " bias misled cheated hacked error breach breached obeyed complied exploited compromised"
     " exfiltrated bypassed evaded deceived manipulated hack hacking vuln vulnerable vulnerability"
-    " vulnerabilities violations errors hallucinations overconfidence overconfident deception deceptive".split()
+    " vulnerabilities violations errors hallucinations overconfidence overconfident deception"
+    " deceptive".split()
 )
 # Those of which true fails, as a rule.
 FAILURES = frozenset("fail failed failure wrong error".split())
