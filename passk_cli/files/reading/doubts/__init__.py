@@ -9,14 +9,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from passk_cli.errors import DataError
-from passk_cli.files.reading.doubts import errors, files, rows, settings, steps, tasks
+from passk_cli.files.reading.doubts import attacks, errors, files, rows, settings, steps, tasks
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import APART, number
 from passk_cli.message import Said
 
 # Tasks that are enough for a test, of files larger than a sample.
 CELLS = 500
-_OF_ANY = (*tasks.DOUBTS, *rows.DOUBTS, *errors.DOUBTS, *steps.DOUBTS, *settings.DOUBTS)
+_OF_ANY = (
+    *tasks.DOUBTS,
+    *rows.DOUBTS,
+    *errors.DOUBTS,
+    *attacks.DOUBTS,
+    *steps.DOUBTS,
+    *settings.DOUBTS,
+)
 DOUBTS: tuple[Doubt, ...] = (*_OF_ANY, *files.DOUBTS)
 
 __all__ = [

@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from passk_cli.files.reading.doubts.attacks import attacked, is_of_either
 from passk_cli.files.reading.doubts.settings import NUMBERED
 from passk_cli.files.reading.judges import judged
 from passk_cli.files.reading.readings import vocabulary
@@ -215,6 +216,10 @@ class _View:
             for path, each in self._alone.items()
             if each is not None and each.score > 0
         }
+        if "outcome" not in self.given and attacked(self.columns):
+            # Whose success it is, the attack's or the model's, is asked.
+            either = (path for path in every if is_of_either(path))
+            every |= {path: every[path]._replace(question="polarity") for path in either}
         whole = [p for p, each in every.items() if not each.question and self._sums_up(p, every)]
         every |= {path: Likely(every[path].score + 1) for path in whole}
         # Where a name speaks for a flag, and none is unclear, those of any name beside it do not

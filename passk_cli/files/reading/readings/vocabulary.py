@@ -24,7 +24,7 @@ UNCLEAR = frozenset(
     " bias misled cheated hacked error breach breached obeyed complied exploited compromised"
     " exfiltrated bypassed evaded deceived manipulated hack hacking vuln vulnerable vulnerability"
     " vulnerabilities violations errors hallucinations overconfidence overconfident deception"
-    " deceptive".split()
+    " deceptive hijacked leakage severity exposed poisoned".split()
 )
 # Those of which true fails, as a rule.
 FAILURES = frozenset("fail failed failure wrong error".split())

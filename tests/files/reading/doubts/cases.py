@@ -227,6 +227,10 @@ MISLEADING: dict[str, Case] = {
             for row in attempts(30, 1)
         ],
     ),
+    "a success beside an attack": Case(
+        "whose-success",
+        renamed(attempts(30, 1, attack_type=lambda t, a, p: "ab"[t % 2]), passed="success"),
+    ),
     # Errors of the harness.
     "rate limits that fail": Case(
         "errors-as-failures",
