@@ -199,10 +199,10 @@ SETTINGS = (
 # Of true and false, yes and no also what German, French, Spanish, Italian and Portuguese write.
 PASS_WORDS = (
     *"true t yes pass passed passing success succeeded successful correct resolved solved".split(),
-    *"ok wahr ja vrai oui verdadero sí vero sì verdadeiro sim ✓ ✔ ✅".split(),
+    *"won win ok wahr ja vrai oui verdadero sí vero sì verdadeiro sim ✓ ✔ ✅".split(),
 )
 FAIL_WORDS = (
-    *"false f no fail failed failing failure incorrect wrong unresolved unsolved".split(),
+    *"false f no lost loss fail failed failing failure incorrect wrong unresolved unsolved".split(),
     *"falsch nein faux non falso não ✗ ✘ ❌".split(),
     "not resolved",
 )

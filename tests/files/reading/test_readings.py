@@ -136,6 +136,17 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         "--field task=task.id --field outcome=score.score==score.max_score",
         Fraction(1, 4),
     ),
+    "points of what they are at most": (
+        lines([{"task": f"t{i}", "points": i % 6, "max": 5} for i in range(12)]),
+        "--field outcome=points==max",
+        Fraction(1, 6),
+    ),
+    "games": (
+        lines([{"game_id": f"g{i}", "player": "x", "result": ("win", "loss", "draw")[i % 3]}
+               for i in range(12)]),
+        "--field task=game_id --fails draw",
+        Fraction(1, 3),
+    ),
     "attempts under conditions alone": (
         "condition,seed,success\n" + "".join(
             f"{c},{i},{i % 3 == k}\n" for k, c in enumerate(("mild", "hard")) for i in range(12)

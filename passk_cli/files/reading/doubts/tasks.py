@@ -23,6 +23,8 @@ _STATEMENTS = _QUESTIONS | {
     *"gold golden target expected expected_output expected_answer reference".split(),
     *"reference_answer ground_truth answer_key correct_answer label_text".split(),
 }
+# Words of names of what was expected, as in gt_action.
+_EXPECTED = {*"gt gold golden expected groundtruth".split()}
 _PROMPTS = {"prompt", "input", "task_description", "description", "user_input", "inputs"}
 # Names of what tells the tasks apart that have one name.
 _IDS = {
@@ -111,7 +113,8 @@ def coarse(grounds: Grounds) -> Iterator[Finding]:
     languages = (column for name, column in survey.columns.items() if leaf(name) in LANGUAGES)
     stated = joined_codes(survey.task, *(each.codes for each in languages if each.share == 1))
     for name in grounds.unread:
-        if leaf(name) not in _STATEMENTS | _PROMPTS:
+        states = leaf(name) in _STATEMENTS or words(name) & _EXPECTED
+        if not states and leaf(name) not in _PROMPTS:
             continue
         if judges and not any(isinstance(judge(t, None), str) for t in survey.texts(name)):
             # Verdicts beside those of a judge say whether these are right.
@@ -120,7 +123,7 @@ def coarse(grounds: Grounds) -> Iterator[Finding]:
         nested = _nested(survey.task, survey.columns[name].codes)
         if differs < _DIFFERS or (leaf(name) in _PROMPTS and not nested):
             continue
-        yield _coarse(grounds, name, example, certain=leaf(name) in _STATEMENTS or nested)
+        yield _coarse(grounds, name, example, certain=bool(states) or nested)
         return
     sizes = np.bincount(survey.task[survey.task >= 0])
     series = int(survey.series.max(initial=0)) + 1

@@ -48,7 +48,8 @@ def rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[Rank
         kept = [each for each in flags.values() if "error" not in words(each.outcome.path)]
         return kept or [*flags.values()]
     alone = [*flags.values()] if len(flags) == 1 and reading.question in _NUMBERS else []
-    return [*others.values(), *alone]
+    # What is bad comes after what says how good an attempt is.
+    return [*sorted(others.values(), key=lambda each: each.question == "fewer"), *alone]
 
 
 def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]:
@@ -87,10 +88,13 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
         else:
             ways += _of_words(each, own)
     model = first.structure.columns.get(first.roles.get("model", ""))
-    if not others or (model and len(model.counts) > 1):
+    scales = {each.outcome.path: _scale(each) for each in readings if not each.outcome.listed}
+    if len(scales) < 2 or (model and len(model.counts) > 1):
         return ways
-    paths = [each.outcome.path for each in readings]
+    paths = [*scales]
     own, arms = first.options(request), [*_arms(paths, first.structure.columns)]
+    # Unlike columns are none of models.
+    arms = [(shared, group) for shared, group in arms if len({scales[p] for p in group}) == 1]
     models = [
         Settle(
             {
@@ -103,10 +107,19 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
         for shared, group in arms or [("", paths)]
     ]
     if arms:
-        return models + ways
+        # Where either value may pass, each column by itself comes first.
+        return ways + models if first.question == "polarity" else models + ways
     if {each.question for each in readings} - {*_FLAGS} or any(EQUAL in path for path in paths):
         return ways
     return models if all(map(_MODELS.match, paths)) else [*ways, *models]
+
+
+def _scale(reading: RankedReading) -> object:
+    """What outcomes are alike in, that may be those of a model each: flags, or scores up to 1, to
+    5, 10 or 100."""
+    if reading.question not in _NUMBERS:
+        return EQUAL in reading.outcome.path
+    return next((top for top in (1, 5, 10, 100) if max(reading.outcome.numbers) <= top), 0)
 
 
 def _arms(paths: Sequence[str], columns: Collection[str]) -> Iterator[tuple[str, list[str]]]:

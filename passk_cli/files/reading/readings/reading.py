@@ -216,17 +216,18 @@ class _View:
             for path, each in self._alone.items()
             if each is not None and each.score > 0
         }
-        if "outcome" not in self.given and attacked(self.columns):
-            # Whose success it is, the attack's or the model's, is asked.
-            either = (path for path in every if is_of_either(path))
-            every |= {path: every[path]._replace(question="polarity") for path in either}
         whole = [p for p, each in every.items() if not each.question and self._sums_up(p, every)]
         every |= {path: Likely(every[path].score + 1) for path in whole}
         # Where a name speaks for a flag, and none is unclear, those of any name beside it do not
         # count.
         named = {above(path) for path, each in every.items() if not each.question}
         named -= {above(path) for path, each in every.items() if each.question == "polarity"}
-        return {p: o for p, o in every.items() if o.question != "name" or above(p) not in named}
+        every = {p: o for p, o in every.items() if o.question != "name" or above(p) not in named}
+        if "outcome" not in self.given and attacked(self.columns):
+            # Whose success it is, the attack's or the model's, is asked.
+            either = (path for path in every if is_of_either(path))
+            every |= {path: every[path]._replace(question="polarity") for path in either}
+        return every
 
     @cached_property
     def _alone(self) -> dict[str, Likely | None]:

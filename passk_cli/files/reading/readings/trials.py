@@ -284,6 +284,10 @@ def _asked(
         models = [way for way in ways if way.options.get("--field", {}).get("model") == COLUMN]
         ways = [*models, *(way for way in ways[:_ANSWERS] if way not in models)]
     whole = trials.readable(ways)
+    if not whole and len(others) > 1:
+        # Of one alone more can be said.
+        ways = answers([reading], trials.request)
+        whole = trials.readable(ways)
     if reading.question == "name" and not whole:
         return None
     answered = len(whole) == len(ways) > 0 and not cut
