@@ -86,7 +86,12 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
             lost = f", {without:,} without one left out" * _few(each)
             ways += [replace(way, why=f"by {each.outcome.path}, {way.why}{lost}") for way in either]
         else:
-            ways += _of_words(each, own)
+            judged, size = each.outcome.judged, len(each.outcome.flat)
+            gone = _few(each) and each.question == "words" and size < 2 * len(judged)
+            gone = gone and True not in judged
+            own |= {"--missing": "drop"} if gone else {}
+            left_out = f"; {size - len(judged):,} missing left out"
+            ways += [replace(way, why=way.why + left_out * gone) for way in _of_words(each, own)]
     model = first.structure.columns.get(first.roles.get("model", ""))
     scales = {each.outcome.path: _scale(each) for each in readings if not each.outcome.listed}
     if len(scales) < 2 or (model and len(model.counts) > 1):
@@ -221,7 +226,7 @@ def _of_words(reading: RankedReading, own: Mapping[str, Any]) -> list[Settle]:
     settled = "--missing" in own or (spoken and True in column.judged)
     if reading.question == "parts" or (_few(reading) and not settled):
         return []
-    values = Counter(str(v).lower() for v in column.flat if v not in (None, ""))
+    values = Counter(str(v).lower() for v in column.flat if judge(v, None) is not None)
     if spoken and values.keys() <= {*vocabulary.CLASSIFIED}:
         right = [value for value in vocabulary.CLASSIFIED[:2] if value in values]
         return [Settle({**own, "--passes": (*right,)}, "counts what was classified rightly")]
