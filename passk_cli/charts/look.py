@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from passk_cli.charts.theme import THEMES
@@ -124,8 +125,8 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
     that splits no series.
     """
     tails = (str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row)
-    models = set(tails).union(*(plot.models or _models(plot) for plot in plots))
     drawn = {name for plot in plots for name in _models(plot)}
+    every = drawn.union(tails, *(plot.models for plot in plots))
     asked = {
         pattern: [m for m in sorted(drawn) if m == pattern or fnmatchcase(m, pattern)]
         for pattern in look.highlight
@@ -138,26 +139,27 @@ def prepared(plots: Sequence[Plot], look: Appearance) -> tuple[Plot, ...]:
         plots = [_panelled(plot, look.panel) for plot in plots]
     chosen = tuple(dict.fromkeys(model for found in asked.values() for model in found))
     plots = [_leading(plot, chosen) for plot in plots]
-    every = models | drawn
     hues = hues_of(every)
     if len(every) > MOST_MODELS:
         # Colours of the leaders are the same, whoever else an answer names.
         best = [name for plot in plots for name in plot.leading[:_LEADING] or _models(plot)]
         hues = hues_of((name for plot in plots for name in plot.leading), hues_of(best))
-    known = sorted(every)
-    names = zip(known, short_names(known, _LETTERS, telling=True), strict=True)
-    short = {name: text for name, text in names if text != name}
+    short = short_models(every)
     return tuple(_styled(_named(replace(plot, hues=hues), short), look) for plot in plots)
+
+
+def short_models(models: Iterable[str]) -> dict[str, str]:
+    """Model → its short name, of those that have one."""
+    known = sorted({*models})
+    names = zip(known, short_names(known, _LETTERS, telling=True), strict=True)
+    return {name: text for name, text in names if text != name}
 
 
 def _named(plot: Plot, short: Mapping[str, str]) -> Plot:
     """The plot whose words have the names that its marks have, and each once."""
     longest = sorted(short, key=len, reverse=True)
     found = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
-
-    def said(text: str) -> str:
-        return found.sub(lambda name: short[name[0]], text).replace("….", "…")
-
+    said = partial(found.sub, lambda name: short[name[0]])
     told = _told(_models(plot), plot.title)
     parts = [part for part in plot.subtitle.split(" · ") if part not in told]
     rules = tuple(replace(rule, text=said(rule.text)) for rule in plot.rules)

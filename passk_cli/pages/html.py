@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from passk_cli.charts.look import short_models
 from passk_cli.charts.picture import POLICY, hover, inline, variables
 from passk_cli.pages.board import board_view
 from passk_cli.pages.layout import sections
@@ -46,6 +47,7 @@ def html(report: Report, style: Style) -> str:
         return [(n, f"data:{_TYPES[n]};base64,{code.decode()}") for n, code in codes.items()]
 
     style = style.typeset
+    boards = [panel.board for section in page.sections for panel in section.panels if panel.board]
     finding, *further = [said(sentence, style) for sentence in report.answer] or [""]
     text: str = _template().render(
         policy=POLICY,
@@ -64,6 +66,7 @@ def html(report: Report, style: Style) -> str:
         dark=Markup(variables("dark")),
         script=Markup(hover() + _beside("page.js").replace('"use strict";\n', "")),
         drawn=drawn,
+        short=short_models(printable(row.model) for board in boards for row in board.entries),
         board=lambda panel: board_view(panel.board, style),
         grid=lambda panel: Markup(grid_data(panel.grid)),
         downloads=downloads,

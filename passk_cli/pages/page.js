@@ -41,7 +41,9 @@ for (const part of document.querySelectorAll(".table")) {
     button.addEventListener("click", () => sort(head, turned(head, !numbers)));
   }
   const input = part.querySelector("input"), count = part.querySelector("output");
-  const texts = rows.map((row) => row.textContent.toLowerCase());
+  // A short name stands for the whole one.
+  const texts = rows.map((row) =>
+    [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join("\n").toLowerCase());
   if (input) input.addEventListener("input", () => {
     const left = rows.filter((row, at) => !(row.hidden = !texts[at].includes(words(input))));
     count.textContent = words(input) ? `${left.length} of ${rows.length} rows` : `${rows.length} rows`;
@@ -87,7 +89,7 @@ for (const board of document.querySelectorAll(".board")) {
   const named = (name) => heads.find((head) => head.querySelector("button")?.textContent === name);
   const find = board.querySelector("[name=find]"), tied = board.querySelector("[name=tied]");
   const radios = [...board.querySelectorAll("[type=radio]")];
-  const name = (row) => row.querySelector("bdi").textContent;
+  const name = (row) => row.querySelector("bdi").title || row.querySelector("bdi").textContent;
   // "ac–e" stands for a, c, d and e; after z comes a1.
   const place = (name) => name.charCodeAt(0) - 97 + 26 * Number(name.slice(1));
   const letters = (row) => {
@@ -103,6 +105,7 @@ for (const board of document.querySelectorAll(".board")) {
   // What one asks next about a model: its pairs, its other metrics, and the tasks it stands alone at.
   const facts = (row) => {
     const own = letters(row), place = metrics[chosen].cellIndex, made = [];
+    if (row.querySelector("bdi").title) made.push(["Model", name(row)]);
     if (own.size) {
       const sign = "lower" in metrics[chosen].dataset ? -1 : 1, groups = [[], [], []];
       const ahead = (other) => sign * (value(other, place) - value(row, place));

@@ -161,11 +161,13 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
     change = Rule(x=8, text=f"+17.9 points at c0ffee7 · {long(sizes[3])}")
     lines = curves(rows[:4], x="k", y="v", colour="m", rules=[change])
     lines = replace(lines, title=f"{long(sizes[2])} leads.", models=tuple(map(long, sizes)))
-    points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m")
+    points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m",
+                    title=f"Most for {long(sizes[1])}. 2 of 60 tasks passed.")  # fmt: skip
     own = [f"…{size}…" for size in sizes]
     one, two = prepared([lines, points], Appearance())
     assert [one.short[long(size)] for size in sizes] == own
     assert (one.short, one.title) == (two.short, f"{own[2]} leads.")
+    assert two.title == f"Most for {own[1]}. 2 of 60 tasks passed."
     svg = picture([one], THEMES["light"], False)
     # Its size and its revision stand before the name, which has a line of its own.
     assert all(f">{text}<" in svg for text in ("+17.9 points at c0ffee7", own[3], *own[:2]))

@@ -97,7 +97,8 @@ def test_names_stay_text(text: str) -> None:
     assert "alert(1)" not in script
     assert "<" not in data
     assert set(EVIL[:3]) == set(json.loads(data)["models"])
-    assert {EVIL[0], "a|b&c", EVIL[2]} <= set(elements.cells)
+    titles = {attrs["title"] or "" for _, attrs in elements.tags if "title" in attrs}
+    assert {EVIL[0], "a|b&c", EVIL[2]} <= {*elements.cells, *titles}
     assert not any(name.startswith("on") for _, attrs in elements.tags for name in attrs)
     assert "49" not in re.findall(r"\b49\b", "".join(elements.cells))
     assert "\u202e" not in text
@@ -410,3 +411,41 @@ def test_on_paper_all_tasks_and_columns_are_there(tmp_path: Path) -> None:
     assert json.loads(body["data-paper"] or "") == {
         "screen": "12 30 tasks", "paper": "30 30 tasks", "after": "12 30 tasks", "beyond": [],
     }  # fmt: skip
+
+
+WIDE = """<script>
+addEventListener("load", () => {
+  const [board] = document.querySelectorAll(".board table");
+  board.querySelector(".task").click();
+  document.body.dataset.fact = document.querySelector(".facts li").textContent;
+  const inner = (each) => each.scrollWidth - each.clientWidth;
+  document.body.dataset.beyond = Math.max(...[...document.querySelectorAll(".wide")].map(inner));
+  const input = document.querySelector("#curves input");
+  input.value = "instruct-2026-07";
+  input.dispatchEvent(new Event("input"));
+  document.body.dataset.rows = document.querySelector("#curves output").textContent;
+});
+</script></head>"""
+
+
+def test_long_names_are_short_in_tables_and_whole_in_titles(tmp_path: Path) -> None:
+    names = tuple(f"org/Some-Very-Long-Name-Coder-{m:02}B-Instruct-2026-{m:02}" for m in range(12))
+    data = [{**row, "cost": 0.03} for row in rows(names)]
+    with warnings.catch_warnings(action="ignore"):
+        report = passk_cli.report(data, resamples=100).report
+    text = pages.document(report, "html", Style())[""].decode()
+    assert text.count(f'<bdi title="{names[3]}">…03B-Instruct-2026-03</bdi>') == 1
+    assert f'title="{names[3]}"><bdi>…03B-Instruct-2026-03</bdi>' in text
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    (tmp_path / "page.html").write_text(text.replace("</head>", WIDE, 1))
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+         "--window-size=1280,900", f"--user-data-dir={tmp_path / 'profile'}",
+         (tmp_path / "page.html").as_uri()],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    assert (body["data-beyond"], body["data-rows"]) == ("0", "1 of 12 rows")
+    assert body["data-fact"] in {f"Model {name}" for name in names}
