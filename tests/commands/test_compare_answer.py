@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -121,3 +122,10 @@ def test_a_name_that_ends_in_a_blank_shows_it(passk: Passk, write: Write) -> Non
     data = write("a.csv", "model,task,passed\nx,a,1\nx,b,0\nx ,a,1\nx ,b,1\n")
     done = passk("estimate", data)
     assert '"x "' in done.out
+
+
+def test_a_picture_of_some_pairs_says_whose(passk: Passk, write: Write, tmp_path: Path) -> None:
+    data = write("a.csv", table({f"m{i:02}": [min(i, 4)] * 6 + [2] * 3 for i in range(12)}))
+    passk("compare", data, "--chart", tmp_path / "a.svg")
+    (words,) = re.findall("<desc>.*</desc>", (tmp_path / "a.svg").read_text())
+    assert words.endswith(" · the 11 pairs of m04, of 66</desc>")

@@ -684,12 +684,15 @@ class AllPairs(Compared):
     def plots(self) -> tuple[Plot, ...]:
         brief = [pair for pair in self.records if in_brief(self.study, pair.metric)]
         differing = sorted(brief, key=lambda pair: pair.winner is None)
-        names = list(dict.fromkeys(pair.models for pair in differing))
+        names = every = list(dict.fromkeys(pair.models for pair in differing))
+        part = ""
         if not self.baseline and len({model for pair in names for model, *_ in pair}) > _MOST_DRAWN:
             leaders: dict[tuple[str, ...], Series] = {}
             for pair in self.records:
                 leaders.setdefault(pair.series[1:], pair.series)
-            names = [pair for pair in names if leaders[pair[0][1:]] in pair]
+            names = [pair for pair in every if leaders[pair[0][1:]] in pair]
+            of = first_few([SeriesName(series) for series in leaders.values()])
+            part = f"the {plural(len(names), 'pair')} of {of}, of {len(every):,}"
         chosen = [pair for pair in brief if pair.models in names]
         # A difference that is a range has a point at each end.
         points = [
@@ -717,7 +720,6 @@ class AllPairs(Compared):
         margin, level = self.study.rules.margin, self.study.confidence.interval_level
         # Pairs of one model stand under its name.
         heads = {} if self.baseline else {"head": "head", "tail": "tail"}
-        part = f"{len(chosen)} of {len(brief):,} differences"
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
             told="told", colour="model", unit="unit", **heads,
@@ -729,7 +731,7 @@ class AllPairs(Compared):
                     f"○ tied at {_level(self)}", f"dashed: ±{margin:g}" if margin else "",
                     self.adjustment.brief,
                     f"{100 * level:g} % intervals" if level else "",
-                    part if len(chosen) < len(brief) else "",
+                    part if len(names) < len(every) else "",
                 ])
             ),
             x_title="difference",
