@@ -72,7 +72,7 @@ def facts(report: Report) -> list[dict[str, object]]:
 def test_ten_times_the_attempts_by_default() -> None:
     report = report_of(counts_of(), fit="beta")
     names = [c.header for c in report.tables[0].columns]
-    assert names[1:5] == ["pass@20", "its interval", "pass@200", "bound"]
+    assert names[1:5] == ["pass@20", "its interval", "pass@200", "lower bound"]
     assert report.signature["to"] == "200"
 
 

@@ -134,11 +134,12 @@ class Predictions(Section[Prediction]):
                across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
                example="pass@K",
                cell=lambda each, name: each.numbers[int(name[5:])].estimate),
-        Column("bound", meaning="Assumption-free bound: confidence limit that holds at every k"
-               " beyond the attempts, however rarely tasks pass or fail.",
+        Column("{} bound", meaning="Assumption-free {} bound: confidence limit that holds at every"
+               " k beyond the attempts, however rarely tasks pass or fail.", example="lower",
+               across=lambda section: ["lower" if section.family == "pass@" else "upper"],
                where=lambda section: any(k > each.ahead.known for each in section.records
                                          for k in section.aim.ks),
-               cell=lambda each: Phrase((each.sign, each.limit))),
+               cell=lambda each, side: Phrase((each.sign, each.limit))),
         Column("k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond"
                " the attempts made, two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
