@@ -35,8 +35,8 @@ _LINE, _ROOM, _TICK, _BETWEEN, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Names beside rows take this share of the width at most where there is one panel, and where there
 # are more; by so much more a picture grows for whole words.  Names at the ends of lines.
 _MOST_NAMES, _GROWTH, _MOST_ENDS = (0.45, 0.42), 1.5, 0.48
-# The smallest height of a row, and of a panel of lines; the smallest width of any.
-_LOWEST_ROW, _LOWEST, _SLIMMEST = 9.4, 60.0, 30.0
+# The smallest height of a row, and of a panel of lines; the smallest width of any, and for ticks.
+_LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
 # Radius of points, and of what the mouse finds; widths of lines, of intervals, and of fine ones.
 _POINT, _FOUND, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 # How much of the paper bands hide.
@@ -503,8 +503,7 @@ class _RowDrawer(_Drawer):
         """Places of rows, from their names; as high as the reader wants."""
         most, indent = _MOST_NAMES[len(self.panels) > 1] * self.usual, 8 * self.plot.has("head")
         extent = partial(width_of, size=_SMALL)
-        longest = most * (1.0 if self.size else _GROWTH) - indent
-        lines = layout.named_rows(self.plot, longest, extent)
+        lines = layout.named_rows(self.plot, most * (1 if self.size else _GROWTH) - indent, extent)
         # A heading ends before the axis, as the names do.
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)
@@ -512,7 +511,8 @@ class _RowDrawer(_Drawer):
         )
         self.left = 7 + names
         if self.size is None:
-            self.room = max(self.usual, self.usual + names - most)
+            row = self.columns * (_LEGIBLE + self.right + _BETWEEN) - _BETWEEN
+            self.room = max(self.usual, self.usual + names - most, self.left + row)
         lines_of_panels = -(-len(self.panels) // self.columns)
         few, tall, low = self.heights
         self.names = {label: text for label, text in lines if label is not None}

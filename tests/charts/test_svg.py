@@ -110,6 +110,19 @@ def test_long_names_stay_different(size: PictureSize | None) -> None:
     assert (float(root.get("width") or 0) > usual) == (size is None)
 
 
+def test_panels_beside_each_other_have_round_ticks() -> None:
+    rows = [
+        {"model": f"a-rather-long-name-of-a-model-{i}", "metric": metric, "v": (low + high) / 2,
+         "l": low, "h": high}
+        for metric, low, high in (("x", 0.73, 0.98), ("y", 0.08, 0.55), ("z", 0.4, 0.8))
+        for i in range(4)
+    ]  # fmt: skip
+    plot = forest(rows, label="model", value="v", low="l", high="h", facet="metric", rules=())
+    words = ElementTree.fromstring(picture([plot], LIGHT, False)).itertext()
+    ticks = [word for word in words if re.fullmatch(r"[01](\.\d+)?", word)]
+    assert ticks == ["0.8", "0.9", "0.2", "0.4", "0.4", "0.6", "0.8"]
+
+
 def test_the_name_of_a_panel_is_not_cut() -> None:
     long = "a-model-with-a-name " * 4
     rows = [{"t": t, "p": 0.5, "m": f"{long} − {other}"} for t in (0, 1) for other in ("x", "y")]
