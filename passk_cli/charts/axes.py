@@ -141,6 +141,9 @@ def _choices(axis: Axis) -> Iterator[Sequence[float]]:
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
         # Both ends have a tick where the steps between them allow it.
         yield from (axis.own[::step] for step in (2, 5) if len(gaps) % step == 0)
+        # Names are read at even steps up to the last, rather those that meet what is kept.
+        named = [axis.own[::-step] for step in range(2, len(gaps) * bool(axis.names) + 1)]
+        yield from sorted(named, key=lambda own: not {*axis.kept} <= {*own})
     if axis.log and axis.high >= 10 * axis.low:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
         yield [f * 10.0**d for d in decades for f in (1, 2, 5)]

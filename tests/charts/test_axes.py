@@ -94,7 +94,9 @@ def test_ticks_end_where_values_end_and_stand_where_they_are_asked_for() -> None
     assert words(replace(tasks, kept=(393, 394), length=40)) == ["20", "50", "100", "200"]
     days = {run: f"10-{run + 9}" for run in range(1, 13)}
     runs = Axis(1, 12, own=tuple(range(1, 13)), names=days, length=60)
-    assert words(runs) == ["10-10", "10-14", "10-19"]
+    assert words(runs) == ["10-11", "10-13", "10-15", "10-17", "10-19", "10-21"]
+    assert words(replace(runs, length=40)) == ["10-12", "10-15", "10-18", "10-21"]
+    assert words(replace(runs, kept=(8,), length=40)) == ["10-13", "10-17", "10-21"]
     cost = Axis(0.0359, 0.0441, unit="$", length=90)
     assert words(cost) == ["$0.036", "$0.038", "$0.040", "$0.042", "$0.044"]
     assert words(Axis(0.1, 2, log=True, unit="$", length=90)) == [
