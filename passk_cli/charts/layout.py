@@ -17,7 +17,7 @@ from passk_cli.text import cells_of, short_names
 R = TypeVar("R", bound=Row)
 
 # Lines of these kinds look the same in every chart; others take what is left, in their order.
-_KINDS = {"pass@k": (1, 0), "pass^k": (6, 4)}
+_KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
 # Labels at the ends of lines are so many at most, and are moved by so many lines of text.
 _MOST_LABELS, _MOVABLE = 12, 8.0
@@ -198,18 +198,10 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
 
 
 def ridges(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
-    """Label and panel of each density → its outline: places and heights, 0.85 for the tallest of a
-    panel."""
-    shapes = {
-        (row["label"], row.get("panel")): [
-            array.tolist() for array in density(row["draws"], within=row["within"])
-        ]
-        for row in plot.rows
-    }
-    tallest: dict[Any, float] = {}
-    for (_, panel), (_, heights) in shapes.items():
-        tallest[panel] = max([tallest.get(panel, 0.0), *heights])
-    return {
-        (label, panel): [(x, 0.85 * y / tallest[panel]) for x, y in zip(*shape, strict=True)]
-        for (label, panel), shape in shapes.items()
-    }
+    """Label and panel of each density → its outline: places and heights, 0.85 for the highest."""
+    outlines = {}
+    for row in plot.rows:
+        places, heights = density(row["draws"], within=row["within"])
+        outline = zip(places, 0.85 * heights / max(heights, default=1), strict=True)
+        outlines[row["label"], row.get("panel")] = list(outline)
+    return outlines

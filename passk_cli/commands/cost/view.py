@@ -263,12 +263,6 @@ class Spent(Section[Outlay]):
             return ()
         noun, nothing = AMOUNTS[self.amount][1], {"low": None, "high": None}
         frontier = _frontier(shown)
-        rows: list[dict[str, Any]] = [
-            {"model": None, "line": _FRONTIER[bool(self.study.counts.group_names)], "cost": cost,
-             "pass@1": rate, **nothing}
-            for cost, rate, _ in frontier
-            if len(frontier) > 1
-        ]  # fmt: skip
         unit = AMOUNTS[self.amount][0]
         costs = [
             end
@@ -279,6 +273,7 @@ class Spent(Section[Outlay]):
         log = max(costs) > _LOG * min(costs)
         # The number of the answer is a line: below it a solved task takes more.
         least = next((o.per_success.estimate.value for o in self.records if o.known), None)
+        rows: list[dict[str, Any]] = []
         if least:
             each = f"{amount_text(float(f'{least:.3g}'), unit)} per solved task"
             rows += [
@@ -286,6 +281,12 @@ class Spent(Section[Outlay]):
                 for cost in np.geomspace(min(costs), max(costs), _STEPS).tolist()
                 if cost <= least
             ]
+        rows += [
+            {"model": None, "line": _FRONTIER[bool(self.study.counts.group_names)], "cost": cost,
+             "pass@1": rate, **nothing}
+            for cost, rate, _ in frontier
+            if len(frontier) > 1
+        ]  # fmt: skip
         for outlay in shown:
             cost, name = outlay.cost.estimate, SeriesName(outlay.series)
             rows += [
