@@ -806,3 +806,14 @@ def test_shares_may_be_percentages(passk: Passk) -> None:
     shares = passk(*assumed, "--detect", "0.04", "--power", "0.9")
     assert passk(*assumed, "--detect", "4%", "--power", "90%").out == shares.out
     assert "it must lie between 0 and 1" in passk(*assumed, "--detect", "400%").err
+
+
+def test_the_uncertainty_of_a_plan_is_that_of_the_metric_of_its_answer() -> None:
+    """One task of sixty fails all: pass@4 rests on it alone, and pass@1 does not."""
+    cells = [("m", f"t{i:02d}", 4, 0 if i == 0 else 1 + i % 4) for i in range(60)]
+    counts = Counts.from_cells(cells)
+    assert "uncertain-plan" not in said(piloted(counts, "pass@1,pass@4"))
+    words = said(piloted(counts, "pass@4,pass@1"))["uncertain-plan"]
+    assert "60 tasks in the pilot, planned standard errors of pass@4 are uncertain by ±" in words
+    full = " · ".join(piloted(counts, "pass@1,pass@4").explain())
+    assert re.search(r"uncertain by ±\S+ % \(60 tasks\), of pass@4 by ±\S+ %", full)

@@ -89,10 +89,10 @@ LARGEST_SPREAD = Message(
 )  # fmt: skip
 UNSURE = Message(
     "uncertain-plan", WARNING,
-    "with {units} in the pilot, planned standard errors are uncertain by ±{error} %",
+    "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
     meaning="A pilot estimates how much values vary, from few tasks only roughly: this is the"
     " relative standard error of a planned standard error. Tasks needed are uncertain by twice as"
-    " much.")  # fmt: skip
+    " much. The metric is the one of the answer; --full has the errors of the others.")  # fmt: skip
 ROUGH = Message(
     "rough-power", NOTE, "power and detected differences are rough {where}",
     meaning="Predicted powers rest on a normal approximation. In simulations they were off below"
@@ -281,7 +281,11 @@ class Choices(Section[Choice]):
             if pilot.rates is not None:
                 yield f"{self.outlook.name}: {_rates(pilot.rates)}"
             units, error = self.outlook.uncertainty
-            yield f"standard errors uncertain by ±{100 * error:.2g} % ({units})"
+            others = "".join(
+                f", of {each.metric.name} by ±{100 * each.uncertainty[1]:.2g} %"
+                for each in self.designs.outlooks[1:]
+            )
+            yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){others}"
         cost, amount = self.designs.cost, self.designs.aims.amount
         if self.designs.aims.in_money and cost and cost.low and cost.high:
             least, most = (math.floor(amount / each) for each in (cost.high, cost.low))
@@ -311,10 +315,9 @@ class Choices(Section[Choice]):
             yield NO_SPREAD(metrics=names)
         if names := [name for name, pilot in pilots if pilot.raw_between > pilot.largest]:
             yield LARGEST_SPREAD(metrics=names)
-        if pilots:
-            units, error = max((o.uncertainty for o in outlooks), key=lambda pair: pair[1])
-            if error > _UNSURE:
-                yield UNSURE(units=units, error=f"{100 * error:.2g}")
+        units, error = first.uncertainty
+        if error > _UNSURE:
+            yield UNSURE(units=units, metric=first.metric.name, error=f"{100 * error:.2g}")
         if first.correlations and first.ends and first.pair:
             n = designs.reference
             few, many = (designs.needed(first.at(end), n).size.tasks for end in first.ends)
