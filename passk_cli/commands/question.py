@@ -15,7 +15,7 @@ from passk_cli.files.database import quote_name, quote_text
 from passk_cli.files.export import write_columns
 from passk_cli.files.request import BOUNDS, COUNTED, Request
 from passk_cli.files.roles import TRUTH
-from passk_cli.files.sources.arguments import comes_once, paths_of
+from passk_cli.files.sources.arguments import comes_once, paths_of, split_label
 from passk_cli.limits import refuse_many
 from passk_cli.message import Message
 from passk_cli.option import changed, declared, filled
@@ -42,6 +42,7 @@ class SharedOptions:
     """The shared options, by group, as the user set them.
 
     source : what the data is given as: paths, rows, columns, a table, Counts; None for no data.
+    earlier : the label of the first of two labelled runs; "" for none.
     """
 
     request: Request
@@ -49,6 +50,7 @@ class SharedOptions:
     confidence: Confidence
     rules: Rules
     source: Any = None
+    earlier: str = ""
 
     @property
     def data(self) -> bool:
@@ -110,7 +112,10 @@ class Question:
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
         if confidence.bounds is not None:
             request = replace(request, lowest=confidence.bounds[0])
-        return question, SharedOptions(request, metrics, confidence, rules, source)
+        options = SharedOptions(request, metrics, confidence, rules, source)
+        labels = [label or "" for label, _ in map(split_label, options.files)]
+        earlier = labels[0] if len(labels) == 2 and all(labels) else ""
+        return question, replace(options, earlier=earlier)
 
     @classmethod
     def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -182,7 +187,10 @@ class Question:
         hint = options.metrics.hint(counts)
         named = bool(options.metrics.k or options.metrics.metrics)
         short = options.metrics.short_tasks
-        return Study(counts, metrics, confidence, options.rules, short, hint, named)
+        return Study(
+            counts, metrics, confidence, options.rules, short, hint, named,
+            earlier=options.earlier,
+        )  # fmt: skip
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
         """PasskError for counts that it has no answer for, whose remedies are not offered."""

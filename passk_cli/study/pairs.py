@@ -41,7 +41,8 @@ _P = ("p", "equivalence")
 def choose_pairs(
     study: Study, baseline: str | None, changes: Sequence[TaskValues] = ()
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """Every pair of models of the same group (better one first), or each against the baseline.
+    """Every pair of models of the same group (better one first, of two labelled runs the second),
+    or each against the baseline.
 
     changes : compared as well, after the metrics of the study.
     Errors: ParameterError for a baseline that is not there, or when there is nothing to pair.
@@ -63,7 +64,9 @@ def choose_pairs(
         )  # fmt: skip
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
-        rivals.sort(key=lambda rates: (place[rates.series], rates.series))
+        rivals.sort(key=lambda rates: (
+            rates.series[0] == study.earlier, place[rates.series], rates.series,
+        ))  # fmt: skip
         base = [rates for rates in rivals if rates.series[0] == baseline]
         if baseline is None:
             pairs += [(a, b) for i, a in enumerate(rivals) for b in rivals[i + 1 :]]

@@ -40,6 +40,7 @@ class Study:
     past : the runs that the baseline is pooled from, where it is a history.
     reading : what was done to the data besides what the counts know of.  decided : the same as
     entries of the signature.
+    earlier : the first of two labelled runs, which the second is compared with; "" for none.
     """
 
     counts: Counts
@@ -53,6 +54,7 @@ class Study:
     past: Past | None = None
     reading: tuple[Said, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
+    earlier: str = ""
 
     @property
     def bounded(self) -> bool:

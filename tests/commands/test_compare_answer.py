@@ -129,3 +129,21 @@ def test_a_picture_of_some_pairs_says_whose(passk: Passk, write: Write, tmp_path
     passk("compare", data, "--chart", tmp_path / "a.svg")
     (words,) = re.findall("<desc>.*</desc>", (tmp_path / "a.svg").read_text())
     assert words.endswith(" · the 11 pairs of m04, of 66</desc>")
+
+
+def test_of_two_labelled_runs_the_second_is_compared_with_the_first(
+    passk: Passk, write: Write
+) -> None:
+    """In the order typed, whichever is better; models of one file are compared best first."""
+    passes = {"a": [4] * 25 + [0] * 5, "b": [4] * 5 + [0] * 25}
+    files = {run: write(f"{run}.csv", table({run: own})) for run, own in passes.items()}
+    worse = passk("compare", f"one={files['a']}", f"two={files['b']}", "--flips").out
+    assert worse.startswith("two is significantly worse than one at pass@1: -0.667")
+    assert "20 of 30 tasks flipped from one to two, 0 to passing and 20 to failing" in worse
+    page = passk("report", f"one={files['a']}", f"two={files['b']}").out
+    assert page.startswith("two is significantly worse than one at pass@1")
+    assert "flipped from one to two" in page.split("\n")[0]
+    better = answer(passk, f"two={files['b']}", f"one={files['a']}")
+    assert better.startswith("one is significantly better than two at pass@1: +0.667")
+    both = write("both.csv", table(passes))
+    assert answer(passk, both).startswith("a is significantly better than b")

@@ -135,11 +135,12 @@ def without_costs(page: Page, counts: Counts) -> str:
 
 
 def rival(page: Page, counts: Counts) -> str | None:
-    """Whom flips are against: the baseline, or the weaker one of two models."""
+    """Whom flips are against: the baseline, the first of two labelled runs, or the weaker one of two
+    models."""
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
-    if page.baseline_name in models and len(models) > 1:
-        return page.baseline_name
+    if (base := page.baseline_name or page.earlier) in models and len(models) > 1:
+        return base
     return models[1] if len(models) == 2 else None
 
 
