@@ -384,7 +384,7 @@ def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
     """The -k that all tasks of these models allow, in place of one they do not; "" where the
     numbers are not those of a -k, or there is no attempt."""
     few = [reason for reason in reasons if isinstance(reason, TooFew)]
-    plain = len(names) == 2 and {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
+    plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
     return str(min(each.least for each in few) or "") if plain and few else ""
 
 

@@ -75,9 +75,11 @@ def of_all(reasons: Sequence[str]) -> str:
     'n=3–4 < k=5 on 2 to 7 of 9 tasks, by model'
     """
     first = reasons[0]
-    if not isinstance(first, TooFew) or {*reasons} == {first}:
+    if not isinstance(first, TooFew):
         return first
     alike = [each for each in reasons if isinstance(each, TooFew) and each.asked == first.asked]
+    if {*alike} == {first}:
+        return first
     n = span(min(each.least for each in alike), max(each.most for each in alike))
     few, tasks = [each.few for each in alike], [each.tasks for each in alike]
     some = f"{min(few)} to {max(few)}" if min(few) < max(few) else few[0]

@@ -172,15 +172,29 @@ def test_models_with_too_few_attempts_are_told_of_at_once(passk: Passk, folder: 
     reason = "n=4–5 < k=6 on 1 to 4 of 12 tasks, by model"
     ways = "--short-tasks drop uses the tasks with n ≥ k; -k 4 uses all tasks"
     done = passk("estimate", "few.jsonl", "-k", "6")
-    assert done.out.startswith(f"pass@6 cannot be computed: {reason}.\n\n12 tasks")
-    assert "–: fewer than k attempts" not in done.out
+    assert (done.code, done.error, done.out) == (2, "too-few-attempts", "")
+    assert f"no value of pass@6, pass^6: {reason}\n" in done.err
+    assert [words[-2:] for words in remedies(done.err)] == [["--short-tasks", "drop"], ["-k", "4"]]
+    assert all(passk(*words).out for words in remedies(done.err))
     numbers = "no value of pass@6, pass^6 of m0, m1, m2 and 1 more"
-    assert f"warning[short-tasks]: {numbers}: {reason}; {ways}\n" in done.err
-    assert done.err.count("warning") == 1
-    assert "m0" in passk("estimate", "few.jsonl", "-k", "6", "--full").out
+    some = passk("estimate", "few.jsonl", "-k", "4,6")
+    assert f"warning[short-tasks]: {numbers}: {reason}; {ways}\n" in some.err
+    assert some.err.count("warning") == 1
+    assert "–: fewer than k attempts" in some.out
     done = passk("compare", "few.jsonl", "-k", "6")
     assert done.out.startswith(f"No test is possible: {reason}.\n")
     assert f"6 pairs at pass@6, pass^6 not compared: {reason}; {ways}\n" in done.err
     assert done.err.count("warning") == 1
     assert "not compared" not in passk("compare", "few.jsonl", "-k", "4").err
     assert "not compared" not in passk("compare", "few.jsonl", "-k6", "--short-tasks=drop").err
+
+
+def test_a_number_without_short_tasks_says_of_how_many_tasks_it_is(
+    passk: Passk, folder: Path
+) -> None:
+    Path("one.csv").write_text("task,n,c\n" + "".join(f"t{t},{3 + t % 2},2\n" for t in range(20)))
+    done = passk("estimate", "one.csv", "-k", "1,4")
+    assert "no value of pass@4, pass^4 of one: n=3 < k=4 on 10 of 20 tasks; " in done.err
+    said = passk("estimate", "one.csv", "-k", "1,4", "--short-tasks", "drop").out
+    assert "passes with probability 1.000, all 4 with 0.000 on 10 of 20 tasks." in said
+    assert "on 20 of" not in said

@@ -15,14 +15,14 @@ from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence, Table
-from passk_cli.report.words import SeriesName, numbers_of_models
+from passk_cli.report.words import SeriesName, first_few, numbers_of_models, plural
 from passk_cli.settle import Given
 from passk_cli.study.extremes import highest, named, range_of
 from passk_cli.study.fact import Fact
-from passk_cli.study.notes import lacking_tasks
+from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks
 from passk_cli.study.section import Number, Numbers, rows_of, view
 from passk_cli.study.study import Study, ranked
-from passk_cli.study.values import NO_PASS, UNPRICED, Series
+from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFew, of_all
 
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
@@ -84,7 +84,8 @@ class Estimates(Numbers):
         if len(numbers) > 1 or not valued:
             yield from self._of_several(numbers, valued)
             return
-        yield (f"{named(valued[0].series, groups)}: {first} ", valued[0].estimate, ".")
+        start = f"{named(valued[0].series, groups)}: {first} "
+        yield (start, valued[0].estimate, f"{self._part(valued[0])}.")
         several = sorted(
             (fact for fact in valued[1:] if (fact.k or 0) > 1), key=lambda fact: -(fact.k or 0)
         )
@@ -95,8 +96,13 @@ class Estimates(Numbers):
         if at is not None and hat is not None and at.k == hat.k:
             yield (
                 f"At least one of {at.k} attempts passes with probability ", at.estimate.bare,
-                f", all {at.k} with ", hat.estimate.bare, ".",
+                f", all {at.k} with ", hat.estimate.bare, f"{self._part(at)}.",
             )  # fmt: skip
+
+    def _part(self, fact: Fact) -> str:
+        """The tasks that a number of the only model is about, where these are not all."""
+        tasks, every = fact.size.tasks or 0, len(self.study.counts.tasks)
+        return f" on {tasks:,} of {plural(every, 'task')}" if 0 < tasks < every else ""
 
     def _of_several(self, numbers: Sequence[Fact], valued: Sequence[Fact]) -> Iterator[Sentence]:
         """Which model scores highest; where models have different tasks, on those that all have.
@@ -226,5 +232,13 @@ class Estimation(Question, EstimateOptions):
         place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])
         estimates = Estimates(study, rows_of(facts))
+        reasons = [fact.estimate.reason for fact in facts]
+        if not estimates.valued and all(isinstance(each, TooFew) for each in reasons):
+            names = list(dict.fromkeys(fact.name for fact in facts))
+            fields = {"k": allowed_k(names, reasons)}
+            raise ParameterError(
+                f"no value of {first_few(names)}: {of_all(reasons)}", name="too-few-attempts",
+                settles=[*filter(None, (each.formatted(fields) for each in SHORT_TASKS.settles))],
+            )  # fmt: skip
         messages = (*study.messages(facts), *lacking_tasks(study.counts))
         return view(study, [estimates], messages=messages)
