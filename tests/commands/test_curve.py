@@ -157,6 +157,10 @@ def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     several = report_of(counts, Confidence(), Curve(), "drop")
     assert several.answer[0] == ("No task has 10 attempts of all models.",)
     assert "from 1 to 4 attempts (pass@k" in several.answer[1][0]
+    # The gain in the table is of fewer tasks than pass@1 beside it.
+    assert "gain: on the tasks with n ≥ 10" in several.context
+    full = report_of(counts, Confidence(), Curve())
+    assert "gain" not in " ".join(map(str, full.context))
     study = Study(counts, (Metric("pass@", 10),), Confidence(), short_tasks="drop")
     said = Estimation().report(study).answer
     assert ("No task has 10 attempts of all models.",) in said

@@ -149,6 +149,12 @@ class CurveColumn(NamedTuple):
         return fact.estimate if self.start else fact.estimate.bare
 
 
+_OVER_K = Column(
+    "{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.over_k,
+    cell=lambda model, place: place.value(model), example=CurveColumn("pass@k", 10),
+    units=lambda section, place: section.unit(place.name))  # fmt: skip
+
+
 @dataclass(frozen=True)
 class AcrossK(Section[Curves]):
     """A row per model: pass@k over k, what further attempts gain, pass^k at the largest k.
@@ -163,10 +169,9 @@ class AcrossK(Section[Curves]):
     columns = (
         MODEL,
         GROUPS,
-        Column("{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.places,
-               cell=lambda model, place: place.value(model),
-               units=lambda section, place: section.unit(place.name),
-               example=CurveColumn("pass@k", 10)),
+        _OVER_K,
+        replace(_OVER_K, across=lambda section: section.gain, example=CurveColumn(AT, 10, 1)),
+        replace(_OVER_K, across=lambda section: section.others, example=CurveColumn(HAT, 10)),
         Column("tasks at k = {0}", "count", meaning="Tasks with {0} attempts or more.", example=10,
                across=lambda section: section.short,
                cell=lambda model, k: model.at(model.main, k).size.tasks),
@@ -197,11 +202,14 @@ class AcrossK(Section[Curves]):
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
 
     @property
-    def places(self) -> list[CurveColumn]:
-        """The main curve over k, its gain, and the other curves at the last k."""
-        main, *others = self.records[0].measured
-        over_k = [CurveColumn(main, k) for k in self.ks]
-        return [*over_k, *self.gain, *(CurveColumn(name, self.ks[-1]) for name in others)]
+    def over_k(self) -> list[CurveColumn]:
+        """The main curve over k."""
+        return [CurveColumn(self.records[0].main, k) for k in self.ks]
+
+    @property
+    def others(self) -> list[CurveColumn]:
+        """The other curves at the last k."""
+        return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured[1:]]
 
     @property
     def gain(self) -> list[CurveColumn]:
@@ -294,6 +302,8 @@ class AcrossK(Section[Curves]):
             levels = [f"{100 * level:.3g}" for level in (min(self.levels), max(self.levels))]
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
+        if self.gain and self.short:
+            yield f"gain: on the tasks with n ≥ {self.ks[-1]}"
         if confidence.method != "none":
             yield Hint("intervals")
 
