@@ -414,7 +414,7 @@ def test_first_at_k_of_attempts_that_stop_at_a_pass(tmp_path: Path, passk: Passk
         assert not done.err
     path.write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]))
     done = passk("estimate", path, "-m", "first@4")
-    assert "n=3 < k=4 and no pass on 1 of 20 tasks" in done.out
+    assert "n=3 < k=4 and no pass on 1 of 20 tasks" in done.err
 
 
 def test_an_interval_beside_a_verdict_says_that_it_is_not_adjusted() -> None:
@@ -422,3 +422,4 @@ def test_an_interval_beside_a_verdict_says_that_it_is_not_adjusted() -> None:
     report = report_on(counted(m=drawn(HARDNESS[:30], 3), b=drawn(HARDNESS[30:60], 3)))
     assert verdicts(report) == {"m": "none found", "b": "none found"}
     assert "intervals unadjusted" in report.context
+    assert "first@2 − pass@2 is not tested" in report.context

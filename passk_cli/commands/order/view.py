@@ -146,7 +146,8 @@ class Verdicts(Section[Evidence]):
                signed=True, unit="score"),
                meaning="Lag-1 correlation that the trend alone causes."),
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
-               meaning="Tasks solved by the first k attempts, less those that pass@k promises.",
+               meaning="Tasks solved by the first k attempts, less those that pass@k promises; none"
+               " of the three tests is of it.",
                cell=lambda model, k: next(b.difference.estimate for b in model.beside
                                           if b.any.k == k)),
         Column("repeats", shown=FULL, cell=lambda model: model.verdicts.copies,
@@ -233,6 +234,7 @@ class Verdicts(Section[Evidence]):
             yield "none found: no test rejects"
         if any(model.apart(self.middle) for model in self.records):
             yield "intervals unadjusted"
+            yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle)
 
     @property
     def tests(self) -> int:
