@@ -135,11 +135,11 @@ def _columns(
     style, cut, stacked = shape
     columns = aligned(table, style)
     if stacked:
-        # The interval below its number.
+        # The interval below its number; numbers beside a range begin where it does.
         columns = [
-            (name, [(f"{value}\n{error}".rstrip() if value.strip() else error, "")
-                    if "]" in error else (value, error) for value, error in cells])
-            for name, cells in columns
+            (name, [(f"{value.strip() if ranged else value}\n{error}".rstrip() if value.strip()
+                     else error, "") if "]" in error else (value, error) for value, error in cells])
+            for name, cells in columns for ranged in [any("–" in v.strip("– ") for v, _ in cells)]
         ]  # fmt: skip
     if cut:
         named = [i for i in places if _is_named(table.columns[i], columns[i][1])]

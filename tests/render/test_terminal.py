@@ -56,6 +56,15 @@ def test_a_narrow_table_loses_a_decimal_then_stacks_then_loses_columns(
     assert text.count("pass@10") == 1
 
 
+def test_above_their_intervals_numbers_begin_where_a_range_among_them_does() -> None:
+    values = (Estimate(0.85, upper=0.87, low=0.78, high=0.91), Estimate(0.77, low=0.6, high=0.8))
+    rows = tuple((name, *3 * (value,)) for name, value in zip(MODELS, values, strict=True))
+    lines = shown(replace(METRICS, rows=rows), 64).splitlines()
+    assert [line.rstrip() for line in lines if "0.77" in line] == [
+        "codellama-7b        0.77          0.77          0.77"
+    ]
+
+
 @pytest.mark.parametrize(("width", "row"), [(70, "b-2-instruct-2026  0.49 a"), (40, "0.49 a")])
 def test_five_long_names_stay_in_a_line_each_and_letters_at_their_numbers(
     width: int, row: str

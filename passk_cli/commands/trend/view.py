@@ -264,10 +264,11 @@ class Courses(Section[Course]):
         Column("run effect", "share", cell=lambda course: course.deviation, where=_is_of_passes,
                meaning="Standard deviation of the effect of the run on pass@1, in points, with"
                " its interval: what chance within tasks does not explain. Since the last change."),
-        Column("p", "p", cell=lambda course: course.adjusted, where=_is_of_passes,
+        Column("its p", "p", joined=True, cell=lambda course: course.adjusted,
+               where=_is_of_passes,
                meaning="p-value of no effect of the run: attempts permuted over runs within"
                " tasks; adjusted for the number of models (Holm)."),
-        Column("change", "share", cell=_change_of, where=_has_changes,
+        Column("change", cell=_change_of, where=_has_changes,
                meaning="Last change: its size, of what attempts took the ratio of geometric means,"
                " and the first run after it."),
         Column("runs", "count", cell=lambda course: len(course.setup.runs),
@@ -364,7 +365,8 @@ class Courses(Section[Course]):
         sizes = [course.facts[-1] for course in self.records]
         yield f"last run: {self.study.sizes(sizes)}"
         if used := [len(course.stretch.runs) for course in self.records if course.effect]:
-            yield f"run effect from {span(min(used), max(used))} runs"
+            since = "since the last change, " * any(course.changes for course in self.records)
+            yield f"run effect {since}from {span(min(used), max(used))} runs"
             if len(used) > 1 and _is_of_passes(self):
                 yield f"p: Holm over {len(used)} models, intervals unadjusted"
         if _has_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
