@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli.commands.gate.sides import Sides
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from tests.conftest import SAMPLES, Passk, long
+from tests.conftest import SAMPLES, Passk, Write, long
 
 Run = Callable[..., Path]
 DROP = ["--max-drop", "pass@1=0.15"]
@@ -697,3 +697,12 @@ def test_the_verdict_on_many_models_counts_them_names_the_worst_and_says_drops_f
         ("all 24 models", "every baseline task", "pass"),
         ("lowest of 12 other models", "pass@1 drop ≤ 0.1", "pass"),
     ]
+
+
+def test_what_a_verdict_leaves_unsaid_is_a_detail(passk: Passk, write: Write) -> None:
+    name = "a-model-of-a-long-name-" + 5 * "as-harnesses-write-them-"
+    rows = "".join(f"{name},t{t},{4 + t % 2},3\n" for t in range(40))
+    path = write("run.csv", f"model,task,n,c\n{rows}")
+    out = passk("gate", path, "--min", "pass@1=0.4").out
+    assert "; 1 more detail: --full" in out.split("\n")[0]
+    assert "4 to 5 attempts per task" in passk("gate", path, "--min", "pass@1=0.4", "--full").out

@@ -218,8 +218,8 @@ def within(
     parts: list[str | Hint] = []
     for at, note in enumerate(notes):
         rest = len(notes) - at - 1
-        if len(note) + 2 > room - (len(f"; {Hint('9 more findings')}") if rest else 0):
-            parts.append(Hint(f"; {plural(rest + 1, 'more finding')}"))
+        if len(note) + 2 > room - (len(f"; {Hint('9 more details')}") if rest else 0):
+            parts.append(Hint(f"; {plural(rest + 1, 'more detail')}"))
             break
         room -= len(note) + 2
         parts.append(f"; {note}")
