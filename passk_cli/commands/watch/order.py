@@ -83,10 +83,14 @@ class TaskOrder:
                 made = made_of(counts, {model for model, *_ in counts.series})
                 most = max((max(own.values()) for own in made.values()), default=0)
                 plan = {"--attempts": most} if most > attempts else {}
+                short = sum(min(own.values()) < most for own in made.values())
+                if plan and short:
+                    have = f"{plural(short, 'task')} {'has' if short == 1 else 'have'} fewer"
+                    plans = f"that every task gets {most} attempts ({have}), and "
                 if not planned:
                     plan |= {"--planned": len(made) or Blank("N")}
                     few = plural(len(made), "task")
-                    plans = f"that no more than these {few} are planned, and "
+                    plans += f"that no more than these {few} are planned, and "
             elif not planned:
                 plan = {"--planned": Blank("N")}
             raise ParameterError(

@@ -42,7 +42,7 @@ from passk_cli.near import meant
 from passk_cli.option import declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import ChangedTasks, Column, Hint, Report, Sentence, Table
-from passk_cli.report.words import listed, plural
+from passk_cli.report.words import listed, plural, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, FAIL, PASS
@@ -78,6 +78,12 @@ NOT_WATCHED = Message(
     "rules-not-watched", NOTE, "not watched: {rules}", "passk gate judges them at the end",
     "A look judges averages over tasks. Rules about single tasks are judged when the run is"
     " complete.")  # fmt: skip
+SHORT_OF_PLAN = Message(
+    "short-of-plan", NOTE,
+    "{short:task} {short:does|do} not count: {made} of {attempts} planned attempts", "",
+    "Every task of the plan has begun, and these have fewer attempts than --attempts plans. If they"
+    " get no more, no look ever counts them; a plan of as many attempts as they have would.",
+)  # fmt: skip
 WAITING_FOR = Message(
     "waiting-for-task", NOTE,
     "{behind:task} {behind:is|are} complete and {behind:waits|wait} for {task}, which comes before",
@@ -198,6 +204,12 @@ class Looked(RuleTable):
         course, left = self.course, self.run.plan.planned - self.tasks
         if self.run.order.kind == COMPLETION:
             yield ORDER_OF_COMPLETION()
+        made, plan = self.run.made, self.run.plan
+        fewest = [min(own.values()) for own in made.values()]
+        short = [n for n in fewest if n < plan.attempts]
+        if short and len(made) >= plan.planned and not self.ended:
+            few = span(min(short), max(short))
+            yield SHORT_OF_PLAN(short=len(short), made=few, attempts=plan.attempts)
         if course.behind and not self.ended:
             yield WAITING_FOR(behind=course.behind, task=course.tasks[course.done])
         if left and self.ended in (PASS, FAIL):
