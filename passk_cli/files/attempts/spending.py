@@ -153,6 +153,12 @@ AMOUNT_READ = Message(
     " is taken as seconds. Entries of a list, and columns joined by +, are added; where one of them"
     " is missing, the sum is.",
 )  # fmt: skip
+OTHER_UNIT = Message(
+    "other-unit", WARNING, "{column} is in {other} by its name, and read as {unit}", "",
+    "--field names a column for an amount that another unit belongs to, as tokens for a cost. Its"
+    " numbers are read as they are. `passk cost --of tokens --field tokens=COLUMN` counts tokens;"
+    " --price makes dollars of them.",
+)  # fmt: skip
 OTHER_CURRENCY = Message(
     "other-currency", WARNING, "{column} is in {currency} by its name: read each $ as that", "",
     "Costs are shown as dollars. Where a column's name says another currency its numbers are read"
@@ -414,12 +420,13 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
         timed = column != role and not batch.layout.spool and not _has_unit(role, parts)
         converted = any(unit for _, unit in parts)
-        # Seconds can be asked for as dollars, but not without a word.
-        named = asked and (len(parts) > 1 or _is_of_another(role, column))
-        added = not lists and (listed or named)
+        added = not lists and (listed or (asked and len(parts) > 1))
         if timed or converted or added:
             unit = "" if UNITS[role][0] in role else UNITS[role][0]
             yield AMOUNT_READ(role=role, unit=unit, how=" + ".join(how))
+        for name, _ in parts if asked else ():
+            if other := _of_another(role, name):
+                yield OTHER_UNIT(column=name, other=other, unit=UNITS[role][0])
         for name, _ in parts if role == "cost" else ():
             for currency in sorted({*spelled(name).split("_")} & _CURRENCIES):
                 yield OTHER_CURRENCY(column=name, currency=currency.upper())
@@ -442,12 +449,15 @@ def _columns(role: str, batches: Sequence[Batch], *, asked: bool) -> Iterator[Sa
                 yield UNKNOWN_COSTS(noun=NOUNS[role], others=form.others)
 
 
-def _is_of_another(role: str, column: str) -> bool:
-    """Whether the name of a column says the unit of another amount, and not of this one."""
+def _of_another(role: str, column: str) -> str:
+    """The unit of another amount that the name of a column says, and not that of this one."""
     words = {*spelled(column.rpartition(".")[2]).split("_")}
-    own = UNITS[role]
-    others = [unit for unit in UNITS.values() if unit[0] != own[0]]
-    return not words & {own[0], *own[1]} and any(words & {o[0], *o[1]} for o in others)
+    own, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
+    others = {name: units for name, units in UNITS.values() if name != own[0]}
+    if words & {own[0], role, *own[1]}:
+        return ""
+    named = (n for n, units in others.items() if words & {n, *units, *short.get(n, ())})
+    return next(named, "")
 
 
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:

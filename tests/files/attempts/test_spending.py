@@ -491,15 +491,18 @@ def test_tokens_that_nobody_counted_are_said() -> None:
     assert said(counts)["uncounted-amounts"].text.startswith("the tokens of every attempt of")
 
 
-def test_seconds_that_are_asked_for_as_dollars_are_said_to_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("column", "other"), [
+    ("took_s", "seconds"), ("Tok Count", "tokens"), ("n_tokens", "tokens"), ("steps", "turns"),
+    ("fee", ""), ("token_cost", ""), ("usd_of_tokens", ""),
+])  # fmt: skip
+def test_another_amount_that_is_asked_for_as_dollars_is_said_to_be(
+    tmp_path: Path, column: str, other: str
+) -> None:
     data = tmp_path / "took.csv"
-    data.write_text("task,passed,took_s,fee\n1,1,2,0.5\n2,0,3,0.5\n")
-
-    def said(column: str) -> list[Any]:
-        counts = read(data, fields={"cost": column}, attempts="cost")
-        return [m.fields["how"] for m in counts.facts.messages if m.name == "amount-read"]
-
-    assert (said("took_s"), said("fee")) == (["took_s"], [])
+    data.write_text(f"task,passed,{column}\n1,1,2\n2,0,3\n")
+    counts = read(data, fields={"cost": column}, attempts="cost")
+    texts = [m.text for m in counts.facts.messages if m.name in ("other-unit", "amount-read")]
+    assert texts == [f"{column} is in {other} by its name, and read as dollars"] * bool(other)
 
 
 @pytest.mark.parametrize("column", ["calls[].cost_usd", "calls.cost_usd"])
