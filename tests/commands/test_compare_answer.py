@@ -27,10 +27,10 @@ def answer(passk: Passk, *arguments: object) -> str:
     ("passes", "n", "sentence"),
     [
         ({"a": [4] * 30, "b": [4] * 30, "c": [0] * 30}, 4,
-         "a and b tie for first at pass@1 (1.000); c is significantly worse (0.000)."),
+         "a and b tie for first at pass@1 (1.000); c (0.000) is significantly worse."),
         ({"a": [4] * 30, "b": [4] * 30, "c": [4] * 30, "d": [0] * 30, "e": [0] * 30}, 4,
-         "a and 2 more tie for first at pass@1 (1.000); the other 2 are significantly worse"
-         " (at most 0.000)."),
+         "a and 2 more tie for first at pass@1 (1.000); the other 2 (at most 0.000) are"
+         " significantly worse."),
         ({"a": [0] * 9, "b": [0] * 9, "c": [0] * 9}, 4, "All 3 models tie at pass@1 (0.000)."),
         ({"a": [4] * 30, "b": [2] * 30, "c": [0] * 30}, 4,
          "a leads at pass@1 by 0.500 [0.423, 0.577], p < 0.0001; every other pair differs too."),
@@ -41,8 +41,8 @@ def answer(passk: Passk, *arguments: object) -> str:
          "a is significantly better than b at pass@1: +1.000 [+0.911, +1.000], p < 0.0001."),
         # b ties with both: c is worse than a alone.
         ({"a": [3] * 20, "b": [4, 1] * 10, "c": [2] * 20}, 4,
-         "a and b tie for first at pass@1 (0.625–0.750); c is significantly worse than at least one"
-         " model (0.500)."),
+         "a and b tie for first at pass@1 (0.625–0.750); c (0.500) is significantly worse than at"
+         " least one model."),
     ],
 )  # fmt: skip
 def test_sentences(

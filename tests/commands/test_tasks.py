@@ -13,7 +13,7 @@ from passk_cli import ParameterError
 from passk_cli.commands.tasks.matrix import CLASSES, find_suspects, task_rates
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.flips import Side, find_flips
-from tests.conftest import SAMPLES, Golden, Passk
+from tests.conftest import SAMPLES, Golden, Passk, Write
 
 TAU = SAMPLES / "tau_airline.csv"
 AGENTS = SAMPLES / "agents.jsonl"
@@ -294,3 +294,14 @@ def test_a_chart_of_passes_has_no_holes() -> None:
     assert [(row["label"], row["x"]) for row in plot.rows] == [
         ("4 of 4", 0), ("3 of 4", 2), ("2 of 4", 0), ("1 of 4", 0), ("0 of 4", 1),
     ]  # fmt: skip
+
+
+def test_tasks_of_all_models_that_pass_and_that_fail_are_counted_in_one_sentence(
+    passk: Passk, write: Write
+) -> None:
+    rows = [f"{m},t{t},2,{c}" for m in "ab" for t, c in enumerate((2, 2, 2, 0, 1))]
+    path = write("run.csv", "\n".join(["model,task,n,c", *rows]))
+    out = passk("tasks", path).out
+    assert "Of 5 tasks 3 passed every attempt of every model, 1 failed all." in out
+    path.write_text(path.read_text().replace(",2,0", ",2,1"))
+    assert "3 of 5 tasks passed every attempt of every model." in passk("tasks", path).out

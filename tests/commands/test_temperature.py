@@ -423,6 +423,9 @@ def test_the_answer_names_the_best_temperatures_and_their_significance() -> None
 def test_the_answer_names_equal_temperatures() -> None:
     equal = [("a", h, f"t{t}", 4, c) for h, c in (("0.2", 4), ("0.8", 4)) for t in range(20)]
     assert said(equal) == "T 0.2 and 0.8 are best at k = 1; no lead is significant."
+    turned = [("a", h, f"t{t}", 4, c) for h, c in (("0.2", 2), ("0.8", 4)) for t in range(9)]
+    turned += [("a", "0.2", "t9", 4, 4), ("a", "0.8", "t9", 4, 4)]
+    assert said(turned, "pass@1,pass@4").startswith("T 0.8 is best at k = 1 and T 0.2 or 0.8 at k")
     greedy = [("b", "0", f"t{t:02}", 1, int(t < 40)) for t in range(40)]
     clear = rates("b", ("0.2", 30), ("0.8", 10))
     assert said([*clear, *greedy], "pass@1,pass@4").startswith(

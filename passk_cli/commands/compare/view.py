@@ -328,13 +328,13 @@ class Ranking(Ranked[Standing]):
         first_ = {rank.values.series for rank in top}
         apart = (p for p in tested if len(first_.intersection(p.models)) == 1)
         than = "" if all(pair.winner for pair in apart) else " than at least one model"
-        rest = f"the other {len(others):,} are"
+        rest, verb = f"the other {len(others):,} (at most ", "are"
         if len(others) == 1:
-            rest = f"{others[0].values.series[0]} is"
+            rest, verb = f"{others[0].values.series[0]} (", "is"
         last = _number(others[0].values.estimate, self.metric)
         return (
-            f"{first} tie for first", *where, f"); {rest} significantly worse{than} (",
-            "" if len(others) == 1 else "at most ", last, ").",
+            f"{first} tie for first", *where, f"); {rest}", last,
+            f") {verb} significantly worse{than}.",
         )  # fmt: skip
 
     def _of_groups(self, ranked: Sequence[Rank], tested: Sequence[Pair]) -> Sentence:

@@ -250,12 +250,12 @@ def agreed(study: Study) -> Sentence:
     tasks, passed, failed = len(counts.tasks), int((c == n).sum()), int((c == 0).sum())
     if not passed and not failed:
         return ("No task passed, or failed, every attempt of every model.",)
-    first, *also = [
-        (number, verb) for number, verb in ((passed, "passed"), (failed, "failed")) if number
-    ]
-    others = "".join(f", {number:,} {verb}," for number, verb in also)
-    number, verb = first
-    return (f"{number:,} of {plural(tasks, 'task')} {verb}{others} every attempt of every model.",)
+    words = {"passed": passed, "failed": failed}
+    first, *also = [f"{number:,} {verb}" for verb, number in words.items() if number]
+    if also:
+        return (f"Of {plural(tasks, 'task')} {first} every attempt of every model, {also[0]} all.",)
+    number, verb = first.split()
+    return (f"{number} of {plural(tasks, 'task')} {verb} every attempt of every model.",)
 
 
 @dataclass(frozen=True)

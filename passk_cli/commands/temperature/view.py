@@ -172,7 +172,8 @@ class BestTemperatures(Section[BestTemperature]):
         before: tuple[str, ...] = ()
         for (most, whose), at in places.items():
             verb = "" if parts else "is best " if len(most) == 1 else "are best "
-            which = f"T {listed(most)} {verb}" if most != before else ""
+            names = " or ".join(most) if parts else listed(most)
+            which = f"T {names} {verb}" if most != before else ""
             part, before = f"{which}at {'k = ' if plain else ''}{listed(at)}", most
             parts.append(part + (whose if len(common) > 1 else ""))
         words = listed(parts)
