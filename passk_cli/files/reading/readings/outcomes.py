@@ -383,6 +383,6 @@ def tests_and_totals(columns: Mapping[str, FieldColumn]) -> Iterator[tuple[str, 
         scored = rest[0] & vocabulary.SCORES
         alike = rest[0] == rest[1] and (rest[0] < words(one) or scored) and one != other
         # A score is of what is called its highest one alone too: points of max.
-        alike = alike or bool(scored) and words(other) == {"max"}
+        alike = alike or (bool(scored) and words(other) == {"max"})
         if alike and all(0 <= p <= n for p, n in zip(numbers[one], numbers[other], strict=True)):
             yield one, other
