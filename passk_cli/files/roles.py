@@ -63,7 +63,8 @@ ROLES: dict[str, Role] = {
         f" | {LOOSE} | prompt_id | sample_id | question idx",
         words="task case test item question problem prompt scenario instance example fixture query"
         " puzzle challenge exercise attack input instruction sentence qid goal ticket issue doc id"
-        " uid idx index aufgabe frage tâche tarea pregunta",
+        " uid idx index aufgabe frage tâche tarea pregunta 题目 问题"
+        " 编号 任务 問題 課題 문제 질문",
     ),
     "outcome": Role(
         "passed pass correct is_correct success is_success successful solved is_solved resolved"
@@ -73,7 +74,8 @@ ROLES: dict[str, Role] = {
         "verified tests_passed tests_pass matches_expected",
         words="pass passes passed passing correct correctness success succeeded solved resolved"
         " verdict ok score reward grade outcome result acc accuracy right match win good valid"
-        " compiles bestanden gelöst richtig réussi résolu aprobado resuelto correcto",
+        " compiles bestanden gelöst richtig réussi résolu aprobado resuelto correcto 正确"
+        " 是否正确 是否通过 正解 정확 정답",
     ),
     "attempt": Role(
         "sample sample_id sample_index attempt attempt_id trial trial_id epoch run run_index"
@@ -87,7 +89,8 @@ ROLES: dict[str, Role] = {
     "model": Role(
         "model model_name model_id system agent agent_name engine",
         "agent_model llm | checkpoint",
-        words="model llm checkpoint agent engine assistant system modell modèle modelo",
+        words="model llm checkpoint agent engine assistant system modell modèle modelo"
+        " 模型 モデル 모델",
     ),
     "score": Role("score scores reward rewards points grade", values="number"),
     "answer": Role(
@@ -196,14 +199,17 @@ SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
 
-# Of true and false, yes and no also what German, French, Spanish, Italian and Portuguese write.
+# Of true and false, yes and no also what German, French, Spanish, Italian, Portuguese, Chinese,
+# Japanese and Korean write.
 PASS_WORDS = (
     *"true t yes pass passed passing success succeeded successful correct resolved solved".split(),
     *"won win ok wahr ja vrai oui verdadero sí vero sì verdadeiro sim ✓ ✔ ✅".split(),
+    *"正确 正確 通过 成功 是 对 正解 합격 정확 정답 성공".split(),
 )
 FAIL_WORDS = (
     *"false f no lost loss fail failed failing failure incorrect wrong unresolved unsolved".split(),
     *"falsch nein faux non falso não ✗ ✘ ❌".split(),
+    *"错误 錯誤 未通过 失败 失敗 否 错 不正解 불합격 오류 오답 실패".split(),
     "not resolved",
 )
 # Attempts that ended before they were judged: each word is the kind of a missing outcome.

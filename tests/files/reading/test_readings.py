@@ -141,6 +141,12 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         "--field outcome=points==max",
         Fraction(1, 6),
     ),
+    "names and words of Chinese": (
+        lines([{"编号": f"q{i}", "模型": "m", "是否正确": ("正确", "错误")[i % 3 > 0]}
+               for i in range(12)]),
+        "--field task=编号 --field outcome=是否正确 --field model=模型",
+        Fraction(1, 3),
+    ),
     "games": (
         lines([{"game_id": f"g{i}", "player": "x", "result": ("win", "loss", "draw")[i % 3]}
                for i in range(12)]),
