@@ -226,8 +226,7 @@ def _counts(
 
     statement, tally, grounds, doubts = _doubted(con, inputs, statement, tally, folder)
     request = statement.request
-    place = statement.batches[0].sources[0].name
-    errors = [asked(doubt, place) for doubt in doubts if doubt.certain]
+    errors = [asked(doubt, statement.batches) for doubt in doubts if doubt.certain]
     if errors and not tolerant:
         raise errors[0]
     named = _near_names(con, statement) if request.chosen_names else {}

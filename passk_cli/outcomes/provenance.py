@@ -80,6 +80,7 @@ class ReadFacts:
     runs : model → how many runs of it go on as one, where several and they are not kept apart.
     foreign : files of a folder that hold no results and were passed over.
     without_outcome : files of a folder that do not have the outcome asked for.
+    left : files of a folder that may hold results and were left out, each with why.
     columns : every column, where files are only described.
     where, pool, passes, outcome, records, path : as the request has them.
     named : option and name of the models and tasks that options name → "" where it is in the data,
@@ -121,6 +122,7 @@ class ReadFacts:
     runs: dict[str, int] = field(default_factory=dict)
     foreign: tuple[str, ...] = ()
     without_outcome: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     alias: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()

@@ -68,6 +68,11 @@ SKIPPED_FILES = Message(
     "skipped-files", NOTE, "skipped {count:file} without results: {files}", "",
     "Files of a folder that hold no results, such as configurations and logs, are passed over."
     " `passk describe FILE` says why one of them cannot be read.")  # fmt: skip
+LEFT_FILES = Message(
+    "left-files", WARNING, "left out {count:file} that may hold results: {files}", "",
+    "Files of a folder lack a column that --field names, or do not fit --path, or are histories"
+    " that `passk record` wrote, whose runs would count again. The numbers are of the other files."
+    " `passk trend HISTORY` shows the course of a history's runs.")  # fmt: skip
 FILES_WITHOUT_OUTCOME = Message(
     "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}", "",
     "Files of a folder do not have the outcome that --outcome names, so their attempts are missing"
@@ -287,6 +292,8 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
         yield from _only_passes(counts)
     if facts.foreign:
         yield SKIPPED_FILES(count=len(facts.foreign), files=facts.foreign)
+    if facts.left:
+        yield LEFT_FILES(count=len(facts.left), files=facts.left)
     if facts.without_outcome:
         files = facts.without_outcome
         yield FILES_WITHOUT_OUTCOME(count=len(files), files=files)

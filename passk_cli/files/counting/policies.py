@@ -228,6 +228,7 @@ def _facts(
         runs={request.called(model): number for model, number in attempts.runs.items()},
         foreign=tuple(str(error.place) for error in (*attempts.refused, *attempts.foreign)),
         without_outcome=tuple(attempts.over),
+        left=tuple(f"{error.place} ({error.problem})" for error in attempts.left),
     )
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from passk_cli.files.database import AS_IT_IS
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.records import first_fault
-from passk_cli.files.reading.strays import require_no_copies, without_strays
+from passk_cli.files.reading.strays import require_no_copies, without_histories, without_strays
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     CANONICAL,
@@ -106,7 +106,7 @@ class Spooled:
     empty : files that hold nothing and were left out.
     over : files of a folder without the outcome asked for.
     foreign : what is no result file in a folder, and why; refused : the same, of known formats.
-    unread : files that options do not fit.
+    unread : files that options do not fit.  left : those and histories, where others were read.
     orders : of files whose tasks were shuffled, these in that order.
     """
 
@@ -124,6 +124,7 @@ class Spooled:
     foreign: list[NoResults] = field(default_factory=list)
     refused: list[NoResults] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    left: list[NoResults] = field(default_factory=list)
     orders: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
@@ -171,6 +172,7 @@ def look(
     """
     attempts = inputs.attempts
     attempts.foreign.clear()
+    attempts.left.clear()
     asked = [*request.by, *request.pool, *filter(None, [request.cluster])]
     asked += columns_of(request.fields)
     asked += names_in(con, request.where) if request.where else []
@@ -217,9 +219,12 @@ def look(
         # What lies in folders by chance.
         batches, strays = without_strays(batches)
         attempts.foreign += strays
+        batches, histories = without_histories(batches)
+        attempts.left += histories
         require_no_copies(batches)
     if unread or request.fields:
-        _require_read(unread, batches, request, attempts)
+        named = {source.name for source in inputs.sources if source.named}
+        _require_read(unread, batches, request, attempts, named)
     if not batches:
         errors: list[NoResults] = [*unread, *attempts.refused, *attempts.foreign]
         first, *others = errors
@@ -305,13 +310,18 @@ def require_inside(
 
 
 def _require_read(
-    unread: Sequence[Unread], batches: Sequence[Batch], request: Request, attempts: Spooled
+    unread: Sequence[Unread],
+    batches: Sequence[Batch],
+    request: Request,
+    attempts: Spooled,
+    named: Collection[str],
 ) -> None:
     """DataError for files with results that options do not fit, where they fit others, and for
-    columns of --field that no file has.  Other files are passed over: they may be anything."""
+    columns of --field that no file has.  Other files are passed over: they may be anything, but for
+    those that the user named."""
     outcomes = {batch.roles.outcome or batch.roles.c for batch in batches}
-    held = [each for each in unread if each.outcome is None or each.outcome in outcomes]
-    attempts.foreign += [each for each in unread if each not in held] if batches else []
+    held = [e for e in unread if e.outcome in (None, *outcomes) or str(e.place) in named]
+    attempts.left += [each for each in unread if each not in held] if batches else []
     first = next(iter(held), None)
     if first is not None and batches:
         names = [str(each.place) for each in held if each.name == first.name]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from passk_cli.errors import DataError, NoResults
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.roles import LOOSE
+from passk_cli.files.roles import LOOSE, OF_HISTORIES
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Settle
@@ -56,6 +56,23 @@ def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResult
         for source in batch.sources
     ]
     return [batch for batch in batches if batch not in lone], errors
+
+
+def without_histories(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
+    """The batches of results without histories of runs in their folder, and why these are left out.
+
+    A history holds the runs that were recorded of such results, and these would count again.
+    """
+    past = [
+        batch
+        for batch in batches
+        if {*OF_HISTORIES} <= batch.layout.kinds.keys()
+        and not any(source.named for source in batch.sources)
+    ]
+    if len(past) == len(batches):
+        return [*batches], []
+    errors = [NoResults(s.name, "a history of runs", "") for each in past for s in each.sources]
+    return [batch for batch in batches if batch not in past], errors
 
 
 def require_no_copies(batches: Sequence[Batch]) -> None:

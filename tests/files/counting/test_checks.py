@@ -101,6 +101,47 @@ def test_skipped_files_are_named_with_their_folders(passk: Passk, tmp_path: Path
     assert said in passk("estimate", tmp_path).err
 
 
+def test_results_without_a_column_of_a_role_are_said_to_lack_it(
+    passk: Passk, tmp_path: Path
+) -> None:
+    """They hold results, though none that these options read."""
+    written(tmp_path, "m.jsonl", jsonl(ROWS))
+    counts = [{"llm": "x", "task": task, "n": 4, "c": 1} for task in "abc"]
+    written(tmp_path, "counts.jsonl", jsonl(counts))
+    done = passk("estimate", tmp_path, "--field", "model=llm")
+    lack = f"{tmp_path}/m.jsonl (no column 'llm')"
+    assert f"warning[left-files]: left out 1 file that may hold results: {lack}\n" in done.err
+    assert "skipped-files" not in done.err
+    # Nobody names a file to have it left out.
+    files = [tmp_path / "m.jsonl", tmp_path / "counts.jsonl"]
+    named = passk("estimate", *files, "--field", "model=llm")
+    assert (named.code, f"{tmp_path}/m.jsonl: no column 'llm'" in named.err) == (2, True)
+
+
+def test_a_history_in_a_folder_of_results_counts_nothing_again(
+    passk: Passk, tmp_path: Path
+) -> None:
+    results = written(tmp_path, "r/m.jsonl", jsonl(ROWS))
+    alone = passk("estimate", results).out
+    for place in ("h.parquet", "r/h.parquet"):
+        assert passk("record", results, "--to", tmp_path / place, "--at", "x").code == 0
+    done = passk("estimate", tmp_path / "r")
+    assert (done.code, done.out) == (0, alone)
+    left = f"left out 1 file that may hold results: {tmp_path}/r/h.parquet (a history of runs)\n"
+    assert f"warning[left-files]: {left}" in done.err
+    # One that is named is read.
+    assert passk("estimate", tmp_path / "h.parquet").code == 0
+
+
+def test_settings_are_asked_about_where_they_stand(passk: Passk, tmp_path: Path) -> None:
+    rows = [{"model": "m", "task": f"t{i}", "passed": i % 3 == 0} for i in range(20)]
+    written(tmp_path, "a.jsonl", jsonl(rows))
+    arms = [{**row, "arm": arm} for row in rows for arm in "xyxy"]
+    written(tmp_path, "b.jsonl", jsonl(arms))
+    done = passk("estimate", tmp_path)
+    assert done.err.startswith(f"error[pooled-settings]: {tmp_path}/b.jsonl: attempts at one task")
+
+
 def test_a_folder_of_nothing_says_what_is_in_it(tmp_path: Path) -> None:
     written(tmp_path, "a.json", {"seed": 1})
     written(tmp_path, "b.json", {"seed": 2})

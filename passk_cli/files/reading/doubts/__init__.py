@@ -5,13 +5,15 @@ Nothing else guesses.  A doubt that is certain is an error that asks; one that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from passk_cli.errors import DataError
 from passk_cli.files.reading.doubts import attacks, errors, files, rows, settings, steps, tasks
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
 from passk_cli.files.reading.doubts.settings import APART, number
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.roles import find
 from passk_cli.message import Said
 
 # Tasks that are enough for a test, of files larger than a sample.
@@ -47,10 +49,13 @@ def findings(grounds: Grounds) -> Iterator[Finding]:
         yield from test(grounds)
 
 
-def asked(finding: Finding, place: str) -> DataError:
-    """The error that asks what a doubt is about.  place : of a file, unless it says which."""
-    said = finding.message(**finding.fields)
-    return DataError(finding.place or place, said.text, name=said.name, settles=finding.settles)
+def asked(finding: Finding, batches: Sequence[Batch]) -> DataError:
+    """The error that asks what a doubt is about, of the file it names, or the first that has its
+    column."""
+    said, column = finding.message(**finding.fields), finding.fields.get("column", "").strip("'")
+    having = [batch for batch in batches if find(column, batch.layout.kinds)] or batches
+    place = finding.place or having[0].sources[0].name
+    return DataError(place, said.text, name=said.name, settles=finding.settles)
 
 
 def warned(finding: Finding) -> Said:
