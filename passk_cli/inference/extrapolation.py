@@ -29,6 +29,10 @@ FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
 FARTHEST = 1_000_000_000
 # Of ten tasks, those that must have as many attempts as the largest k that counts as known.
 _MOST_TASKS = 9
+TOO_FEW_AT_SOME = (
+    f"more than one task in ten has fewer than {FEWEST_ATTEMPTS} attempts, too few to fit a"
+    " distribution of success rates"
+)
 # What the smooth model is worth to 1 of each other: it is right wherever one of them is.
 _TRUST = 10.0
 # At so many k's, evenly in log k, a model has to fit what was seen.
@@ -203,12 +207,13 @@ def refusal(n: Ints, c: Ints) -> str:
             f"{seen}; usable are the first {usable:,} attempts at every task: keep these alone, or"
             f" make {n.max():,} at every task"
         )
+    if known < FEWEST_ATTEMPTS <= n.max():
+        return TOO_FEW_AT_SOME
     if known < FEWEST_ATTEMPTS:
-        where = "" if n.min() == n.max() else " on nine tasks in ten"
         return (
             f"{known} attempt{'s' * (known != 1)} per task {'are' if known != 1 else 'is'} too few"
             " to fit a distribution of"
-            f" success rates; at least {FEWEST_ATTEMPTS} are needed{where}"
+            f" success rates; at least {FEWEST_ATTEMPTS} are needed"
         )
     if np.any((c > 0) & (c < n)):
         return ""

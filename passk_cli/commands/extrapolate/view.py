@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from passk_cli.activity import steps
+from passk_cli.arrays import Ints
 from passk_cli.commands.extrapolate import ExtrapolateOptions
 from passk_cli.commands.extrapolate.prediction import (
     SOUGHT_WORDS,
@@ -19,7 +20,13 @@ from passk_cli.commands.extrapolate.prediction import (
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError
-from passk_cli.inference.extrapolation import FARTHEST, largest_known, refusal
+from passk_cli.inference.extrapolation import (
+    FARTHEST,
+    FEWEST_ATTEMPTS,
+    TOO_FEW_AT_SOME,
+    largest_known,
+    refusal,
+)
 from passk_cli.inference.futures import DOUBT as LAW_DOUBT
 from passk_cli.inference.futures import EX_GAUSSIAN, HARD, WEIGHED
 from passk_cli.inference.populations import NEW_TASKS
@@ -442,6 +449,13 @@ _ALIKE = 0.0005
 _TIMES = 10
 
 
+def _refused(name: str, n: Ints, reason: str) -> DataError:
+    """The error of a series without a prediction.  n : attempts at each task."""
+    short = int((n < FEWEST_ATTEMPTS).sum())
+    remedy = f"{short:,} of {len(n):,} tasks have, at most {len(n) // 10:,} may: make more at these"
+    return DataError(name, reason, remedy if reason == TOO_FEW_AT_SOME else "")
+
+
 class Extrapolate(Question, ExtrapolateOptions):
     """The question of `passk extrapolate`."""
 
@@ -464,7 +478,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         rows = [counts.rows_of(place) for place in range(len(counts.series))]
         reasons = [refusal(counts.n[own], counts.c[own]) for own in rows]
         if all(reasons):
-            raise DataError(SeriesName(counts.series[0]), reasons[0])
+            raise _refused(SeriesName(counts.series[0]), counts.n[rows[0]], reasons[0])
 
     def report(self, study: Study) -> Report:
         """Predictions of every model at larger k, with what they rest on.
@@ -486,7 +500,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         predictions = [each for each in results if isinstance(each, Prediction)]
         if not predictions:
             first = results[0]
-            raise DataError(first.rates.name, getattr(first, "reason", ""))
+            raise _refused(first.rates.name, first.rates.n, getattr(first, "reason", ""))
         parts = [fact for each in predictions for k in aim.ks for fact in each.parts(k)]
         k = aim.ks[-1]
         predictions.sort(key=lambda p: (-(p.numbers[k].estimate.value or 0.0), p.series))
