@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.near import meant, share_meant
-from passk_cli.settle import Given
+from passk_cli.settle import Given, Settle
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")
@@ -208,9 +208,13 @@ def checked(declared: Declared, value: Any) -> Any:
             return "<int>"
 
     def refused(problem: str) -> ParameterError:
-        share = share_meant(str(value)) if option.high == 1 else None
-        problem += f"; did you mean {share:g}?" if share and share >= 0.5 else ""
-        return ParameterError(Given(option.name, first_few([*map(shown, parts)])), problem)
+        share = share_meant(str(value)) or 0.0 if option.high == 1 and not several else 0.0
+        # A small one is no level.
+        known = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
+        problem += f"; did you mean {share:g}?" if share >= 0.5 else ""
+        given = Given(option.name, first_few([*map(shown, parts)]))
+        settles = [Settle({option.name: f"{share:g}"})] * known
+        return ParameterError(given, problem, settles=settles)
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(Given(option.name), "it is empty; leave it out or give it a value")

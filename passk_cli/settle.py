@@ -49,6 +49,7 @@ class Settle:
     why : what that does, as "keeps them apart".
     command : the one that has these options, where it is another one.
     labels : file → the label that it is given, of files that stand in the call.
+    listed : whether these stand in a list, as in Python.
 
     >>> str(Settle({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True}, "reads all"))
     '--field task=case --field model=llm --skip-bad reads all'
@@ -56,12 +57,15 @@ class Settle:
     'by=("x", "y"), bounds=(LOW, HIGH), without test='
     >>> str(Settle({"--order-from-lines": True}, "takes the order of lines", "order"))
     'passk order --order-from-lines takes the order of lines'
+    >>> str(Settle({}, "labels it", labels={"a.csv": "a"}, listed=True))
+    '["a=a.csv"] labels it'
     """
 
     options: Mapping[str, Any]
     why: str = ""
     command: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
+    listed: bool = field(default=False, repr=False)
 
     @property
     def complete(self) -> bool:
@@ -93,7 +97,9 @@ class Settle:
             what = ", ".join(parts)
             if self.command:
                 what = f"passk_cli.{self.command}({', '.join(filter(None, ['…', what]))})"
-        return " ".join(filter(None, (*map(self.labelled, self.labels), what, self.why)))
+        files = [*map(self.labelled, self.labels)]
+        files = [literal(files, "data")] if files and self.listed else files
+        return " ".join(filter(None, (*files, what, self.why)))
 
     def labelled(self, file: str) -> str:
         """A file of the call with the label that it is given, if any."""

@@ -94,6 +94,8 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     'trend h.json'
     >>> " ".join(completed("compare a.csv b.csv".split(), Settle({}, labels={"a.csv": "old"})))
     'compare old=a.csv b.csv'
+    >>> " ".join(completed("record a.csv h.parquet".split(), Settle({"--to": "h.parquet"})))
+    'record a.csv --to h.parquet'
     """
     name = settle.command or words[0]
     flags, there = flags_of(words[0]), flags_of(name)
@@ -109,7 +111,8 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
             suffix = Path(text).suffix.lower()
             taken = suffix in after or suffix not in before
         if given is None:
-            kept += map(settle.labelled, parts)
+            # What is to be written is not read.
+            kept += [settle.labelled(part) for part in parts if part != settle.options.get("--to")]
         elif taken and not _replaced(given, text, values):
             kept += parts
     return [*kept, *(str(word) for each in settle.words() for word in each), *rest]

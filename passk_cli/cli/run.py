@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import temporary_folder
-from passk_cli.cli.output import Charting, Output
+from passk_cli.cli.output import Charting, Output, edge_sections
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
 from passk_cli.commands.command import Command
@@ -21,8 +21,9 @@ from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.remote import fetched_once
-from passk_cli.option import declared, filled
+from passk_cli.option import checked, declared, filled
 from passk_cli.outcomes.counts import Counts
+from passk_cli.render import FORMATS
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.notes import reading_notes
 from passk_cli.text import cut, printable, without_secrets
@@ -67,6 +68,10 @@ def _run(
             settles=[Settle({"--format": None} | ({} if there else {"-o": "report.html"}),
                             "writes it")],
         )  # fmt: skip
+    for each in (each for _, options in edge_sections(declaration) for each in options):
+        if each.field == "form" and edge["form"] not in (None, *FORMATS):
+            # Of the formats that this command has one may be meant.
+            checked(each, edge["form"])
     output, charting = filled(Output, edge), filled(Charting, edge)
     wanted = filled(WantedMessages, given)
     named: dict[str, list[str]] = {"read": [], "written": []}

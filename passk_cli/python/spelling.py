@@ -40,6 +40,15 @@ class Call:
         there = {each for each in self.data if isinstance(each, str)} if several else ()
         return settle.labels.keys() <= {*there}
 
+    def changed(self, settle: Settle) -> Settle:
+        """A remedy without the options that it takes away and that were not given.
+
+        >>> Call("compare", "a.csv", {}).changed(Settle({"by": None, "k": 5})).options
+        {'k': 5}
+        """
+        changes = {f: v for f, v in settle.options.items() if v is not None or f in self.given}
+        return replace(settle, options=changes)
+
     @property
     def source(self) -> str:
         """The data as an expression; tables and rows by a usual name."""
@@ -71,7 +80,11 @@ class Call:
             elif before is not None and isinstance(value, tuple):
                 before = split(whole_names(field, before)) if field != "threshold" else before
             options[field] = with_value(field, before, value)
-        given = replace(self, data=[*map(settle.labelled, self.data)]) if settle.labels else self
+        given = self
+        if settle.labels or (isinstance(self.data, list) and settle.options.get("to") in self.data):
+            # What is to be written is not read.
+            read = [each for each in self.data if each != settle.options.get("to")]
+            given = replace(self, data=[*map(settle.labelled, read)])
         data = [] if self.data is None else [given.source]
         return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
 
@@ -87,7 +100,8 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         place = error.place
         place = spelled(place, options) if isinstance(place, Given) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
-        settles = tuple(each for each in settles if not call or call.takes(each))
+        if call:
+            settles = tuple(map(call.changed, filter(call.takes, settles)))
         own = error.but(kind, place=place, settles=settles)
         offers = offered(own, call.name) if call else []
         own.remedies = [call.with_options(each) for each in offers] if call else []
@@ -108,7 +122,7 @@ def whole_names(field: str, value: Any) -> Any:
 def in_keywords(said: Said, options: Options, call: Call) -> Said:
     """A message with the calls that settle it."""
     known = filter(None, (named(settle, options) for settle in said.settles))
-    settles = tuple(filter(call.takes, known))
+    settles = tuple(map(call.changed, filter(call.takes, known)))
     calls = tuple(call.with_options(settle) for settle in settles if settle.complete)
     return replace(said, settles=settles, remedies=calls)
 
@@ -121,13 +135,15 @@ def named(settle: Settle, options: Options) -> Settle | None:
     """
     if not any(name.startswith("-") for name in settle.options):
         # It has keywords already, where one function calls another.
-        return settle
+        return replace(settle, listed=True)
     own = by_flag(options.values()) or _flags_of_all()
     every = by_flag(command_of(settle.command).options()) if settle.command else own
     fields = {flag: each.field for flag, each in every.items()} | _OF_CHARTS
-    if not settle.options.keys() <= fields.keys():
+    # What Python has not need not be taken away.
+    given = {f: value for f, value in settle.options.items() if f in fields or value is not None}
+    if not given.keys() <= fields.keys():
         return None
-    return replace(settle, options={fields[f]: value for f, value in settle.options.items()})
+    return replace(settle, options={fields[f]: v for f, v in given.items()}, listed=True)
 
 
 # What the command line alone declares → where Python has it.

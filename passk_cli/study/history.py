@@ -364,13 +364,19 @@ def without_runs(read: Callable[..., Counts], baseline: Any) -> ParameterError |
     if not isinstance(baseline, str):
         return None
     try:
-        suites = sorted({each.suite for each in setups(read_history(read, Request(), baseline))})
+        every = setups(read_history(read, Request(), baseline))
     except DataError:
         return None
-    last = "the last 5 runs"
+    runs: dict[str, int] = {}
+    for setup in every:
+        runs[setup.suite] = min(5, max(len(setup.runs), runs.get(setup.suite, 0)))
     return ParameterError(
         Given("--baseline", baseline), "a history, of which some runs are a baseline",
-        settles=[Settle({"--baseline": f"{baseline}:{suite}:last5"}, last) for suite in suites[:3]],
+        settles=[
+            Settle({"--baseline": f"{baseline}:{suite}:last{most}"},
+                   f"the last {most} runs" if most > 1 else "the last run")
+            for suite, most in sorted(runs.items())[:3]
+        ],
     )  # fmt: skip
 
 

@@ -83,7 +83,11 @@ class OneModel(ParameterError):
     def __init__(self, counts: Counts, settles: Sequence[Settle]) -> None:
         self.counts = counts
         problem = "nothing to compare: there is one model; give files of several"
-        super().__init__(problem, name="nothing-to-compare", settles=settles)
+        if where := counts.facts.where:
+            place, problem = Given("--where", where), "it leaves one model, and nothing to compare"
+            super().__init__(place, problem, name="nothing-to-compare", settles=settles)
+        else:
+            super().__init__(problem, name="nothing-to-compare", settles=settles)
 
 
 def require_several(counts: Counts) -> None:

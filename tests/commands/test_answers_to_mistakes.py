@@ -195,3 +195,73 @@ def test_help_says_whose_columns_a_table_has(name: str) -> None:
 def test_help_names_further_options(passk: Passk, name: str) -> None:
     shown = passk(name, "--help").out
     assert all(flag in shown for flag in ("--chart", "-o", "-m", "--threshold", "--level"))
+
+
+@pytest.mark.parametrize("beside", [["h.parquet"], ["-o", "h.csv"]])
+def test_a_history_named_as_by_cp_is_recorded(
+    passk: Passk, folder: Path, beside: list[str]
+) -> None:
+    done = passk("record", "n1.jsonl", *beside)
+    (line,) = _lines(done.err)
+    assert (done.code, line[:3]) == (2, ["record", "n1.jsonl", "--to"])
+    assert line[3] == ("h.parquet" if beside[0] == "h.parquet" else "history.parquet")
+    assert passk(*line).code == 0
+    assert (folder / line[3]).exists()
+    if beside[0] == "h.parquet":
+        # On the next night as well.
+        (line,) = _lines(passk("record", "n2.jsonl", *beside).err)
+        assert passk(*line[:-1], "tomorrow").code == 0
+
+
+def test_a_history_offers_as_many_runs_as_it_has(passk: Passk, folder: Path) -> None:
+    for night in (1, 2):
+        assert (
+            passk("record", f"n{night}.jsonl", "--to", "h.parquet", "--at", f"a{night}").code == 0
+        )
+    done = passk("gate", "n2.jsonl", "--no-regression", "--baseline", "h.parquet")
+    assert "--baseline h.parquet:all:last2  # the last 2 runs\n" in done.err
+    (line,) = _lines(done.err)
+    assert passk(*line).code == 0
+    named = passk("gate", "n2.jsonl", "--no-regression", "--baseline", "h.parquet:all:a1")
+    assert "takes the last runs, h.parquet:last1, none by its name" in named.err
+
+
+def test_runs_of_one_model_are_a_list_in_python(folder: Path) -> None:
+    with pytest.raises(PasskError) as raised:
+        passk_cli.compare(["n1.jsonl", "n2.jsonl"])
+    assert '; ["n1=n1.jsonl", "n2=n2.jsonl"] compares n1 with n2' in str(raised.value)
+    (call, *_) = raised.value.remedies
+    assert call == 'passk_cli.compare(["n1=n1.jsonl", "n2=n2.jsonl"])'
+    with pytest.raises(PasskError, match=r'are a list: \["a=n1.jsonl", "b=n2.jsonl"\]'):
+        passk_cli.compare({"a": "n1.jsonl", "b": "n2.jsonl"})
+    with pytest.raises(PasskError) as raised:
+        passk_cli.record(["n1.jsonl", "h.parquet"])
+    (call,) = raised.value.remedies
+    assert call.startswith('passk_cli.record(["n1.jsonl"], to="h.parquet", at=')
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("estimate few.jsonl -f xml", "--format xml: choose one of table, plain, markdown, latex,"),
+        ("gate few.jsonl --min pass@1=0.1 -f xml", "--format xml: did you mean junit?"),
+        ("gate few.jsonl --min pass@1", "write METRIC=X, as in pass@1=0.8"),
+        ("plan few.jsonl --detect 5", "  passk plan few.jsonl --detect 0.05\n"),
+        ("estimate few.jsonl --level 1", "--level 1: it must lie between 0 and 1, as 0.95\n"),
+        ("compare many.jsonl --where \"model like '%Llama%'\"", "it leaves one model"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_its_command_takes(
+    passk: Passk, folder: Path, line: str, answer: str
+) -> None:
+    done = passk(*shlex.split(line))
+    assert (done.code, answer in done.err) == (2, True), done.err
+    assert all(passk(*each).code == 0 for each in _lines(done.err))
+
+
+def test_tasks_with_few_attempts_are_counted(passk: Passk, folder: Path) -> None:
+    rows = [f"t{i},{4 if i < 3 else 9},{i % 4}" for i in range(20)]
+    (folder / "x.csv").write_text("\n".join(["task,n,c", *rows]))
+    done = passk("extrapolate", "x.csv")
+    few = "more than one task in ten has fewer than 5 attempts, too few to fit a distribution of"
+    assert f"{few} success rates; 3 of 20 tasks have, at most 2 may: make more at these" in done.err

@@ -84,7 +84,7 @@ def parse_limits(
     if isinstance(value, Mapping):
         value = [f"{name}={number}" for name, number in value.items()]
     limits: dict[Metric, float] = {}
-    example = "cost=10%" if amounts else "pass@1=0.02"
+    example = "cost=10%" if amounts else "pass@1=0.8" if option == "--min" else "pass@1=0.02"
     for text in (part for whole in value for part in whole.split(",")):
         name, equals, digits = text.partition("=")
         try:

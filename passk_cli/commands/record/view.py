@@ -102,9 +102,14 @@ class Record(Question, RecordOptions):
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Blank("FILE")}
             lacking |= {} if self.at else {"--at": Blank("REV")}
+            # The last of several files is where the others go, as of cp.
+            files = paths_of(options.source)
+            last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
             today = {
-                "--to": self.to or "history.parquet",
+                "--to": self.to or (files[-1] if last else "history.parquet"),
                 "--at": self.at or str(datetime.now(UTC).date()),
+                # What -o names is no history.
+                **({} if self.to else {"--output": None}),
             }
             settles = [Settle(lacking, "says which"), Settle(today, "records it as today's run")]
             problem = "no history without a file and a revision"

@@ -289,7 +289,7 @@ def no_baseline(option: str, name: str, models: Sequence[str]) -> DataError | Pa
         return not_there(name)
     path, _, runs = name.partition(":")
     if runs and os.path.exists(path):
-        problem = f"runs of a history are written {path}:last5, in `passk gate`"
+        problem = f"of a history `passk gate` takes the last runs, {path}:last1, none by its name"
     else:
         problem = "no such file, and no such model"
         near = files_near(name)

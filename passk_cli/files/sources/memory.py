@@ -13,7 +13,7 @@ import duckdb
 
 from passk_cli.errors import DataError
 from passk_cli.files.database import ours, quote_text
-from passk_cli.files.sources.arguments import ROWS, comes_once
+from passk_cli.files.sources.arguments import ROWS, comes_once, is_file_argument
 from passk_cli.files.sources.source import Source
 
 READABLE = (
@@ -117,6 +117,9 @@ def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
         if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
             problem = f"column {str(name)!r} is a {type(column).__name__}"
             remedy = "a column is a list with a value per row"
+            if isinstance(column, str) and is_file_argument(column):
+                labelled = json.dumps([f"{key}={value}" for key, value in columns.items()])
+                remedy = f"files with labels are a list: {labelled}"
             raise DataError("columns", problem, remedy, name="wrong-data")
         lists[name] = list(column)
     lengths = {str(name): len(values) for name, values in lists.items()}
