@@ -131,7 +131,7 @@ def test_runs_whose_number_is_none_are_compared(passk: Passk, folder: Path) -> N
 @pytest.mark.parametrize(
     ("column", "remedy", "said"),
     [
-        ("", "before=run_n1.jsonl after=run_n2.jsonl", "compares before with after"),
+        ("", "run_n1=run_n1.jsonl run_n2=run_n2.jsonl", "compares run_n1 with run_n2"),
         ("host", "run_n2.jsonl --field model=host", "compares v1 with v2"),
     ],
 )

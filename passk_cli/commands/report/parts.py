@@ -135,7 +135,7 @@ def without_costs(page: Page, counts: Counts) -> str:
 
 
 def rival(page: Page, counts: Counts) -> str | None:
-    """Whom flips are against: the baseline, the first of two labelled runs, or the weaker one of two
+    """Whom flips are against: the baseline, the first of two labelled runs, or the weaker of two
     models."""
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
