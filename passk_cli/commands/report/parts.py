@@ -135,8 +135,7 @@ def without_costs(page: Page, counts: Counts) -> str:
 
 
 def rival(page: Page, counts: Counts) -> str | None:
-    """Whom flips are against: the baseline, the first of two labelled runs, or the weaker of two
-    models."""
+    """Whom flips are against: the baseline, the first labelled run, or the weaker of two models."""
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
     if (base := page.baseline_name or page.earlier) in models and len(models) > 1:
