@@ -139,9 +139,9 @@ _FAMILIES = {
     "no-outcome-column": "no column is recognised as the outcome. The outcome says whether an"
     " attempt passed. Name the column with --field outcome=COLUMN, and with --threshold X what"
     " passes where it is a score.",
-    "preferences": "a table holds preferences, no outcomes. Its rows say which of two answers is"
-    " the better one. passk counts attempts of one model each at a task, which pass or fail; it"
-    " ranks no preferences.",
+    "preferences": "a table holds preferences or games, no outcomes. Its rows say which of two"
+    " answers or players is the better one. passk counts attempts of one model each at a task,"
+    " which pass or fail: write a row for each player, with what it came to.",
     "no-model-column": "the column called model holds objects. An object is no name of a model."
     " Name the key in it that is, with --field model=model.KEY, or another column.",
     "no-role-column": "no column holds what a metric or a command needs of each attempt. maj@k"

@@ -317,7 +317,7 @@ def assign(
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
             if rivals := _rivals(columns):
-                problem = f"a row says which of {' and '.join(rivals)} is preferred"
+                problem = f"a row says which of {' and '.join(rivals)} is better"
                 remedy = "passk counts attempts of one model each, which pass or fail"
                 raise NoResults(place, problem, remedy, name="preferences")
             problem = f"no column has {'an' if role == 'outcome' else 'a'} {role}'s usual name"
@@ -866,13 +866,17 @@ def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
 
 
 def _rivals(columns: Iterable[str]) -> Sequence[str]:
-    """The two columns that a row of preferences compares, where another names the better one."""
+    """The two columns that a row of preferences compares, where another names the better one; the
+    two players of a game."""
     names = {spelled(column) for column in columns}
     ends = (("a", "b"), ("1", "2"), ("left", "right"), ("chosen", "rejected"))
     pairs = [(stem + one, stem + two) for one, two in ends
              for stem in ("", *{name.removesuffix(one) for name in names})]  # fmt: skip
     decided = names & {"winner", "preference", "preferred", "rejected"}
-    return next((pair for pair in pairs if decided and names.issuperset(pair)), ())
+    if not decided:
+        pairs = [("white", "black"), ("white_player", "black_player"), ("player1", "player2"),
+                 ("player_1", "player_2"), ("player_a", "player_b")]  # fmt: skip
+    return next((pair for pair in pairs if names.issuperset(pair)), ())
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:

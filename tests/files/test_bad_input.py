@@ -242,11 +242,15 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
      "too narrow? Of task there are a"),
     (
         "preferences", "a.csv", "question,left,right,winner\na,x,y,x\nb,y,x,tie\n", [],
-        "a row says which of left and right is preferred; passk counts attempts",
+        "a row says which of left and right is better; passk counts attempts",
     ),
     (
         "preferences of models", "a.csv", "id,model_a,model_b,winner\n1,x,y,model_a\n", [],
-        "a row says which of model_a and model_b is preferred",
+        "a row says which of model_a and model_b is better",
+    ),
+    (
+        "games", "a.csv", "game,White,Black,Result\n1,x,y,1-0\n2,y,x,1-0\n", [],
+        "a row says which of white and black is better",
     ),
 ]  # fmt: skip
 
