@@ -143,8 +143,8 @@ QUICK = (
     "estimate lost-costs -m cost --missing-cost bounds", "cost plain --of cost", "cost tokens",
     "estimate tokens -m pass@1 --price PRICES", "cost free",
     # Too few attempts, tasks and models.
-    "estimate short -k 4", "estimate counts -m pass^20", "compare one-model",
-    "compare prompts --by prompt", "compare short --unpaired error -k 1",
+    "estimate short -k 4", "estimate short -k 1,4", "estimate counts -m pass^20",
+    "compare one-model", "compare prompts --by prompt", "compare short --unpaired error -k 1",
     "curve short", "curve plain --max-k 9", "plan one-attempt", "plan plain --correlation 0.5",
     "estimate labelled --field truth=human -k 1",
     # Copies and names.

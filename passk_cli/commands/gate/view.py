@@ -573,7 +573,9 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
     own = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing.items() if s[0] not in own}
     if gone and sides.apart:
-        shared, asked = sorted(own & sides.base_models), not (part.name or dropped)
+        # A model that only the run has stays an error, whatever is dropped.
+        asked = not (part.name or dropped) and own <= sides.base_models
+        shared = sorted(own & sides.base_models)
         said = MODELS_NOT_RUN(
             lost=len({s[0] for s in gone}), models=len(sides.base_models),
             both=shared[0] if asked and len(shared) == 1 else "", drop="drop" if asked else "",
