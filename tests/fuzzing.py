@@ -242,7 +242,7 @@ def law(seed: Seed, data: bytes) -> str:
     """What must hold of the cells that are read, if the file is not refused.
 
     "refused": nothing may be read.  "warned": a warning says so.  "same": the same cells.  "fewer":
-    none has more attempts.  "few": three cells differ at most (one that is two now, of other names).
+    none has more attempts.  "few": three cells differ at most (one is two now, of other names).
     "": anything.
     """
     if seed.form == "packed" or data[:2] == b"\x1f\x8b" or data[:4] == b"\x28\xb5\x2f\xfd":
