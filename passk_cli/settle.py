@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Any
@@ -48,7 +48,7 @@ class Settle:
         it is written: "--by" on a command line, "by" in Python.
     why : what that does, as "keeps them apart".
     command : the one that has these options, where it is another one.
-    labels : file → the label that it is given, of files that stand in the call.
+    labels : file → the label that it is given, of files that stand in the call; "" leaves it out.
     listed : whether these stand in a list, as in Python.
 
     >>> str(Settle({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True}, "reads all"))
@@ -97,13 +97,15 @@ class Settle:
             what = ", ".join(parts)
             if self.command:
                 what = f"passk_cli.{self.command}({', '.join(filter(None, ['…', what]))})"
-        files = [*map(self.labelled, self.labels)]
+        files = self.read(self.labels)
         files = [literal(files, "data")] if files and self.listed else files
         return " ".join(filter(None, (*files, what, self.why)))
 
-    def labelled(self, file: str) -> str:
-        """A file of the call with the label that it is given, if any."""
-        return f"{self.labels[file]}={file}" if file in self.labels else file
+    def read(self, files: Iterable[str]) -> list[str]:
+        """Files of the call with their labels, without those that are left out or written."""
+        written = self.options.get("--to"), self.options.get("to")
+        labels = [(self.labels.get(file), file) for file in files if file not in written]
+        return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
     def merged(self, other: Settle) -> Settle:
         """Both remedies: keys and values add up, of other options the second counts.

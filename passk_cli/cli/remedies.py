@@ -111,8 +111,7 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
             suffix = Path(text).suffix.lower()
             taken = suffix in after or suffix not in before
         if given is None:
-            # What is to be written is not read.
-            kept += [settle.labelled(part) for part in parts if part != settle.options.get("--to")]
+            kept += settle.read(parts)
         elif taken and not _replaced(given, text, values):
             kept += parts
     return [*kept, *(str(word) for each in settle.words() for word in each), *rest]

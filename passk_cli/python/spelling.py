@@ -82,9 +82,7 @@ class Call:
             options[field] = with_value(field, before, value)
         given = self
         if settle.labels or (isinstance(self.data, list) and settle.options.get("to") in self.data):
-            # What is to be written is not read.
-            read = [each for each in self.data if each != settle.options.get("to")]
-            given = replace(self, data=[*map(settle.labelled, read)])
+            given = replace(self, data=settle.read(self.data))
         data = [] if self.data is None else [given.source]
         return f"passk_cli.{name}({', '.join([*data, *keywords(options)])})"
 

@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
@@ -22,13 +22,13 @@ from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
-from passk_cli.files.sources.paths import is_day
+from passk_cli.files.sources.paths import is_day, labels_of
 from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.near import nearest
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import SeriesName
+from passk_cli.report.words import SeriesName, every_one, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_among
 from passk_cli.study.values import Series, known_cells
@@ -42,6 +42,10 @@ KEYS = (*OF_RUN, SETTINGS)
 _RUNS = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
+# Files of which each is recorded by a line of its own, at most.
+_MOST_RECORDED = 3
+# A day in a file's name.
+_DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 LEFT_OUT_TASKS = Message(
     "left-out-tasks", NOTE,
     "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
@@ -143,11 +147,14 @@ class Setup:
         return said
 
 
-def read_history(read: Callable[..., Counts], request: Request, *source: Any) -> Counts:
+def read_history(
+    read: Callable[..., Counts], request: Request, *source: Any, files: Sequence[str] = ()
+) -> Counts:
     """Counts by the groups of a history, and by the run: its `KEYS` are the last groups.
 
     What attempts took, where the request asks for it, is a gap of the runs that have it not.
     read : reads a request; source : what else than the command's own data it reads.
+    files : the arguments that the data is given by.
     Errors: DataError for what is no history, or has no such amounts.
     """
     try:
@@ -167,13 +174,13 @@ def read_history(read: Callable[..., Counts], request: Request, *source: Any) ->
             raise DataError(
                 error.place, f"no history of runs: it has {error.problem}",
                 "name a file that `passk record` wrote", name="no-history",
-                settles=_recorded(read, request, source),
+                settles=_recorded(read, request, source, files),
             ) from None  # fmt: skip
         raise
 
 
 def _recorded(
-    read: Callable[..., Counts], request: Request, source: Sequence[Any]
+    read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
 ) -> Sequence[Settle]:
     """The remedy for a table of runs, a column of which says which: recording the first of them."""
     for column in _RUNS:
@@ -199,13 +206,40 @@ def _recorded(
             return (Settle(options, why, "record"),)
     if source:
         return ()
+    kept = {"--with": request.attempts} if request.attempts else {}
+    settles = [*_runs_of_one(read, request, files, kept)]
     try:
         read(request)
     except DataError:
-        return ()
-    options = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date())}
-    kept = {"--with": request.attempts} if request.attempts else {}
-    return (Settle(options | kept, "records it as today's run", "record"),)
+        return settles
+    which = every_one(plural(len(files), "file")) if files[1:] else "it"
+    why = f"records {which} as today's run"
+    today = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date()), **kept}
+    return (*settles, Settle(today, why, "record"))
+
+
+def _runs_of_one(
+    read: Callable[..., Counts], request: Request, files: Sequence[str], kept: Mapping[str, Any]
+) -> Iterator[Settle]:
+    """Lines that record the first of several files, each of which may be a run of one agent."""
+    several = len(files) > 1 and all(map(os.path.isfile, files))
+    revisions = labels_of(files) if several else {}
+    days = {file: _DAY.search(os.path.basename(file)) for file in islice(revisions, _MOST_RECORDED)}
+    try:
+        counts = [read(request, [file]) for file in days]
+    except (DataError, ParameterError):
+        return
+    named = any("model" in file.roles for each in counts for file in each.facts.inputs)
+    if named and len({model for each in counts for model, *_ in each.series}) > 1:
+        return
+    for file, day in days.items():
+        own = {"--date": "-".join(day.group(1, 3, 4))} if day else {}
+        own = {"--to": "history.parquet", "--at": revisions[file], **own}
+        why = "records a run of one agent" + ("" if day else ", dated now")
+        labels = {each: "" for each in files if each != file} | ({} if named else {file: "agent"})
+        yield Settle({**own, **kept}, why, "record", labels)
+    if not all(days.values()):
+        yield Settle({"--date": Blank("DAY")}, "says when a run was", "record")
 
 
 def _with_amounts(

@@ -270,6 +270,68 @@ def test_of_two_runs_the_command_that_compares_them_is_said(
     assert single.err.count("few-runs") == 1
 
 
+def test_files_of_nights_are_recorded_as_runs_of_one_agent(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for run, name in enumerate(("tue", "mon", "n-20261125")):
+        rows = [f"t{i},{int((i + run + j) % 3 > 0)}" for i in range(30) for j in range(4)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["task,passed", *rows]))
+    refused = passk("trend", "tue.csv", "mon.csv").err
+    assert "; passk record --date DAY says when a run was\n" in refused
+    *nights, whole = re.findall(r"^  passk (.*)  # (.*)$", refused, re.M)
+    to = "--to history.parquet --at"
+    assert nights == [
+        (f"record agent={name}.csv {to} {name}", "records a run of one agent, dated now")
+        for name in ("tue", "mon")
+    ]
+    assert whole[1] == "records both files as today's run"
+    assert [passk(*line.split()).code for line, _ in nights] == [0, 0]
+    assert passk("trend", "history.parquet").out.startswith("2 runs are too few")
+    dated = passk("trend", "n-20261125.csv", "mon.csv").err
+    assert f"agent=n-20261125.csv {to} n-20261125 --date 2026-11-25  # records a" in dated
+    with pytest.raises(DataError) as python:
+        passk_cli.trend(["tue.csv", "mon.csv"])
+    line = 'passk_cli.record(["agent=tue.csv"], to="history.parquet", at="tue")'
+    assert python.value.remedies[0] == line
+    for name in ("tue", "mon"):
+        rows = (tmp_path / f"{name}.csv").read_text().splitlines()
+        named = [f"{row},{'m' if place else 'model'}" for place, row in enumerate(rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(named))
+    assert (
+        f"  passk record mon.csv {to} mon  # records a" in passk("trend", "tue.csv", "mon.csv").err
+    )
+
+
+def test_models_of_one_run_each_may_be_one_agent(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for run, model in enumerate(("wed", "tue", "mon")):
+        append("h.parquet", columns(model, (np.arange(40) + run) % 3, day=3 - run, model=model))
+        append("same.parquet", columns("r", (np.arange(40) + run) % 3, day=3, model=model))
+    said = passk("trend", "h.parquet").err
+    assert "; --alias mon=wed --alias tue=wed makes one agent of them\n" in said
+    aliased = passk("trend", "h.parquet", "--alias", "mon=wed", "--alias", "tue=wed")
+    assert aliased.out.startswith("3 runs are too few to show a change of pass@1 of wed.")
+    assert "--alias" not in passk("trend", "same.parquet").err
+
+
+def test_a_day_as_the_revision_is_asked_about(passk: Passk, tmp_path: Path) -> None:
+    """It would be the last run, whatever day it names."""
+    run, to = tmp_path / "run.csv", tmp_path / "h.parquet"
+    run.write_text("task,passed\na,1\na,0\nb,1\nb,1\n")
+    asked = passk("record", run, "--to", to, "--at", "2026-01-02")
+    assert (asked.code, to.exists()) == (2, False)
+    assert "--at 2026-01-02: a revision, which does not date the run\n" in asked.err
+    dated, today = re.findall(r"^  passk (.*)  # (?:is|was) ", asked.err, re.M)
+    assert dated.endswith(" --at 2026-01-02 --date 2026-01-02")
+    assert passk(*dated.split()).out.endswith("\n2026-01-02T00:00:00.000Z · passk 0.1\n")
+    assert passk(*today.split(), "--run", "again").code == 0
+    now = today.rpartition(" ")[2]
+    assert passk("record", run, "--to", to, "--at", now).code == 0
+
+
 def test_two_numbers_that_differ_are_said_so(tmp_path: Path) -> None:
     """As many digits as tell "differ on" from "by chance"."""
     to = f"{tmp_path}/h.parquet"

@@ -46,7 +46,7 @@ class OneModelRuns:
         if not found:
             runs = Settle({}, labels=labels_of(self.files))
             try:
-                counts = self.read(request, [*map(runs.labelled, self.files)])
+                counts = self.read(request, runs.read(self.files))
                 require_no_copies(counts, request.models)
             except PasskError as each:
                 if each.name == "duplicate-models":
@@ -77,7 +77,7 @@ class OneModelRuns:
         try:
             if self._several and len(self.read(request, [self.files[0]]).series) > 1:
                 return
-            counts = self.read(request, [*map(settle.labelled, self.files)])
+            counts = self.read(request, settle.read(self.files))
             require_several(counts)
             require_no_copies(counts, request.models)
         except PasskError:

@@ -17,6 +17,7 @@ from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, append, is_folder
 from passk_cli.files.request import KEEP, Request
 from passk_cli.files.sources.arguments import paths_of, split_label
+from passk_cli.files.sources.paths import is_day
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
@@ -114,6 +115,16 @@ class Record(Question, RecordOptions):
             settles = [Settle(lacking, "says which"), Settle(today, "records it as today's run")]
             problem = "no history without a file and a revision"
             raise ParameterError(problem, name="bad-output", settles=settles)
+        if self.date is None and is_day(self.at):
+            now = {str(datetime.now(zone).date()) for zone in (UTC, None)}
+            if (day := parse_date(self.at)[:10]) not in now:
+                raise ParameterError(
+                    Given("--at", self.at), "a revision, which does not date the run",
+                    settles=[
+                        Settle({"--date": day}, "is of that day"),
+                        Settle({"--date": max(now)}, "was run today"),
+                    ],
+                )  # fmt: skip
         refuse("contradicting-options", (
             options.request.price and "cost" not in self.columns,
             Given("--price"), "it is for costs, and none are kept",

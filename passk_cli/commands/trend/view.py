@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
@@ -91,8 +91,12 @@ ONE_ATTEMPT = Message(
 )  # fmt: skip
 FEW_RUNS = Message(
     "few-runs", NOTE, "{models:and}: fewer than {runs} runs show no {what}",
-    Settle({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
-    "An effect of the run needs two runs, a change five. After a change they are counted anew.",
+    (
+        Settle({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
+        Settle({"--alias": "{aliases}"}, "makes one agent of them"),
+    ),
+    "An effect of the run needs two runs, a change five. After a change they are counted anew."
+    " Runs are those of one agent where its name is the same: `passk record agent=FILE` gives it.",
 )  # fmt: skip
 MIXED_SETTINGS = Message(
     "mixed-settings", WARNING,
@@ -435,7 +439,8 @@ class Courses(Section[Course]):
             one = 1 if passes and what == "change" else 0
             if few := [name for name, number in numbers.items() if one < number < least]:
                 column = "run" if [*numbers.values()] in ([2], [3], [4]) else ""
-                yield FEW_RUNS(models=few, runs=least, what=what, column=column)
+                aliases = self._aliases() if least == 2 else []
+                yield FEW_RUNS(models=few, runs=least, what=what, column=column, aliases=aliases)
         for course in self.records if _has_changes(self) else ():
             values = [fact.estimate.value for fact in course.facts[course.since :]]
             lag = run_correlation(np.array(values, dtype=float))
@@ -443,6 +448,16 @@ class Courses(Section[Course]):
                 yield CORRELATED_RUNS(model=course.name, lag=lag)
         if old := [c.name for c in self.records if len(c.setup.runs) > HORIZON]:
             yield OLD_RUNS(runs=HORIZON, models=old)
+
+    def _aliases(self) -> list[str]:
+        """NEW=OLD of models that may be one: each has one run, which no other has."""
+        setups = [course.setup for course in self.records]
+        names, runs = [s.series[0] for s in setups], [run.run for s in setups for run in s.runs]
+        alone = len({*names}) == len(names) == len({*runs}) == len(runs) > 1
+        if not alone or not len(reduce(np.intersect1d, (s.tasks for s in setups))):
+            return []
+        *others, (_, last) = sorted((s.runs[0], s.series[0]) for s in setups)
+        return [f"{name}={last}" for _, name in others]
 
     def _folded(self, messages: Iterable[Said]) -> Iterator[Said]:
         """Messages, those of copied runs as the first one, which counts the others."""
@@ -545,7 +560,7 @@ class Trend(Question, TrendOptions):
         metric = parse(self.metrics)
         attempts = (metric.kind.needs,) if metric.kind.needs else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
-        counts = runs_with(read_history(read, request), metric.kind.needs)
+        counts = runs_with(read_history(read, request, files=options.files), metric.kind.needs)
         return Study(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
     def report(self, study: Study) -> Report:
