@@ -154,6 +154,16 @@ def test_files_of_one_model_are_compared_by_what_they_differ_in(
     assert passk(*words).out
 
 
+def test_files_of_one_label_are_labelled_apart(passk: Passk, folder: Path) -> None:
+    for night in (1, 2):
+        rows = [f"t{t},{int((t + j * night) % 3 > 0)}" for t in range(12) for j in range(4)]
+        Path(f"n{night}.csv").write_text("\n".join(["task,passed", *rows]))
+    said = passk("compare", "a=n1.csv", "a=n2.csv").err
+    assert said.endswith("both files are labelled 'a'; write n1=n1.csv n2=n2.csv\n")
+    assert passk("compare", "n1=n1.csv", "n2=n2.csv").code == 0
+    assert "--field" in passk("compare", "a=n1.csv").err
+
+
 @pytest.mark.parametrize("given", ["", "--field outcome=model_a,model_b"])
 def test_columns_of_models_are_compared(passk: Passk, folder: Path, given: str) -> None:
     Path("wide.csv").write_text("id,model_a,model_b\n1,1,0\n2,1,1\n3,0,0\n")

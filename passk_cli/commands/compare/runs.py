@@ -11,10 +11,11 @@ from passk_cli.commands.question import Read
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.roles import COLUMN
+from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.paths import labels_of
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import every_one, plural
-from passk_cli.settle import Settle
+from passk_cli.settle import Settle, quoted
 from passk_cli.study.copies import require_no_copies
 from passk_cli.study.pairs import OneModel, require_several
 
@@ -36,12 +37,17 @@ class OneModelRuns:
 
     def told(self, error: OneModel) -> ParameterError:
         """The error with what makes models of files or columns, of which each was tried."""
+        files = every_one(plural(len(self.files), "file"))
+        labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
+        if len(paths) > 1 and labels[0] and len({*labels}) == 1:
+            apart = " ".join(map(quoted, Settle({}, labels=labels_of(paths)).read(paths)))
+            problem = f"nothing to compare: {files} are labelled {labels[0]!r}; write {apart}"
+            return error.but(ParameterError, problem=problem, settles=())
         found = [*islice(self._ways(), 1)]
         settles = [*found, *(each for each in error.settles if each.complete or not found)]
         models, request = {model for model, *_ in self.counts.series}, self.request
         if not self._several or len(models) > 1 or request.models or request.exclude_models:
             return error.but(ParameterError, settles=settles)
-        files = every_one(plural(len(self.files), "file"))
         problem = f"nothing to compare: {files} are of model {models.pop()!r}"
         if not found:
             runs = Settle({}, labels=labels_of(self.files))
