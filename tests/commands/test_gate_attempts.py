@@ -139,6 +139,7 @@ def test_declared_attempts(passk: Passk, write: Write) -> None:
         assert passk("gate", whole, *refused).code == 2
 
 
+@pytest.mark.filterwarnings("ignore:pass@1 drop .* decides nothing")
 def test_groups_of_tasks_are_one_plan(passk: Passk, write: Write) -> None:
     kinds = ["easy", "hard"] * (TASKS // 2)
     old = write("old", outcomes(4), kinds)
@@ -195,6 +196,7 @@ def test_retries_until_one_passes_are_recognised(passk: Passk, write: Write) -> 
         assert (code, own, note[:4]) == (1, "fail", "more")
 
 
+@pytest.mark.filterwarnings("ignore:pass@1 drop .* decides nothing")
 def test_pipelines_see_the_rule(passk: Passk, write: Write) -> None:
     ask = [write("lost", outcomes(UNEVEN)), "--baseline", write("old", outcomes(5)), *DROP]
     said = "fewer attempts than in the baseline at 1 task (3 of 5)"
@@ -209,6 +211,25 @@ def test_pipelines_see_the_rule(passk: Passk, write: Write) -> None:
     assert f"| {RULE} " in markdown
     found = passk_cli.gate(ask[0], baseline=ask[2], max_drop={"pass@1": 0.9})
     assert (bool(found), "118 of 120" in found.frame.counted.tolist()) == (False, True)
+
+
+def test_models_of_one_file_with_other_numbers_of_attempts_have_a_way_out(
+    passk: Passk, tmp_path: Path
+) -> None:
+    data, sizes = tmp_path / "both.csv", {"old": (5, 4), "new": (4, 6)}
+    rows = [f"{m},t{t},{n[t % 2]},2" for m, n in sizes.items() for t in range(TASKS)]
+    data.write_text("\n".join(["model,task,n,c", *rows]))
+    ask = ["gate", data, "--baseline", "old", "--max-drop", "pass@1=0.3"]
+    done, said = passk(*ask), "1 model has other tasks or attempts than old; --unpaired drop"
+    assert (done.code, said in done.err) == (1, True)
+    done = passk(*ask, "--unpaired", "drop")
+    assert (done.code, said in done.err) == (0, False)
+    assert said not in passk(*ask, "--attempts", "5").err
+    apart = [tmp_path / f"{model}.csv" for model in sizes]
+    for path, rows_of in zip(apart, (rows[:TASKS], rows[TASKS:]), strict=True):
+        path.write_text("\n".join(["model,task,n,c", *rows_of]))
+    done = passk("gate", apart[1], "--baseline", apart[0], "--max-drop", "pass@1=0.3")
+    assert (done.code, "--unpaired" in done.err) == (1, False)
 
 
 def test_honest_order_is_rarely_taken_for_retries() -> None:

@@ -425,7 +425,7 @@ def test_github_sees_the_verdict_without_being_asked(
     assert json.loads(done.out)["exit"] == done.code == 1
     commands = [line for line in done.err.splitlines() if line.startswith("::")]
     assert [line.partition(" ")[0] for line in commands] == [
-        "::error", "::warning", "::warning", "::warning"
+        "::error", "::warning", "::warning", "::warning", "::warning"
     ]  # fmt: skip
     assert commands[0].startswith("::error title=passk%3A pass@1 drop ≤ 0.05::fail: b: agent lost ")
     shown = summary.read_text()
@@ -461,20 +461,22 @@ def test_gitlab_reads_a_code_quality_report(nightly: Path, passk: Passk) -> None
     passk("gate", "-f", "gitlab", "-o", asked, "-q")
     assert named.read_text() == asked.read_text()
     issues = json.loads(named.read_text())
-    assert [issue["severity"] for issue in issues] == ["minor", "minor", "critical", "minor"]
+    assert [issue["severity"] for issue in issues] == [
+        "minor", "minor", "critical", "minor", "info"
+    ]  # fmt: skip
     for issue in issues:
         assert set(issue) == {
             "description", "check_name", "fingerprint", "severity", "location"
         }  # fmt: skip
         assert issue["location"] == {"path": "passk.toml", "lines": {"begin": 1}}
     prints = [issue["fingerprint"] for issue in issues]
-    assert len(set(prints)) == 4
+    assert len(set(prints)) == 5
     # The same rule has the same fingerprint whatever its numbers: it is not new on the next night.
     write_run(nightly / "b.jsonl", [0] * 30)
     passk("gate", "-o", named, "-q")
     later = {issue["fingerprint"]: issue["severity"] for issue in json.loads(named.read_text())}
     assert list(later) == prints
-    assert list(later.values()) == ["minor", "critical", "critical", "minor"]
+    assert list(later.values()) == ["minor", "critical", "critical", "minor", "info"]
     (nightly / "a.jsonl").write_text("")
     (nightly / "b.jsonl").write_text("")
     passk("gate", "-o", named, "-q")
@@ -651,6 +653,21 @@ def test_a_rule_that_no_such_run_passes_is_said_without_a_rehearsal(
     never = "pass@1 ≥ 0.99 cannot pass: undecided even if every attempt passes"
     assert never in passk("gate", data, "--min", "pass@1=0.99").err
     assert "cannot pass" not in passk("gate", data, "--min", "pass@1=0.7").err
+
+
+def test_a_rule_that_no_such_run_fails_is_said_without_a_rehearsal(
+    passk: Passk, write: Write
+) -> None:
+    rows = "".join(f"t{t},{j},{int(t > 9)}\n" for t in range(40) for j in range(5))
+    data = write("many.csv", "task,attempt,passed\n" + rows)
+    never = "each task ≥ 0.5 cannot fail: undecided even if every attempt fails"
+    done = passk("gate", data, "--min-each", "0.5")
+    assert (done.code, never in done.err) == (0, True)
+    assert "cannot fail" not in passk("gate", data, "--min-each", "0.8").err
+    assert "cannot fail" not in passk(
+        "gate", data, "--min-each", "0.5", "--on-undecided", "fail").err  # fmt: skip
+    passing = "pass@1 ≥ 0: pass if every attempt passes and if every attempt fails"
+    assert passing in passk("gate", data, "--min", "pass@1=0").err
 
 
 def test_mistakes_of_a_file_are_said_together(nightly: Path, passk: Passk) -> None:

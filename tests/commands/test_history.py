@@ -135,7 +135,7 @@ def test_of_two_writers_of_one_run_one_is_refused(
         assert list(folder.iterdir()) == [first]
 
 
-@pytest.mark.filterwarnings("ignore:the history has 2 runs", "ignore:pass@1 drop .* cannot pass")
+@pytest.mark.filterwarnings("ignore:the history has 2 runs", "ignore:pass@1 drop .* nothing")
 def test_brackets_in_the_name_of_a_history_are_its_name(tmp_path: Path) -> None:
     for place in ("h[1].parquet", "h[2]/"):
         append(f"{tmp_path}/{place}", columns("a", [1, 1]))
@@ -551,7 +551,7 @@ def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore:pass@2 no regression cannot pass")
+@pytest.mark.filterwarnings("ignore:pass.2 no regression cannot ")
 def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> None:
     """Five runs pooled; the interval is wider than the plain one by σ² (1 + 1/5) exactly."""
     random = np.random.default_rng(8)

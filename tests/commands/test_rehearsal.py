@@ -190,7 +190,7 @@ def test_rules_that_decide_nothing_are_said(passk: Passk, tmp_path: Path) -> Non
     path.write_text("task,n,c\na,1,1\nb,1,0\nc,1,1\n")
     found = document(passk, path, "--no-regression", "-m", "pass@1", "--min", "pass@2=0.5")
     named = {message["name"]: message["fields"] for message in found["messages"]}
-    assert named["rule-decides-nothing"]["rule"] == "pass@1 no regression"
+    assert named["rule-decides-nothing"]["rule"] == ["pass@1 no regression"]
     assert 0 <= named["one-attempt-rehearsed"]["share"] <= 1
     rows = {row["rule"]: row for row in found["rows"]}
     assert rows["pass@2 ≥ 0.5"]["verdict"] == "error"

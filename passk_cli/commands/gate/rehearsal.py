@@ -397,27 +397,23 @@ def rehearsed(
     return every, lines, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
 
 
-def never_passing(part: GatePart, trial: Trial) -> list[str]:
-    """The undecided rules that pass no run of so many tasks and attempts.
-
-    They would not pass one in which every attempt passes.  trial : of the part.
-    """
-    lines = [(place, line) for place, line in part.lines if line.verdict == UNDECIDED]
+def extremes(part: GatePart, trial: Trial) -> list[tuple[str, str, str]]:
+    """Each rule with its verdicts on a run that passes everything, and on one that passes nothing,
+    where passes and failures decide it.  trial : of the part."""
     metrics = tuple(filter(rehearsable, trial.study.metrics))
-    if not lines or not metrics or is_corrected(trial.sides.counts):
+    if not metrics or is_corrected(trial.sides.counts):
         return []
-    general = tuple(filter(rehearsable, trial.general))
-    trial = replace(trial, study=replace(trial.study, metrics=metrics), general=general)
+    confidence = trial.study.confidence
+    confidence = replace(confidence, resamples=min(confidence.resamples, _RESAMPLES))
+    study = replace(trial.study, confidence=confidence, metrics=metrics)
+    trial = replace(trial, study=study, general=tuple(filter(rehearsable, trial.general)))
     own = Stage(trial, part.rules, np.zeros(0), None, part.on_undecided, 0)
-    [best] = own.verdicts([own.extreme(passing=True)], {place for place, _ in lines})
-    never = {
-        (place, series, metric.name)
-        for (place, series, metric), verdict in best.items()
-        if verdict == UNDECIDED
-    }
-    return list(dict.fromkeys(
-        line.rule for place, line in lines if (place, line.fact.series, line.fact.name) in never
-    ))  # fmt: skip
+    best, worst = (
+        {(place, series, metric.name): verdict for (place, series, metric), verdict in each.items()}
+        for each in own.verdicts([own.extreme(passing=True), own.extreme(passing=False)])
+    )
+    every = [(line.rule, (place, line.fact.series, line.fact.name)) for place, line in part.lines]
+    return [(rule, best[at], worst[at]) for rule, at in every if at in best and at in worst]
 
 
 def _rehearsed_lines(

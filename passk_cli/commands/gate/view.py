@@ -14,7 +14,7 @@ from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
-from passk_cli.commands.gate.rehearsal import Stage, never_passing, rehearsable, rehearsed
+from passk_cli.commands.gate.rehearsal import Stage, extremes, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import (
     FILE,
     RECORD,
@@ -26,6 +26,8 @@ from passk_cli.commands.gate.rulebook import (
 )
 from passk_cli.commands.gate.rules import (
     BY_INTERVAL,
+    EVERY,
+    EVERY_ATTEMPT,
     DifferenceRule,
     EveryAttempt,
     EveryTask,
@@ -135,6 +137,14 @@ MODELS_NOT_RUN = Message(
     "The baseline has models that the new run has not. A gate fails for that, unless --model names"
     " the models that were to be run, or --unpaired drop says that others may be missing.",
 )  # fmt: skip
+OTHER_ATTEMPTS = Message(
+    "other-attempts-than-baseline", NOTE,
+    "{models:model} {models:has|have} other tasks or attempts than {baseline}",
+    Settle({"--unpaired": "drop"}, "compares those that are there"),
+    "A gate fails where the new run lacks tasks or attempts of its baseline, or has more attempts:"
+    " lost ones often failed. Models of one file may have been given different numbers; `--unpaired"
+    " drop` compares them as they are, and the verdict says what they lack.",
+)  # fmt: skip
 RENAMED_MODEL = Message(
     "renamed-model", WARNING, "{old} has no attempts, and {new} has its tasks and rates",
     Settle({"--alias": {"{old}": "{new}"}}, "counts both as one, if they are"),
@@ -164,13 +174,13 @@ DECIDES_NOTHING = Message(
     "rule-decides-nothing", WARNING,
     "{rule}: {verdict} if every attempt passes and if every attempt fails, so it decides nothing",
     "",
-    "A rehearsal judges a run in which every attempt passes and one in which every attempt fails."
-    " A rule that says the same of both cannot tell runs of this size apart; it needs more tasks,"
-    " or another number.")  # fmt: skip
+    "A rule is judged as well on a run in which every attempt passes and one in which every attempt"
+    " fails. If it says the same of both, it cannot tell runs of this size apart; it needs more"
+    " tasks, or another number.")  # fmt: skip
 CANNOT_DECIDE = Message(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: {verdict} even if every attempt {run}", "",
-    "A rule is judged as well on a run in which every attempt passes and, in a rehearsal, on one in"
+    "A rule is judged as well on a run in which every attempt passes, and on one in"
     " which every attempt fails. A rule that does not pass the first, or does not fail the second,"
     " never will with so many tasks and attempts.")  # fmt: skip
 NOT_REHEARSED = Message(
@@ -436,11 +446,7 @@ class RuleTable(Section[Judgement]):
         for part, trial in self.read:
             if self.book and (lacks := _omitted(trial)):
                 every.append((SUITE_OF(words="; ".join(lacks)), part.name))
-            # A rehearsal judges each rule on a run that passes everything.
-            asked = not any(line.rehearsed for _, line in part.lines)
-            if never := never_passing(part, trial) if asked else []:
-                said = CANNOT_DECIDE(rule=never, verb="pass", verdict=UNDECIDED, run="passes")
-                every.append((said, part.name))
+            every += [(said, part.name) for said in _useless(part, trial)]
             every += [(said, part.name) for said in _messages(part, trial)]
         for said, names in gathered(every).items():
             yield said_in_keys(said).about(", ".join(names)) if self.book else said
@@ -569,6 +575,10 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
     yield from copied_runs(trial.copies)
     for old, new in sides.renamed:
         yield RENAMED_MODEL(old=old, new=new)
+    shut = {line.fact.series for _, line in part.lines
+            if line.verdict == FAIL and line.words in ((EVERY,), (EVERY_ATTEMPT,))}  # fmt: skip
+    if shut and not (sides.apart or part.name or any(map(trial.retried, shut & {*trial.made[0]}))):
+        yield OTHER_ATTEMPTS(models=len({series[0] for series in shut}), baseline=sides.label)
     compares, dropped = any(rule.compares for rule in part.rules), trial.unpaired == "drop"
     own = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing.items() if s[0] not in own}
@@ -592,8 +602,8 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
             yield NOT_COMPARED(model=name, reason=sides.lacking(series))
     if baseline is None:
         yield from _unequal(trial)
-    if shut := sum(line.shut for _, line in part.lines):
-        yield MISSING_DECIDE(rules=shut)
+    if deciding := sum(line.shut for _, line in part.lines):
+        yield MISSING_DECIDE(rules=deciding)
 
 
 def _unequal(trial: Trial) -> Iterator[Said]:
@@ -743,19 +753,23 @@ class Rehearsal(RuleTable):
         return {**entries, "rehearsals": self.stages[0].runs, "seed": confidence.seed}
 
 
-def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
-    """Rules of a part that a rehearsal shows to be useless, and what it left out."""
+def _useless(part: GatePart, trial: Trial) -> Iterator[Said]:
+    """Rules of a part that no run of so many tasks and attempts passes, or none fails."""
     shut = (FAIL, ERROR, UNDECIDED) if part.on_undecided == FAIL else (FAIL, ERROR)
-    for _, line in part.lines:
-        if line.rehearsed is None:
-            continue
-        best, worst = line.rehearsed.best, line.rehearsed.worst
+    known = [(line.rule, line.rehearsed.best or "", line.rehearsed.worst or "")
+             for _, line in part.lines if line.rehearsed]  # fmt: skip
+    every = dict.fromkeys(known or extremes(part, trial))
+    for (best, worst), rules in gathered((tuple(ends), rule) for rule, *ends in every).items():
         if best == worst:
-            yield DECIDES_NOTHING(rule=line.rule, verdict=best)
+            yield DECIDES_NOTHING(rule=rules, verdict=best)
         elif best != PASS:
-            yield CANNOT_DECIDE(rule=line.rule, verb="pass", verdict=best, run="passes")
+            yield CANNOT_DECIDE(rule=rules, verb="pass", verdict=best, run="passes")
         elif worst not in shut:
-            yield CANNOT_DECIDE(rule=line.rule, verb="fail", verdict=worst, run="fails")
+            yield CANNOT_DECIDE(rule=rules, verb="fail", verdict=worst, run="fails")
+
+
+def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
+    """Metrics that a rehearsal of a part left out, and assumptions that it rests on."""
     metrics = () if part.trial is None else part.trial.study.metrics
     if others := [metric.name for metric in metrics if not rehearsable(metric)]:
         yield NOT_REHEARSED(metrics=others)
