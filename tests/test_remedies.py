@@ -404,6 +404,7 @@ ELSEWHERE: Mapping[str, str] = {
         "tests/commands/test_answers_to_mistakes.py",
     ),
     "few-runs": "tests/commands/test_history.py: two runs of a model",
+    "other-attempts-than-baseline": "tests/commands/test_gate_attempts.py: models of one file",
     "more-attempts": "tests/study/test_hint.py: models with different numbers of attempts",
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
