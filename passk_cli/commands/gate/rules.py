@@ -206,9 +206,10 @@ class EveryTask(GateRule):
     """Every task of the baseline was run, unless some may be missing."""
 
     unpaired: Annotated[str, Option(
-        "--unpaired", help="Baseline tasks or attempts not run", choices=("fail", "drop"),
-        detail="fail: the gate fails; drop: the others are compared. drop also allows other"
-        " numbers of attempts than --attempts declares, and says them.")] = "fail"  # fmt: skip
+        "--unpaired", help="Tasks or attempts not run", choices=("fail", "drop"),
+        detail="Those of the baseline. fail: the gate fails; drop: the others are compared. drop"
+        " also allows other numbers of attempts than --attempts declares, and says them.",
+    )] = "fail"  # fmt: skip
     drawn = False
 
     @property
