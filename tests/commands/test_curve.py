@@ -158,7 +158,12 @@ def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     assert several.answer[0] == ("No task has 10 attempts of all models.",)
     assert "from 1 to 4 attempts (pass@k" in several.answer[1][0]
     # The gain in the table is of fewer tasks than pass@1 beside it.
-    assert "gain: on the tasks with n ≥ 10" in several.context
+    assert "gain 1 → 10: on the tasks with n ≥ 10" in several.context
+    # What the headline is about is there as well.
+    headers = [column.header for column in several.tables[0].columns]
+    assert headers[1:9] == [
+        "pass@1", "pass@2", "pass@4", "pass@5", "pass@10", "gain 1 → 4", "gain 1 → 10", "pass^10"
+    ]  # fmt: skip
     full = report_of(counts, Confidence(), Curve())
     assert "gain" not in " ".join(map(str, full.context))
     study = Study(counts, (Metric("pass@", 10),), Confidence(), short_tasks="drop")

@@ -204,7 +204,8 @@ class AcrossK(Section[Curves]):
     @property
     def over_k(self) -> list[CurveColumn]:
         """The main curve over k."""
-        return [CurveColumn(self.records[0].main, k) for k in self.ks]
+        ks = sorted({*self.ks, *(gain.k for gain in self.gain)})
+        return [CurveColumn(self.records[0].main, k) for k in ks]
 
     @property
     def others(self) -> list[CurveColumn]:
@@ -213,10 +214,16 @@ class AcrossK(Section[Curves]):
 
     @property
     def gain(self) -> list[CurveColumn]:
-        """The gain from the first to the last k; none of one k, or of ranges."""
+        """The gain from the first to the last k; none of one k, or of ranges.  Where no task has
+        the last k of all models, before it that as far as no task is left out."""
         first, last = self.ks[0], self.ks[-1]
+        if first == last or self.study.bounded:
+            return []
         gain = CurveColumn(self.records[0].main, last, first)
-        return [] if first == last or self.study.bounded else [gain]
+        whole = min(model.whole for model in self.records)
+        shared, _ = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
+        early = [] if shared or not first < whole < last else [gain._replace(k=whole)]
+        return [*early, gain]
 
     @property
     def short(self) -> list[int]:
@@ -244,14 +251,11 @@ class AcrossK(Section[Curves]):
             last = CurveColumn(self.records[0].main, self.ks[-1])
             yield range_of([last.fact(model) for model in self.records], groups)
             return
-        [gain] = self.gain
-        of_all = [gain.fact(model) for model in self.records]
+        gain, last = self.gain[0], self.gain[-1]
+        of_all = [last.fact(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         none = "" if gains else self.study.none_shared(of_all)
-        whole = min(model.whole for model in self.records)
-        if none and gain.start < whole < gain.k:
-            # As far as no task is left out.
-            gain = gain._replace(k=whole)
+        if gain != last:
             gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         if not gains:
             yield (none,)
@@ -303,7 +307,8 @@ class AcrossK(Section[Curves]):
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
         if self.gain and self.short:
-            yield f"gain: on the tasks with n ≥ {self.ks[-1]}"
+            gain = self.gain[-1].header if len(self.gain) > 1 else "gain"
+            yield f"{gain}: on the tasks with n ≥ {self.ks[-1]}"
         if confidence.method != "none":
             yield Hint("intervals")
 
