@@ -229,6 +229,8 @@ def test_unequal_attempts() -> None:
     report = report_on(counts)
     assert "unequal-attempts" in said(report)
     assert [facts(report)[f"rate {i} {i}"]["tasks"] for i in (3, 4, 7)] == [40, 26, 13]
+    (rule,) = report.plots[0].rules
+    assert (rule.x, rule.text) == (3, "beyond: fewer tasks")
     # Every task has 3 attempts: k up to 3 by default, more where asked, with its tasks.
     assert [m.k for m in study_of(counts).metrics] == [1, 2, 3] * 2
     empty = report_on(counts, (5,))
@@ -338,6 +340,7 @@ def test_chart_shows_every_rate_with_its_interval() -> None:
     (plot,) = report.plots
     assert plot.subtitle.startswith("164 tasks × 4 attempts by trial · 95 %")
     assert plot.x_title == "attempt, by trial"
+    assert not plot.rules
     assert report.signature["order"] == "trial"
     rows = plot.rows
     assert [(row["x"], row["series"]) for row in rows] == [

@@ -35,7 +35,7 @@ from passk_cli.metrics.order import attempts_needed
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
-from passk_cli.report.plot import Plot, curves
+from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import first_few, plural, span
 from passk_cli.settle import Settle
 from passk_cli.study.fact import Fact
@@ -321,6 +321,8 @@ class Verdicts(Section[Evidence]):
         ]
         near = f"neighbours correlated by {first_few(lags)}, not drawn" if lags else ""
         words = (next(self.context()), near, self.study.confidence.words())
+        sizes = [model.order.size for model in self.records]
+        fewest = [size.n_min or 0 for size in sizes if size.n_min != size.n_max]
         chart = curves(
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
             title="Pass rate by attempt",
@@ -328,6 +330,7 @@ class Verdicts(Section[Evidence]):
             marked=_MARKED if len(self.records) == 1 else _MARKED[4::5],
             x_title="attempt" if self.order == "attempt" else f"attempt, by {self.order}",
             y_title="pass rate", log_x=False,
+            rules=[Rule(x=min(fewest), text="beyond: fewer tasks")] if fewest else [],
         )  # fmt: skip
         return (chart,)
 
