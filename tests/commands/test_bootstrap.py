@@ -6,6 +6,7 @@ from pathlib import Path
 
 import passk_cli
 from tests.conftest import SAMPLES, Passk
+from tests.proposals import commands
 
 
 def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path) -> None:
@@ -53,3 +54,11 @@ def test_of_costs_the_cheapest_is_first() -> None:
     frame = passk_cli.bootstrap(SAMPLES / "costs.csv", "cost").frame
     leads = frame.groupby("model")["leads"].first()
     assert leads.idxmax() == frame.loc[frame["estimate"].idxmin(), "model"]
+
+
+def test_a_number_of_draws_is_no_file(passk: Passk) -> None:
+    data = SAMPLES / "tau_airline.csv"
+    for draws, resamples in (("10", "100"), ("2000", "2000")):
+        done = passk("bootstrap", data, "--draws", draws)
+        assert done.err.startswith(f"error[bad-output]: --draws {draws}: it names a file\n")
+        assert [words[2:] for words in commands(done.err)] == [["--resamples", resamples]]

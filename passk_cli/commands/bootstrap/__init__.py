@@ -6,10 +6,25 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
+from passk_cli.errors import refuse
 from passk_cli.files.request import Request
+from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split
+from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Metrics
+
+
+def parse_draws(name: str) -> str:
+    """The name of a file for the draws; ParameterError for another, and for a number of draws."""
+    from passk_cli.files.export import parse_file
+
+    if str(name).isdecimal():
+        resamples = min(max(int(name), 100), MOST_RESAMPLES)
+        why = "sets the number of draws" + f", at least {resamples}" * (int(name) < resamples)
+        settle = Settle({"--draws": None, "--resamples": resamples}, why)
+        refuse("bad-output", (True, Given("--draws", name), "it names a file", (settle,)))
+    return parse_file(name)
 
 
 @dataclass(frozen=True)
@@ -35,7 +50,7 @@ class BootstrapOptions:
     )] = "multinomial"
     draws: Annotated[str | None, Option(
         "--draws", "FILE", "Write the draws: .csv, .jsonl or .parquet.", file="written",
-        parse="passk_cli.files.export:parse_file")] = None
+        parse="passk_cli.commands.bootstrap:parse_draws")] = None
     # fmt: on
 
 
