@@ -17,7 +17,7 @@ Kind = TypeVar("Kind", bound="PasskError")
 _OF_COLUMNS = ("no-task-column", "no-outcome-column", "no-model-column", "ambiguous-column")
 
 # Options of metrics, of which a description has none.
-_OF_METRICS = ("-m", "-k")
+_OF_METRICS = ("-m", "-k", "--bounds")
 
 # Models that a name may have meant, each of which is offered.
 _ALTERNATIVES = 3

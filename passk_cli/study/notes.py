@@ -432,6 +432,15 @@ def notes_of_numbers(facts: Sequence[Fact], short: Sequence[Fact], short_tasks: 
         reason = of_all(reasons)
         k = allowed_k({fact.name for fact, _ in same}, reasons)
         said = message(numbers=numbers_of_models(pairs), reason=reason, k=k)
+        if message is UNKNOWN_BOUNDS and all(_up_to_1(fact) for fact, _ in same):
+            from_0 = Settle({"--bounds": "0,1"}, "gives them if scores go from 0 to 1")
+            said = replace(said, settles=(from_0,))
         harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
         notes.append(replace(said, severity=NOTE) if harmless else said)
     return notes
+
+
+def _up_to_1(fact: Fact) -> bool:
+    """Whether the scores that a number rests on are known to lie from 0 to 1."""
+    attempts = fact.values.attempts if fact.values else None
+    return attempts is not None and attempts.value.min() >= 0.0 and attempts.value.max() <= 1.0

@@ -107,7 +107,7 @@ def test_without_bounds_bca_and_a_word(passk: Passk, graded: Path) -> None:
     done = passk("estimate", graded, "-m", "best@2", "-f", "csv")
     assert {row["interval"] for row in records(done.out)} == {"bca"}
     assert "guard needs the lowest and highest possible score" in done.err
-    assert "; --bounds LOW,HIGH gives them" in done.err
+    assert "; --bounds 0,1 gives them if scores go from 0 to 1" in done.err
     assert "warning[unknown-bounds]" in done.err
     assert "bca covers 18 to 92 %" in done.err
     done = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")

@@ -50,7 +50,8 @@ ASKED: dict[str, tuple[Rows, Sequence[str]]] = {
     "every measure is named": (
         [{"task": f"t{i}", "answer_quality": i / 21, "faithfulness": i / 22, "recall": i / 23}
          for i in range(20)],
-        [f"outcome={name} -m mean" for name in ("answer_quality", "faithfulness", "recall")],
+        [f"outcome={name} -m mean --bounds 0,1"
+         for name in ("answer_quality", "faithfulness", "recall")],
     ),
     "what a harness flagged comes after scores, and what is missing is asked": (
         [{"task": f"t{i}", "overall_score": None if i % 3 == 0 else i % 7, "flagged": i % 3 == 0}
@@ -61,8 +62,8 @@ ASKED: dict[str, tuple[Rows, Sequence[str]]] = {
     ),
     "arms in columns are models, by each measure": (
         _wide(lambda arm, i, key: (i + len(arm) + len(key)) % 5 / 4),
-        ["outcome=base_judge_score,tuned_judge_score --field model=@column -m mean",
-         "outcome=base_bleu,tuned_bleu --field model=@column -m mean"],
+        ["outcome=base_judge_score,tuned_judge_score --field model=@column -m mean --bounds 0,1",
+         "outcome=base_bleu,tuned_bleu --field model=@column -m mean --bounds 0,1"],
     ),
     "two systems are compared with one truth": (
         [{"task": f"t{i}", "true_label": t, "new_label": n, "old_label": o}

@@ -89,10 +89,19 @@ class Trials:
         own = [each for each in settles if not is_open(each)]
         tried = [(each, *self.of(each)) for each in own[:TRIED]]
         return [
-            replace(settle, why=": ".join(filter(None, [each.why, _reads(settle, counts, each)])))
+            replace(self.bounded(settle, counts),
+                    why=": ".join(filter(None, [each.why, _reads(settle, counts, each)])))
             for each, settle, counts in tried
             if counts is not None
-        ]
+        ]  # fmt: skip
+
+    def bounded(self, settle: Settle, counts: Counts) -> Settle:
+        """A remedy that averages scores with their range, where they lie from 0 to 1."""
+        score = counts.attempts.get("score")
+        if "-m" not in settle.options or self.request.lowest is not None or score is None:
+            return settle
+        within = score.value.min() >= 0.0 and score.value.max() <= 1.0
+        return settle.merged(Settle({"--bounds": "0,1"})) if within else settle
 
     def asking(self, settles: Sequence[Settle]) -> Iterator[Settle]:
         """Of remedies without a number those that lead to what only people know of attempts that
@@ -112,14 +121,19 @@ class Trials:
         known = [repr(self.request.settled(each)) for each in settles if not is_open(each)]
         for settle in settles:
             # What is left to people, or to another command, is not tried.
-            own, counts = (settle, True) if is_open(settle) else self.of(settle)
+            if is_open(settle):
+                yield settle
+                continue
+            own, counts = self.of(settle)
             if own != settle and (asked := repr(self.request.settled(own))) in known:
                 continue
             if own != settle:
                 known.append(asked)
             averaged = "-m" in own.options.keys() - settle.options.keys()
             if counts is not None:
-                yield replace(own, why=settle.why + "; scores are averaged" * averaged)
+                yield replace(
+                    self.bounded(own, counts), why=settle.why + "; scores are averaged" * averaged
+                )
 
     def leads_on(self, settle: Settle, error: PasskError) -> bool:
         """Whether a remedy without a number comes past the error that it settles."""
@@ -217,7 +231,7 @@ Answer = tuple[list[Settle], str]
 # How close the second best reading has to be.
 _CLOSE = 0.8
 # Options that answer a question.
-ANSWERS_OF = ("--passes", "--fails", "--threshold", *AVERAGED)
+ANSWERS_OF = ("--passes", "--fails", "--threshold", "--bounds", *AVERAGED)
 
 
 def chosen(ranked: Sequence[RankedReading], trials: Trials, most: float) -> Answer:
