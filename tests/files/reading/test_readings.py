@@ -507,13 +507,14 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
         [{"task": i, "judge": {"score": i % 5 / 4}} for i in range(10)],
         "from what value does judge.score pass (0 to 1)? --field outcome=judge.score"
         " --threshold X reads it",
-        ["--field outcome=judge.score --threshold 1.0", "--field outcome=judge.score -m mean"],
+        ["--field outcome=judge.score --threshold 1.0",
+         "--field outcome=judge.score -m mean --bounds 0,1"],
     ),
     "several scores": (
         [{"task": i, "quality": i / 8, "f1": i / 9} for i in range(9)],
         "from what value does quality pass (0 to 1), or f1 pass (0 to 0.888889)?"
         " --field outcome=COLUMN --threshold X reads it",
-        ["--field outcome=quality -m mean", "--field outcome=f1 -m mean"],
+        ["--field outcome=quality -m mean --bounds 0,1", "--field outcome=f1 -m mean --bounds 0,1"],
     ),
     "a score beside a flag": (
         [{"task": i, "judge_score": i % 5 / 4, "suppressed": i % 3 > 0} for i in range(10)],
@@ -521,7 +522,7 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
         " --threshold X reads it",
         [
             "--field outcome=judge_score --threshold 1.0",
-            "--field outcome=judge_score -m mean",
+            "--field outcome=judge_score -m mean --bounds 0,1",
             "--field outcome=suppressed",
         ],
     ),
@@ -579,7 +580,7 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
         [{"index": i, "issue_title": f"the {i}. thing that does not work as it should",
           "f1": i / 80} for i in range(80)],
         "from what value does f1 pass (0 to 0.9875)? --field task=index --field outcome=f1",
-        ["--field task=index --field outcome=f1 -m mean"],
+        ["--field task=index --field outcome=f1 -m mean --bounds 0,1"],
     ),
     "parts of an attempt": (
         [
@@ -629,7 +630,8 @@ ASKED: dict[str, tuple[list[dict[str, Any]], str, list[str]]] = {
         [{"case": f"c{i}", "recall_score": 1 + i % 5, "tone_score": 1 + i % 4,
           "citation_score": i % 2} for i in range(20)],
         "recall_score pass (1 to 5), or tone_score pass (1 to 4), or citation_score pass (0 to 1)?",
-        [f"--field outcome={name}_score -m mean" for name in ("recall", "tone", "citation")],
+        ["--field outcome=recall_score -m mean", "--field outcome=tone_score -m mean",
+         "--field outcome=citation_score -m mean --bounds 0,1"],
     ),
     "answers of several systems": (
         [
@@ -739,7 +741,7 @@ def test_a_score_is_averaged_where_a_command_has_means() -> None:
         passk_cli.estimate(rows, k=1)
     calls = getattr(error.value, "__notes__", [])
     assert [call.split("}, ")[-1].split(")")[0] for call in calls] == [
-        "threshold=1.0", 'metrics="mean"', "threshold=1.0"
+        "threshold=1.0", 'metrics="mean", bounds="0,1"', "threshold=1.0"
     ]  # fmt: skip
     means = passk_cli.estimate(rows, fields={"outcome": "judge.score"}, metrics="mean")
     assert means.frame["estimate"].tolist() == [0.5]
@@ -1564,7 +1566,17 @@ def test_each_column_that_may_be_the_outcome_is_an_answer(passk: Passk, write: A
     done = passk("estimate", write("s.csv", "task,attempt,success,score\n" + rows))
     assert done.error == "ambiguous-column"
     assert "--field outcome=success  # reads 10 tasks × 2 attempts\n" in done.err
-    assert "--field outcome=score -m mean  # reads 10 tasks × 2 attempts\n" in done.err
+    assert "--field outcome=score -m mean --bounds 0,1  # reads 10 tasks × 2 attempts\n" in done.err
+
+
+def test_columns_of_passes_and_failures_alone_may_be_models(passk: Passk, write: Any) -> None:
+    refused = passk("compare", write("w.csv", "id,m1,m2,retries\n1,1,0,3\n2,0,0,1\n3,1,1,2\n"))
+    (_, _, *words), *_ = commands(refused.err)
+    assert words == ["--field", "outcome=m1,m2", "--field", "model=@column"]
+    run_printed(passk, refused.err)
+    # Of one that varies nobody knows.
+    one = passk("compare", write("v.csv", "id,m1,m2\n1,1,0\n2,0,0\n3,1,0\n"))
+    assert "the columns are id, m1, m2; --field outcome=COLUMN names it" in one.err
 
 
 def test_a_remedy_that_does_not_help_is_not_printed(passk: Passk, write: Any) -> None:

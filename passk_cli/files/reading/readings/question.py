@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from passk_cli.files.reading.doubts.settings import is_setting
 from passk_cli.files.reading.doubts.tasks import FAMILIES
 from passk_cli.files.reading.readings import vocabulary
 from passk_cli.files.reading.readings.reading import RankedReading
 from passk_cli.files.reading.structures import ROWS, Structure
 from passk_cli.files.request import AVERAGED, Request
-from passk_cli.files.roles import COLUMN, EQUAL, judge, words
+from passk_cli.files.roles import COLUMN, EQUAL, ROLE_WORDS, judge, strength, words
 from passk_cli.settle import Blank, Settle
 from passk_cli.text import first_few, listed
 
@@ -30,6 +31,8 @@ _FLAGS = ("name", "polarity", "which")
 _NUMBERS = ("threshold", "fewer", "code")
 # What columns of a model each are called.
 _MODELS = re.compile(rf"agent|baseline|command|model|nova|yi\b|{FAMILIES}", re.I)
+# The values of a column that holds passes and failures alone.
+_VERDICTS = ({"0", "1"}, {"true", "false"})
 
 
 def rivals(reading: RankedReading, ranked: Sequence[RankedReading]) -> list[RankedReading]:
@@ -151,13 +154,17 @@ def _arms(paths: Sequence[str], columns: Collection[str]) -> Iterator[tuple[str,
 
 
 def columns_of_models(structures: Sequence[Structure], request: Request) -> Iterator[Settle]:
-    """Columns that are called as models are, and hold passes and failures alone, as models."""
+    """Columns that hold passes and failures alone as models; those that are called as models
+    are, where there are several."""
     for columns in (structure.columns for structure in structures):
-        names = [
-            path
-            for path, column in columns.items()
-            if _MODELS.match(path) and column.counts.keys() <= {"0", "1", "True", "False"}
-        ]
+        values = {path: {v.lower() for v in column.counts} for path, column in columns.items()}
+        judging = [p for p, seen in values.items() if seen and any(seen <= v for v in _VERDICTS)]
+        names = [path for path in judging if _MODELS.match(path)]
+        if len(names) < 2 and sum(len(values[path]) == 2 for path in judging) > 1:
+            names = [path for path in judging if not (
+                "." in path or is_setting(path)
+                or any(strength(role, path) for role in ROLE_WORDS)
+            )]  # fmt: skip
         if len(names) > 1 and not request.named.keys() & {"model", "outcome"}:
             fields = {"outcome": ",".join(names), "model": COLUMN}
             yield Settle({"--field": fields}, "if each column is a model")
