@@ -391,7 +391,7 @@ def _with_remedies() -> Iterator[str]:
 ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(
         ("assumed-threshold", "bad-looks", "methods-without-bounds", "more-tasks-first",
-         "no-temperature", "pilot-models", "recorded-run", "unknown-bounds",
+         "no-temperature", "pilot-models", "recorded-run",
          "unpriced-models", "unusable-data"),
         "only the reader knows the value",
     ),
