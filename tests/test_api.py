@@ -327,7 +327,7 @@ def test_every_option_is_there_in_python() -> None:
     assert len(warned) == 1
     bounded = passk_cli.estimate(scores, "mean", bounds=(0, 1))
     assert bare.frame.interval[0] == "bca"
-    assert any("bounds=(LOW, HIGH) gives them" in each["text"] for each in bare.messages)
+    assert any('bounds="0,1" gives them' in each["text"] for each in bare.messages)
     assert bounded.frame.interval[0] == "guard"
     assert bounded.signature["bounds"] == "0,1"
     assert passk_cli.estimate(scores, "mean", bounds="0,1").signature == bounded.signature
