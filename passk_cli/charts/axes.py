@@ -169,7 +169,7 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _labels(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
-    """What ticks are called; amounts of money near each other have equally many decimals."""
+    """Names of ticks; amounts of money near each other have equally many decimals."""
     near = axis.unit and max(values) < 10 * min(values)
     digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if near else 0
     return {

@@ -123,7 +123,7 @@ def answers(readings: Sequence[RankedReading], request: Request) -> list[Settle]
 
 
 def _scale(reading: RankedReading) -> object:
-    """What outcomes are alike in, that may be those of a model each: flags, or scores up to 1, to
+    """Kind of an outcome that may be one of a model among others: flags, or scores up to 1, to
     5, 10 or 100."""
     if reading.question not in _NUMBERS:
         return EQUAL in reading.outcome.path
