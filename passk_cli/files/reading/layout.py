@@ -254,7 +254,9 @@ class Layout:
                 return f"[{', '.join(self.text(part, nested) for part in parts)}]"
             if of == "the one there is":
                 filled = [f"nullif({text}, '')" for text in texts]
-                return f"coalesce({', '.join(filled)})"
+                # Of two that differ neither counts: both together are no verdict.
+                both = f"array_to_string(list_distinct([{', '.join(filled)}]), ' and ')"
+                return f"nullif({both}, '')"
             *before, last = texts
             if of == "an answer":
                 return agree_sql(texts[0], last)

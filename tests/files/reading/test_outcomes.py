@@ -151,6 +151,8 @@ def test_outcomes_of_which_a_row_has_one() -> None:
             for i in range(10)]  # fmt: skip
     counts = read(rows, fields={"outcome": "old|new"})
     assert (counts.n.sum(), counts.c.sum()) == (10, 7)
+    with pytest.raises(DataError, match=r"0 and true|true and 0"):
+        read([*rows, {"task": "both", "old": 0, "new": True}], fields={"outcome": "old|new"})
 
 
 def test_what_only_failures_have_is_no_setting(passk: Passk, write: Any) -> None:
