@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from shlex import quote
 
 from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
-from passk_cli.files.roles import EQUAL, words
+from passk_cli.files.roles import EQUAL, judge, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
@@ -47,9 +47,13 @@ def whose(grounds: Grounds) -> Iterator[Finding]:
     if named or request.passes or request.fails or grounds.harness or not is_of_either(outcome):
         return
     if attack := attacked(grounds.survey.columns):
+        # As they are written: true and false, 1 and 0, or words.
+        values = grounds.survey.texts(outcome, 20) if outcome in grounds.survey.columns else []
+        of = {kind: tuple(v for v in values if judge(v, None) is kind) for kind in (True, False)}
+        passes, fails = of[True] or ("true",), of[False] or ("false",)
         ways = (
-            Settle({"--passes": ("true",)}, "if the attack's success passes"),
-            Settle({"--passes": ("false",), "--fails": ("true",)}, "if withstanding it passes"),
+            Settle({"--passes": passes}, "if the attack's success passes"),
+            Settle({"--passes": fails, "--fails": passes}, "if withstanding it passes"),
         )
         shown = {"column": quote(outcome), "attack": quote(attack)}
         yield Finding(WHOSE_SUCCESS, True, shown, ways)

@@ -231,6 +231,10 @@ MISLEADING: dict[str, Case] = {
         "whose-success",
         renamed(attempts(30, 1, attack_type=lambda t, a, p: "ab"[t % 2]), passed="success"),
     ),
+    "a success of 1 beside an attack": Case(
+        "whose-success",
+        [{"task": f"t{i}", "attack_type": "x", "success": int(i % 3 == 0)} for i in range(12)],
+    ),
     # Errors of the harness.
     "rate limits that fail": Case(
         "errors-as-failures",
