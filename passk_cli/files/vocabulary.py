@@ -1,0 +1,102 @@
+"""Words of column names: one list per idea, used by candidates and by checks alike.
+
+A name is split into words by `roles.words`, so a list of words matches any name that contains one
+of them.  Lists whose names end in `_NAMES` contain complete names, as `roles.leaf` spells them.
+The names that give a column its role without a question are in `roles`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# Words of verdicts and grades: of an attempt that passed, or of how well it did.
+VERDICT_WORDS = _listed(
+    "correct correctness match matches em verdict label grade graded score scores resolved verified"
+    " accepts accepted pass passed passes passing success successful succeeded solved right win won"
+    " reward rewards acc accuracy rating judgment judgement judged outcome result valid"
+    " complied done placed achieved completed ok fulfilled satisfied safe"
+)
+# Words of what is bad if it is true, so that nobody knows whether true passes.
+BAD_WORDS = _listed(
+    "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucination hallucinated"
+    " violation violated leaked leak flagged fail failed failure wrong biased breach breached"
+    " misled hacked compromised obsolete duplicate error errors incorrect bad broken crash crashed"
+    " unresolved rejected injected malicious escalated exploited deceived"
+)
+# Words of columns next to which a success may be the attacker's.
+ATTACK_WORDS = _listed(
+    "attack attacks attacker asr injection injected jailbreak redteam poisoned adversarial hijack"
+    " leakage exfiltrated"
+)
+# Words of how a run ended, which says less than any verdict; the last ones are never more.
+ENDED_WORDS = _listed("status success successful ok completed complete finished state done ended")
+ENDED_ONLY_WORDS = _listed("status ok completed complete finished state ended stop")
+# Words of what an attempt is asked, of what is right, and of what was answered.
+STATEMENT_WORDS = _listed("question problem statement instruction query goal prompt input claim")
+EXPECTED_WORDS = _listed("expected gold golden target reference truth true label")
+ANSWER_WORDS = _listed(
+    "pred predict predicted prediction answer output response actual result selected claimed"
+)
+# Names of settings, under which one model is really several.
+SETTING_NAMES = _listed(
+    "arm cond condition strategy harness effort variant adapter pipeline route routing config"
+    " configuration checkpoint provider scaffold scaffolding mode prompt_version prompt_type"
+    " prompt_style template method approach policy treatment setting experiment ablation baseline"
+    " quantization precision thinking profile perturbation temperature shots"
+)
+# Names of parts of the data that have tasks of their own.
+SUITE_NAMES = _listed(
+    "subject category domain split dataset benchmark suite subset topic track collection section"
+    " language repo repository group family type"
+)
+# Words of what happens while attempts are made, which is never a setting or a task.
+HAPPENING_WORDS = _listed(
+    "date time timestamp ts datetime at started start finished end created updated host hostname"
+    " machine node worker pid thread rank shard gpu device session batch part chunk uuid hash day"
+    " hour minute week month ip port duration elapsed latency seconds ms returncode token tokens"
+    " truncated stopped cost costs usd price weight turns steps chars length len size lines count"
+)
+# Words of what numbers attempts, and values that do.
+NUMBERING_WORDS = _listed(
+    "seed run runs rep reps repeat repetition replicate replica trial job sample attempt epoch"
+    " iteration iter try round rollout generation index idx"
+)
+NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
+DATES = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
+# Words of numbers of attempts, of numbers of passes among them, and of averages of several.
+ATTEMPT_COUNT_WORDS = _listed(
+    "n trials episodes attempts samples evaluated total runs completions rollouts"
+)
+PASS_COUNT_WORDS = _listed("c successes success correct passed passes solved wins")
+AVERAGE_WORDS = _listed("rate percent pct avg mean average std accuracy")
+# Words of who judges, whose name is not that of the model.
+JUDGE_WORDS = _listed("judge judged grader scorer evaluator annotator rater reviewer")
+
+# What names of models begin with, or end in: billions of parameters.
+MODEL_NAME = re.compile(
+    r"(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
+    r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"
+    r"([-_ .:]?[rv]?[0-9]|[-_ .:]\w|$).*|.+[-_ ][0-9]+(\.[0-9]+)?b\b.*",
+    re.I | re.S,
+)
+# The share of names that have to look like models.
+_MOST = 0.6
+
+
+def look_like_models(names: Iterable[str]) -> bool:
+    """Whether two or more names look like names of models, most of them.
+
+    >>> look_like_models(["GPT-5.2", "Gemini 3 Flash", "DeepSeek-R1"])
+    True
+    >>> look_like_models(["gsm8k", "arc"])
+    False
+    """
+    names = [*names]
+    found = sum(MODEL_NAME.fullmatch(name) is not None for name in names)
+    return len(names) > 1 and found >= _MOST * len(names)
