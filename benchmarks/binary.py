@@ -12,7 +12,7 @@ import numpy as np
 from comparison import Row, write
 from numpy.typing import NDArray
 
-from passk_cli.inference.discordance import suissa_shuster, tango
+from passk_cli.inference.discordance import score_limits, suissa_shuster
 from passk_cli.inference.intervals import Sample, interval
 from passk_cli.inference.paired import mcnemar
 
@@ -67,8 +67,8 @@ class Tables:
         return low, high
 
     def _of(self, method: str, b: int, c: int) -> tuple[float, float]:
-        if method == "tango":
-            return tango(self.tasks, b, c)
+        if method == "paired-score":
+            return score_limits(self.tasks, b, c)
         d = np.repeat([1.0, -1.0, 0.0], [b, c, self.tasks - b - c])
         limits = interval(Sample(d, -1.0, 1.0), method)
         return limits.low or 0.0, limits.high or 0.0
@@ -105,7 +105,7 @@ def populations() -> Iterator[tuple[float, float]]:
 def interval_rows() -> Iterator[Row]:
     for tasks in (3, 5, 10, 20, 50, 164, 7, 13, 35, 90):
         tables = Tables(tasks)
-        methods = ("jeffreys", "guard", "tango")
+        methods = ("jeffreys", "guard", "paired-score")
         limits = [tables.limits(method) for method in methods]
         covered = np.ones(3)
         for first, second in populations():
@@ -124,7 +124,7 @@ def main() -> None:
     write("binary-size", ("tasks", *tests), size_rows(), f"{EXACT}; largest size over all rates")
     write("binary-power", ("tasks", "only the first", "only the second", *tests), power_rows(),
           f"{EXACT} power")  # fmt: skip
-    names = ("`jeffreys` (before)", "`guard`", "`tango`")
+    names = ("`jeffreys` (before)", "`guard`", "`paired-score`")
     head = ("tasks", *(f"{name} covers %" for name in names), *(f"{name} width" for name in names))
     write("binary-interval", head, interval_rows(), f"{EXACT}; lowest coverage at 95 %")
 

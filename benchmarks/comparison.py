@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.family import OneLevel, laws_of
+from passk_cli.inference.min_p import Family as TestFamily
+from passk_cli.inference.min_p import draw_min_p
 from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 from passk_cli.metrics.pass_k import pass_at_k
@@ -349,8 +350,8 @@ class Family:
             yield values[:, first] - values[:, second], worse[first] == worse[second]
 
     def adjusted(self, d: Floats) -> tuple[Floats, ...]:
-        """Holm counting the tests that could reject, the same of Suissa and Shuster's, max-T."""
-        (law,) = laws_of([OneLevel(d)], resamples=FAMILY_RESAMPLES)
+        """Holm counting the tests that could reject, the same of Suissa and Shuster's, min-P."""
+        (law,) = draw_min_p([TestFamily(d)], resamples=FAMILY_RESAMPLES)
         if self.n > 1:
             flips = sign_flip(d, resamples=FAMILY_RESAMPLES)
             return holm(flips.p, flips.smallest), law.adjusted(difference_law(d.T, 1.0).p())
@@ -393,20 +394,20 @@ def family_held_out_rows(repetitions: int) -> Iterator[Row]:
 
 
 def family_size_rows(repetitions: int) -> Iterator[Row]:
-    """Twenty models, many runs: the error of max-T alone."""
+    """Twenty models, many runs: the error of min-P alone."""
     for n, how in ((1, "alike"), (10, "alike"), (10, "one")):
         for tasks in (20, 50):
             wrong = 0
             for d, equal in Family(20, tasks, n, 1, (2.0, 2.0)).runs(how, repetitions):
                 p = difference_law(d.T, 1.0).p()
-                (law,) = laws_of([OneLevel(d)], resamples=FAMILY_RESAMPLES)
+                (law,) = draw_min_p([TestFamily(d)], resamples=FAMILY_RESAMPLES)
                 adjusted = law.adjusted(p)
                 wrong += bool((adjusted[equal] <= LEVEL).any())
             yield f"{n}, pass@1", how, tasks, 20, percent(wrong / repetitions)
 
 
 def _cells(family: Family, hows: tuple[str, ...], repetitions: int) -> Iterator[str]:
-    """Errors and finds of Holm / max-T / Holm over Suissa and Shuster's where n = 1."""
+    """Errors and finds of Holm / min-P / Holm over Suissa and Shuster's where n = 1."""
     for how in hows:
         shares = family.shares(how, repetitions)
         used = shares if family.n == 1 else shares[:2]
@@ -433,10 +434,10 @@ SECTIONS = {
                 "all alike: any false %",
                 "one worse: any false %", "found %", "half worse: any false %", "found %"),
                family_rows),
-    "family-size": (("attempts, metric", "models are", "tasks", "models", "max-T: any false %"),
+    "family-size": (("attempts, metric", "models are", "tasks", "models", "min-P: any false %"),
                     family_size_rows),
     "family-held-out": (("attempts, metric", "success rates", "tasks", "models",
-                         "Holm: any false %", "max-T: any false %"), family_held_out_rows),
+                         "Holm: any false %", "min-P: any false %"), family_held_out_rows),
 }  # fmt: skip
 
 

@@ -29,8 +29,8 @@ from scipy.special import stdtr, stdtrit
 
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.family import Differences, OneLevel, laws_of
 from passk_cli.inference.intervals import Sample, intervals
+from passk_cli.inference.min_p import Differences, Family, draw_min_p
 from passk_cli.metrics.registry import parse
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.confidence import Confidence
@@ -349,8 +349,8 @@ def families(runs: int) -> str:
             )
             one = difference_law(d, 1.0, floor)
             p = one.p()
-            tests = OneLevel(Differences(values.T, first, second))
-            (law_of_all,) = laws_of([tests], resamples=2_000)
+            tests = Family(Differences(values.T, first, second))
+            (law_of_all,) = draw_min_p([tests], resamples=2_000)
             alpha = law_of_all.level(0.05)
             low, high = one.limits(alpha)
             rejected = law_of_all.adjusted(p) <= 0.05
@@ -481,7 +481,7 @@ def many() -> str:
     law = difference_law(values[first] - values[second], 1.0)
     p = law.p()
     middle = time.process_time()
-    (together,) = laws_of([OneLevel(Differences(values.T, first, second), p=p)])
+    (together,) = draw_min_p([Family(Differences(values.T, first, second), p=p)])
     level = together.level(0.05)
     law.limits(level)
     return table(

@@ -49,7 +49,8 @@ class Option:
     metavar : what stands for its value in the help; the choices where there are some.
     help : one short sentence, a line of `--help`; choices and default are added to it.
     detail : what else there is to know, for `passk help COMMAND`, Python and the reference.
-    choices : the values there are, or the place of them.
+    choices : the values there are, or the place of them.  former : pairs of an earlier name of one
+        and that one; the earlier name is accepted for one more release.
     low, high : the range of a number; between : they are themselves refused.
     parse : what is given (text; from Python other things too) → the field's value; it gets a list
         where the option can be given several times, which `several` says of a field that is no
@@ -67,6 +68,7 @@ class Option:
     metavar: str = ""
     help: str = ""
     choices: tuple[str, ...] | str = ()
+    former: tuple[tuple[str, str], ...] = ()
     low: float | None = None
     high: float | None = None
     between: bool = False
@@ -198,6 +200,9 @@ def checked(declared: Declared, value: Any) -> Any:
     if several and not isinstance(value, list | Mapping):
         value = [value]
     parts = value if isinstance(value, list) else [value]
+    for earlier, present in option.former:
+        value = present if value == earlier else value
+        parts = [present if part == earlier else part for part in parts]
 
     def shown(part: Any) -> str:
         try:

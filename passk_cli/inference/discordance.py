@@ -169,7 +169,7 @@ def critical_z(tasks: int, level: float) -> float:
     return float(low + _SHARE * (attained.min() - low))
 
 
-def tango(
+def score_limits(
     tasks: int, b: ArrayLike, c: ArrayLike, level: float = 0.95
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Limits of p_b − p_c, the mean difference: a score interval that agrees with `suissa_shuster`.
@@ -187,21 +187,21 @@ def tango(
     Edge cases: b = T gives a high of 1, c = T a low of −1.
     Source: Tango 1998; the skewness as of Cornish & Fisher 1937.
 
-    >>> [limit.round(3).tolist() for limit in tango(20, [6, 0], [1, 0])]
+    >>> [limit.round(3).tolist() for limit in score_limits(20, [6, 0], [1, 0])]
     [[-0.027, -0.179], [0.518, 0.179]]
     """
     critical, b, c = critical_z(tasks, level), np.asarray(b), np.asarray(c)
     return _low_limits(tasks, b, c, critical), -_low_limits(tasks, c, b, critical)
 
 
-def tango_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
+def score_equivalence(tasks: int, b: int, c: int, margin: float) -> float:
     """The larger p of two one-sided tests: that p_b − p_c is at most −margin, or at least it.
 
-    At most α exactly where the limits of `tango` of level 1 − 2α lie within ±margin.
+    At most α exactly where the limits of `paired-score` of level 1 − 2α lie within ±margin.
 
     margin : in (0, 1).  Returns 1 where the difference does not lie within ±margin.
 
-    >>> round(tango_equivalence(100, 6, 5, 0.1), 4)
+    >>> round(score_equivalence(100, 6, 5, 0.1), 4)
     0.0115
     """
     return max(_above(tasks, b, c, -margin), _above(tasks, c, b, -margin))

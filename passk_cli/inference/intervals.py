@@ -14,7 +14,7 @@ from passk_cli.arrays import Floats, Ints, blocks, grouped
 from passk_cli.errors import ParameterError
 from passk_cli.inference.amounts import amount_reach
 from passk_cli.inference.difference import DifferenceLaw, difference_law
-from passk_cli.inference.discordance import tango, tango_equivalence
+from passk_cli.inference.discordance import score_equivalence, score_limits
 from passk_cli.inference.exact import NORMAL, BootstrapLaw, dirichlet_quantiles, distinct_of_rows
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import crossing
@@ -32,7 +32,7 @@ DEFAULT = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 # The method of differences of −1, 0 and 1.
-TANGO = "tango"
+PAIRED_SCORE = "paired-score"
 # The method of values that labels correct.
 LOGIT_T = "logit-t"
 # The method of ratios of means, and of the test that two of them are equal (`ratio`).
@@ -279,11 +279,11 @@ def equivalences(
         for places, law in difference_laws(samples):
             answers[places] = law.equivalence(margin)
         return answers.tolist()
-    if method != TANGO:
+    if method != PAIRED_SCORE:
         return [_equivalence(sample, margin, method, population) for sample in samples]
     limits = intervals(samples, method, population=population)
     return [
-        math.nan if each.low is None else tango_equivalence(*_discordant(sample), margin)
+        math.nan if each.low is None else score_equivalence(*_discordant(sample), margin)
         for each, sample in zip(limits, samples, strict=True)
     ]
 
@@ -624,8 +624,8 @@ def _clopper_pearson(sample: Sample, tail: float) -> Limits:
     return float(low[0]), float(high[0])
 
 
-def _tango(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
-    """Score intervals of means of −1, 0 and 1; see `discordance.tango`."""
+def _paired_score(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
+    """Score intervals of means of −1, 0 and 1; see `discordance.score_limits`."""
     answers: dict[int, Limits | _Undefined] = {}
     tables: dict[int, list[tuple[int, int, int]]] = {}
     for at, sample in enumerate(samples):
@@ -640,7 +640,7 @@ def _tango(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
             tables.setdefault(tasks, []).append((at, plus, minus))
     for tasks, each in tables.items():
         places, b, c = zip(*each, strict=True)
-        limits = (ends.tolist() for ends in tango(tasks, b, c, 1 - 2 * tail))
+        limits = (ends.tolist() for ends in score_limits(tasks, b, c, 1 - 2 * tail))
         answers |= zip(places, zip(*limits, strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
 
@@ -757,8 +757,9 @@ METHODS: dict[str, Method] = {
     "wilson": Method(_wilson, "Wilson's score", "wilson1927"),
     "clopper-pearson": Method(
         _clopper_pearson, "the method of Clopper and Pearson", "clopper1934"),
-    TANGO: Method(
-        _tango, "Tango's score", "tango1998", together=True, differences=True, binary=True),
+    PAIRED_SCORE: Method(
+        _paired_score, "a score interval with the critical value of the exact test",
+        "tango1998 suissa1991", together=True, differences=True, binary=True),
     "hull": Method(
         _hull, "the hull of a hierarchical posterior and a bootstrap of attempts", "",
         (THESE_TASKS,), counted=True, instead="jackknife"),

@@ -11,9 +11,9 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.amounts import amount_reach, softened
-from passk_cli.inference.family import OneLevel, laws_of
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import Sample, interval, intervals
+from passk_cli.inference.min_p import Family, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.metrics.registry import Metric
@@ -313,7 +313,7 @@ def compare_costs(
 
     spendings : of each model, over the same tasks in the same order.  pairs : places of two models
     each, all pairs when None.  adjust : whether all pairs are one family: shared sign flips give
-    the law of the smallest p (`laws_of`; for these tasks Bonferroni's), whose level intervals
+    the law of the smallest p (`draw_min_p`; for these tasks Bonferroni's), whose level intervals
     have.  Without it only the two of a pair must have the same tasks.
     A pair of which costs are missing has limits around both ends, and p is the largest that any
     values in their place give, but for rounding.
@@ -338,8 +338,8 @@ def compare_costs(
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
         sizes = cluster_totals(first.cost[:, None], first.clusters)[1]
-        tests = OneLevel(columns, sizes, p=p)
-        (together,) = laws_of([tests], alpha=alpha, resamples=resamples, seed=seed)
+        tests = Family(columns, sizes, p=p)
+        (together,) = draw_min_p([tests], alpha=alpha, resamples=resamples, seed=seed)
         alpha, adjusted = together.level(alpha), together.adjusted(p)
     elif adjust and laws:
         alpha, adjusted = alpha / len(laws), np.minimum(p * len(laws), 1.0)

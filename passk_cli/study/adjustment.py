@@ -13,7 +13,7 @@ from passk_cli.study.rules import (
     ADJUSTED,
     BONFERRONI,
     HOLM,
-    MAX_T,
+    MIN_P,
     PRIMARY,
     SECONDARY,
     SIGN_FLIP,
@@ -60,14 +60,14 @@ class Adjustment:
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": tests_shown(c.test for c in self.comparisons),
-            # What was asked for: Bonferroni's bound is what max-T is there.
-            "adjust": MAX_T if adjust == BONFERRONI else adjust,
+            # What was asked for: Bonferroni's bound is what min-P is there.
+            "adjust": MIN_P if adjust == BONFERRONI else adjust,
             "tests": f"{part}{tests}",
         }
 
     @property
     def brief(self) -> str:
-        """For the line below a table: "max-T over 28 tests", of groups "2×28 tests"; nothing of
+        """For the line below a table: "min-P over 28 tests", of groups "2×28 tests"; nothing of
         one test."""
         (could, tests), adjust = self.tests, self.name
         if adjust == UNADJUSTED:
@@ -81,7 +81,7 @@ class Adjustment:
 
     @property
     def words(self) -> str:
-        """For the caption: "max-T over 28 tests of pass@1 and their intervals"."""
+        """For the caption: "min-P over 28 tests of pass@1 and their intervals"."""
         (could, tests), adjust = self.tests, self.name
         others = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
@@ -90,14 +90,14 @@ class Adjustment:
             return f"unadjusted{order}"
         of = f" of {primary}" if others else ""
         words = f"{ADJUSTED[adjust]} over {plural(tests, 'test')}{of}"
-        if adjust in (MAX_T, BONFERRONI) and tests < 2:
+        if adjust in (MIN_P, BONFERRONI) and tests < 2:
             words = f"one test{of}" if tests else "no test"
-        elif adjust in (MAX_T, BONFERRONI):
+        elif adjust in (MIN_P, BONFERRONI):
             words += " and their intervals"
         elif adjust == HOLM and could < tests:
             words = f"Holm over the {could} of {plural(tests, 'test')}{of} that could reject"
         if others:
-            ways = " or ".join(ADJUSTED[way] for way in (MAX_T, HOLM) if way in others)
+            ways = " or ".join(ADJUSTED[way] for way in (MIN_P, HOLM) if way in others)
             by = "" if others == {adjust} else f" ({ways})"
             words += f"; other metrics are secondary, each adjusted separately{by}"
         return words

@@ -14,7 +14,7 @@ from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.hull import Passes
 from passk_cli.inference.intervals import (
     GUARDED_T,
-    TANGO,
+    PAIRED_SCORE,
     Interval,
     Sample,
     equivalences,
@@ -77,7 +77,7 @@ class Comparison:
     only_first, only_second : tasks that the other one lacks, left out.
     interval : of the mean difference.  p, adjusted : of no difference; NaN where there is none.
     smallest : no p of this test can be smaller.  test : which it was.
-    adjustment : how p is adjusted: "max-t", "holm", "bh", "none"; "" where there is no p.
+    adjustment : how p is adjusted: "min-p", "holm", "bh", "none"; "" where there is no p.
     alpha : the largest p that its adjustment leaves significant; the interval is made at 1 − alpha.
     equivalence : p of two one-sided tests that the difference is no smaller than the margin,
         adjusted like p; NaN without a margin.  equivalent : whether that is significant.
@@ -370,9 +370,9 @@ def equivalence_tests(
 
 
 def _method(comparison: Comparison, confidence: Confidence) -> str:
-    """Of its interval: by default `tango` where values are 0 or 1, as their test has it."""
+    """Of its interval: by default `paired-score` where values are 0 or 1, as their test has it."""
     by_default = confidence.by_default and confidence.population == NEW_TASKS
-    return TANGO if by_default and comparison.binary else confidence.method
+    return PAIRED_SCORE if by_default and comparison.binary else confidence.method
 
 
 def _alike(

@@ -41,17 +41,17 @@ class Confidence:
     interval : a method's name, "none", or None for the population's default.
     bounds : lowest and highest possible score, where they are known.
     others : method → metrics that it is used for instead, "all" for all of them; see `for_metrics`.
-    by_default : whether the method of differences is the default, which `tango` replaces where
-        differences are −1, 0 and 1; see `as_used`.
+    by_default : whether the method of differences is the default, which `paired-score` replaces
+        where differences are −1, 0 and 1; see `as_used`.
     """
 
     title: ClassVar[str] = "Uncertainty"
     # fmt: off
     interval: Annotated[str | None, Option(
         "--interval", "METHOD", "Method, e.g. guard, jeffreys; none: standard errors.",
-        choices="passk_cli.inference.intervals:NAMES",
+        choices="passk_cli.inference.intervals:NAMES", former=(("tango", "paired-score"),),
         detail="One of {choices}. Default: guard for new tasks, hull for these tasks; for"
-        " differences guarded-t, or tango where values are 0 or 1.")] = None
+        " differences guarded-t, or paired-score where values are 0 or 1.")] = None
     level: Annotated[float, Option(
         "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
     population: Annotated[str, Option(
@@ -186,17 +186,17 @@ class Confidence:
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
     def as_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
-        """The confidence with the metrics whose differences got `tango` instead.
+        """The confidence with the metrics whose differences got `paired-score` instead.
 
         methods : (metric, method) of every interval.
         """
-        from passk_cli.inference.intervals import TANGO
+        from passk_cli.inference.intervals import PAIRED_SCORE
 
-        names = tuple(dict.fromkeys(metric for metric, method in methods if method == TANGO))
-        if not names or self.method == TANGO:
+        names = tuple(dict.fromkeys(metric for metric, method in methods if method == PAIRED_SCORE))
+        if not names or self.method == PAIRED_SCORE:
             return self
-        everywhere = all(method == TANGO for _, method in methods)
-        others = {TANGO: ("all",)} if everywhere else {**self.others, TANGO: names}
+        everywhere = all(method == PAIRED_SCORE for _, method in methods)
+        others = {PAIRED_SCORE: ("all",)} if everywhere else {**self.others, PAIRED_SCORE: names}
         return replace(self, others=others)
 
     @property

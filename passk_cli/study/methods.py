@@ -21,7 +21,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import plural, span, spanned
-from passk_cli.study.rules import BH, BONFERRONI, HOLM, MAX_T, PRIMARY, TESTS, UNADJUSTED
+from passk_cli.study.rules import BH, BONFERRONI, HOLM, MIN_P, PRIMARY, TESTS, UNADJUSTED
 from passk_cli.text import listed
 from passk_cli.version import __version__
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from passk_cli.study.fact import Fact
 
 ADJUSTMENTS: dict[str, tuple[str, str]] = {
-    MAX_T: ("the single-step max-T method, intervals included", "westfall1993"),
+    MIN_P: ("the single-step min-P method, intervals included", "westfall1993"),
     BONFERRONI: ("Bonferroni's method, intervals included", ""),
     HOLM: ("Holm's method", "holm1979"),
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),

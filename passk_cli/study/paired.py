@@ -11,8 +11,8 @@ from passk_cli.arrays import Floats, gathered
 from passk_cli.errors import ParameterError
 from passk_cli.inference.difference import DifferenceLaw, least_p
 from passk_cli.inference.discordance import suissa_shuster
-from passk_cli.inference.family import Differences
 from passk_cli.inference.intervals import difference_laws
+from passk_cli.inference.min_p import Differences
 from passk_cli.inference.paired import mcnemar, paired_t, sign_flip
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.weights import cluster_totals

@@ -14,7 +14,7 @@ from passk_cli.files.database import quote_text
 from passk_cli.files.sources.arguments import no_baseline
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.difference import DifferenceLaw
-from passk_cli.inference.family import OneLevel, SmallestP, laws_of
+from passk_cli.inference.min_p import Family, MinP, draw_min_p
 from passk_cli.inference.weights import cluster_totals
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
@@ -30,7 +30,7 @@ from passk_cli.study.comparison import (
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.paired import Answer, differences_of, run_tests
 from passk_cli.study.ratios import compare_ratios, refuse_beside_ratios
-from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, PRIMARY, SECONDARY, WITHIN, Rules, T
+from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
@@ -158,7 +158,7 @@ def test_pairs(
     """Every pair of each group with its p-value, adjusted within the group, without interval.
 
     verdicts : whether these are all that is asked for, so that adjusted p need not be exact.
-    Errors: as of `compare_pairs`; ParameterError for max-T of tests for these tasks.
+    Errors: as of `compare_pairs`; ParameterError for min-P of tests for these tasks.
     """
     every = [[match(first, second, rules.unpaired) for first, second in pairs] for pairs in groups]
     if any(c.first.metric.kind.ratio for comparisons in every for c in comparisons):
@@ -227,7 +227,7 @@ def _pooled(comparisons: Sequence[Comparison], rules: Rules) -> _Judged:
     p, equivalence = (np.array([getattr(c, name) for c in comparisons]) for name in _P)
     laws = [c.law for c in comparisons]
     bounded = [at for at, law in enumerate(laws) if law and math.isfinite(law[0].reach)]
-    if rules.adjust not in (None, MAX_T):
+    if rules.adjust not in (None, MIN_P):
         bounded = []
     for pairs in grouped(bounded, lambda at: comparisons[at].first.metric).values():
         own = grouped(((at, *law) for at in pairs if (law := laws[at])), lambda each: id(each[1]))
@@ -257,13 +257,13 @@ def _judged(
     verdicts : whether p is a bound where that tells the verdict: adjusted p lies between p and
         tests·p, which nearly always does without draws.
     """
-    alpha, laws = 1.0 - confidence.level, dict[int, SmallestP]()
-    pooled, wanted = dict[int, _Judged](), dict[int, OneLevel]()
+    alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
+    pooled, wanted = dict[int, _Judged](), dict[int, Family]()
     for at, comparisons in enumerate(every):
         if comparisons[0].first.metric.kind.ratio:
             continue
         pooled[at] = family = _pooled(comparisons, rules)
-        if rules.adjust not in (None, MAX_T) or any(c.test == WITHIN for c in comparisons):
+        if rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
             continue
         tested = family.p[~np.isnan(family.p)]
         unsure = (tested <= alpha + 1e-9) & (len(tested) * tested > alpha - 1e-9)
@@ -272,18 +272,18 @@ def _judged(
         if together := _tests(comparisons, tested):
             wanted[at] = together
         else:
-            laws[at] = SmallestP(len(tested), np.empty(0))
-    drawn = laws_of(list(wanted.values()), alpha=alpha, **confidence.draws)
+            laws[at] = MinP(len(tested), np.empty(0))
+    drawn = draw_min_p(list(wanted.values()), alpha=alpha, **confidence.draws)
     laws |= zip(wanted, drawn, strict=True)
     for at, comparisons in enumerate(every):
         if at not in pooled:
             yield compare_ratios(comparisons, confidence, rules)
             continue
         _, p, equivalence, own = pooled[at]
-        adjusted, level, name = [], alpha, rules.adjust or MAX_T
+        adjusted, level, name = [], alpha, rules.adjust or MIN_P
         if any(c.test == WITHIN for c in comparisons):
             name = rules.without_flips()
-        if name != MAX_T:
+        if name != MIN_P:
             least = np.array([c.smallest for c in comparisons])
             adjusted = ADJUSTMENTS[name](p, least).tolist()
             equivalence = ADJUSTMENTS[name](equivalence)
@@ -291,7 +291,7 @@ def _judged(
             law = laws[at]
             both = zip(law.adjusted(p).tolist(), law.error(p).tolist(), strict=True)
             adjusted = [DrawnP(*pair) if pair[1] else pair[0] for pair in both]
-            name = BONFERRONI if law.tests > 1 and not len(law.smallest) else MAX_T
+            name = BONFERRONI if law.tests > 1 and not len(law.smallest) else MIN_P
             equivalence, level = law.adjusted_one_sided(equivalence), law.level(alpha)
         else:
             tests = int(np.count_nonzero(~np.isnan(p)))
@@ -303,7 +303,7 @@ def _judged(
         )  # fmt: skip
 
 
-def _tests(comparisons: Sequence[Comparison], p: Floats) -> OneLevel | None:
+def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
     """The tests of a family, as signs are shared by them; None where there is nothing to sign, and
     Bonferroni's bound is left.
 
@@ -317,7 +317,7 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> OneLevel | None:
         return None
     if same:
         sizes = cluster_totals(np.zeros((len(first), 1)), clusters)[1]
-        return OneLevel(differences_of(tested), sizes, p=p)
+        return Family(differences_of(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
         # Of thousands of groups with tasks of their own, which are all but independent.
@@ -327,7 +327,7 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> OneLevel | None:
     for column, c in enumerate(tested):
         at = np.searchsorted(tasks, c.tasks)
         differences[at, column], shared[at, column] = c.d, True
-    return OneLevel(differences, shared=shared, p=p)
+    return Family(differences, shared=shared, p=p)
 
 
 def _tested(

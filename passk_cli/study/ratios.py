@@ -17,7 +17,7 @@ from passk_cli.inference.ratio import RatioComparison, Spending, compare_costs
 from passk_cli.settle import Given, Settle
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import ALL, BONFERRONI, MAX_T, Rules
+from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, Rules
 from passk_cli.study.values import Series
 
 
@@ -50,14 +50,14 @@ def compare_ratios(
 ) -> list[dict[str, Any]]:
     """Of each comparison of a family p, adjusted, and the limits of difference and ratio.
 
-    Where pairs share different tasks they share no signs either: Bonferroni's in place of max-T.
+    Where pairs share different tasks they share no signs either: Bonferroni's in place of min-P.
     """
-    tests, name = len(family), rules.adjust or MAX_T
+    tests, name = len(family), rules.adjust or MIN_P
     if confidence.population != NEW_TASKS:
         name = rules.without_flips() if rules.adjust else BONFERRONI
     alike = all(np.array_equal(c.tasks, family[0].tasks) for c in family)
-    together = name == MAX_T and alike
-    if name == MAX_T and not alike:
+    together = name == MIN_P and alike
+    if name == MIN_P and not alike:
         name = BONFERRONI
     compared = compare_spendings(
         [(c.first, c.second, c.tasks) for c in family], lambda side, tasks: side.on(tasks).spending,

@@ -38,10 +38,10 @@ TESTS = {
     WITHIN: NamedTest("passk_cli.study.paired:within_tasks",
                       "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
-ADJUSTMENTS = (MAX_T, HOLM, BH, UNADJUSTED) = ("max-t", "holm", "bh", "none")
-# In place of max-T where pairs share no signs.
+ADJUSTMENTS = (MIN_P, HOLM, BH, UNADJUSTED) = ("min-p", "holm", "bh", "none")
+# In place of min-P where pairs share no signs.
 BONFERRONI = "bonferroni"
-ADJUSTED = {MAX_T: "max-T", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"}
+ADJUSTED = {MIN_P: "min-P", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"}
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
@@ -69,7 +69,7 @@ class Rules:
 
     test : None for the default: within tasks for these tasks; else Suissa and Shuster's where
         values are 0 or 1, and the guarded t, whose law the interval of the difference has too.
-    adjust : None for max-T; Holm for these tasks.
+    adjust : None for min-P; Holm for these tasks.
     """
 
     title: ClassVar[str] = "Comparison"
@@ -82,8 +82,8 @@ class Rules:
         " exchangeable, need equal numbers of attempts, and are McNemar's exact test where"
         " n = 1. mid-p counts ties by half: up to 6.5 % false rejections at 5 %.")] = None
     adjust: Annotated[str | None, Option(
-        "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS,
-        detail="Default: max-t, one simultaneous level, by random sign flips shared by all tests;"
+        "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former=(("max-t", MIN_P),),
+        detail="Default: min-p, one simultaneous level, by random sign flips shared by all tests;"
         " for --population these-tasks, holm. holm, bh and none adjust p alone.",
     )] = None
     family: Annotated[str, Option(
@@ -100,11 +100,11 @@ class Rules:
     def without_flips(self) -> str:
         """Adjustment of tests within tasks, which share no signs: Holm, or what was asked for.
 
-        Errors: ParameterError for max-T.
+        Errors: ParameterError for min-P.
         """
-        if self.adjust == MAX_T:
+        if self.adjust == MIN_P:
             raise ParameterError(
-                Given("--adjust", MAX_T),
+                Given("--adjust", MIN_P),
                 "it is about tests over tasks, and these permute attempts", name="invalid-method",
                 settles=[Settle({"--adjust": HOLM})],
             )  # fmt: skip

@@ -78,7 +78,7 @@ def test_ranges_and_the_set_of_crossings() -> None:
 def test_pairs_are_adjusted_together_or_not_and_margins_are_kept() -> None:
     counts = crossing_counts(30, 6)
     levels, limits = {}, {}
-    for adjust in ("max-t", "holm", "none"):
+    for adjust in ("min-p", "holm", "none"):
         found = passk_cli.compare(
             counts, "pass@1", adjust=adjust, band=True, margin=0.9, resamples=1000
         )
@@ -86,7 +86,7 @@ def test_pairs_are_adjusted_together_or_not_and_margins_are_kept() -> None:
         levels[adjust] = frame.groupby(["model", "against"])["pointwise_level"].first()
         limits[adjust] = frame[["low", "high"]].to_numpy().tolist()
     # The level of a band is its own, however the tests beside it are adjusted.
-    assert limits["max-t"] == limits["holm"] != limits["none"]
+    assert limits["min-p"] == limits["holm"] != limits["none"]
     # Three pairs: a third of the error each.
     assert (1 - levels["holm"] < (1 - levels["none"]) / 2).all()
     inside = (frame["low"] >= -0.9) & (frame["high"] <= 0.9)

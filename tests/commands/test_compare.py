@@ -16,7 +16,7 @@ from scipy import stats
 import passk_cli
 from passk_cli import limits
 from passk_cli.errors import ParameterError
-from passk_cli.inference.discordance import suissa_shuster, tango
+from passk_cli.inference.discordance import score_limits, suissa_shuster
 from passk_cli.inference.ranking import crossing, lead_shares, letters, rank_limits
 from passk_cli.study import lead
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, records
@@ -79,9 +79,9 @@ def test_one_attempt_per_task_is_suissa_and_shuster(passk: Passk, write: Write) 
     path = write("x.csv", text)
     row = records(passk("compare", path, "-f", "csv").out)[0]
     # 7 tasks only a passes, 1 only b does
-    assert (row["test"], row["interval"]) == ("suissa-shuster", "tango")
+    assert (row["test"], row["interval"]) == ("suissa-shuster", "paired-score")
     assert float(row["p"]) == suissa_shuster(20, 7, 1)
-    assert (float(row["low"]), float(row["high"])) == tango(20, 7, 1)
+    assert (float(row["low"]), float(row["high"])) == score_limits(20, 7, 1)
     assert float(row["low"]) > 0
     row = records(passk("compare", path, "--test", "sign-flip", "-f", "csv").out)[0]
     # 2 (C(8,0) + C(8,1)) / 2⁸
@@ -227,7 +227,7 @@ def test_groups_and_sensitivity(passk: Passk, write: Write) -> None:
             lines.append(f"{model},t{t},{kind},8,{rng.binomial(8, 0.4 + lift)}")
     path = write("x.csv", "\n".join(lines))
     done = passk("compare", path, "-m", "pass@1", "--by", "kind")
-    assert (done.err, "max-T over 2 tests" in done.out) == ("", True)
+    assert (done.err, "min-P over 2 tests" in done.out) == ("", True)
     done = passk("compare", path, "-m", "pass@1", "--by", "kind", "--adjust", "none")
     assert "note[unadjusted-groups]: 2 groups compared without adjustment" in done.err
     done = passk("compare", path, "-m", "pass@1", "--sensitivity", "kind")
@@ -325,7 +325,7 @@ def test_p_and_interval_agree(passk: Passk, write: Write) -> None:
         for t, p in enumerate(rng.beta(2, 2, 25)):
             drawn.append((f"m{model}", t, n := 4 + model, rng.binomial(n, p ** (1 + model / 3))))
     path = write("x.csv", cells(drawn))
-    for level, adjust in product(("0.8", "0.95"), ("none", "max-t")):
+    for level, adjust in product(("0.8", "0.95"), ("none", "min-p")):
         done = passk(
             "compare", path, "-k", "1,4", "--adjust", adjust, "--level", level, "-f", "csv"
         )
@@ -426,19 +426,19 @@ def test_pairs_that_cannot_differ_do_not_count(passk: Passk) -> None:
 def test_shared_signs_cost_less_than_holm(passk: Passk) -> None:
     """Seven pairs have one difference in common, and the other 21 none."""
     agents = ["compare", SAMPLES / "agents.jsonl", "-m", "pass@1,pass^3"]
-    assert "· max-T over 28 tests ·" in passk(*agents).out
+    assert "· min-P over 28 tests ·" in passk(*agents).out
     done = passk(*agents, "--full", "-v")
-    assert "max-T over 28 tests of pass@1" in done.out
-    assert " adjust=max-t tests=28 family=primary " in done.out
+    assert "min-P over 28 tests of pass@1" in done.out
+    assert " adjust=min-p tests=28 family=primary " in done.out
     weak = [
         r for r in records(passk(*agents, "-f", "csv").out)
         if r["against"] == "claude-fable-5" and r["metric"] == "pass@1"
     ]  # fmt: skip
     ((p, adjusted),) = {(float(r["p"]), float(r["p_adjusted"])) for r in weak}
     assert p < adjusted < 7 * p
-    assert {r["adjustment"] for r in weak} == {"max-t"}
+    assert {r["adjustment"] for r in weak} == {"min-p"}
     pair = passk("compare", *FILES[:2], "-m", "pass@1")
-    assert "max-T" not in pair.out
+    assert "min-P" not in pair.out
     assert "level, one test ·" in passk("compare", *FILES[:2], "-m", "pass@1", "--full").out
 
 
@@ -446,10 +446,10 @@ def test_shared_signs_cost_less_than_holm(passk: Passk) -> None:
 def test_signs_are_about_new_tasks(passk: Passk) -> None:
     base = ["compare", *FILES[:3], "-m", "pass@1"]
     these = [*base, "--population", "these-tasks"]
-    refused = passk(*these, "--adjust", "max-t")
+    refused = passk(*these, "--adjust", "min-p")
     assert (refused.code, "--adjust holm\n" in refused.err) == (2, True)
     assert "Holm over 3 tests" in passk(*these).out
-    assert "max-T over 3 tests" in passk(*base, "--test", "t").out
+    assert "min-P over 3 tests" in passk(*base, "--test", "t").out
 
 
 def test_each_metric_is_adjusted_as_its_own_models_allow(passk: Passk, write: Write) -> None:
@@ -460,7 +460,7 @@ def test_each_metric_is_adjusted_as_its_own_models_allow(passk: Passk, write: Wr
     short = [("D", t, 5, rng.binomial(5, 0.3)) for t in range(30)]
     file = write("short.csv", cells(long + short))
     done = passk("compare", file, "-m", "pass@1,pass@10", "--full")
-    words = "max-T over 6 tests of pass@1 and their intervals; other metrics are secondary, each"
+    words = "min-P over 6 tests of pass@1 and their intervals; other metrics are secondary, each"
     assert words in done.out
     options = ["compare", file, "-m", "pass@10", "-f", "csv"]
     alone = [r["p_adjusted"] for r in records(passk(*options, "--exclude-model", "D").out)]
@@ -474,7 +474,7 @@ def test_pairs_with_other_tasks_and_clusters(passk: Passk, write: Write) -> None
         for i, m in enumerate("abc") for t in range(4 * (m == "c"), 30)
     )  # fmt: skip
     path = write("x.csv", text)
-    assert " adjust=max-t tests=3 " in passk("compare", path, "-v").out
+    assert " adjust=min-p tests=3 " in passk("compare", path, "-v").out
     for row in records(passk("compare", path, "--cluster", "repo", "-f", "csv").out):
         assert float(row["p_adjusted"]) >= min(1, 3 * float(row["p"])) - 1e-9
     same = write("y.csv", "".join(line for line in text.splitlines(True) if line[0] != "c"))

@@ -284,7 +284,7 @@ def test_the_evidence_shows_what_fails(passk: Passk, write: Write, new: Any, evi
     assert [row["counted"] for row in rows if row["rule"] == RULE] == [evidence]
 
 
-@pytest.mark.parametrize(("adjust", "said"), [("max-t", True), ("holm", False), ("none", False)])
+@pytest.mark.parametrize(("adjust", "said"), [("min-p", True), ("holm", False), ("none", False)])
 def test_the_caption_says_whose_intervals_are_adjusted(
     passk: Passk, write: Write, adjust: str, said: bool
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from passk_cli.inference import discordance
-from passk_cli.inference.discordance import critical_z, suissa_shuster, tango
+from passk_cli.inference.discordance import critical_z, score_limits, suissa_shuster
 from passk_cli.inference.paired import mcnemar
 from tests.conftest import long
 
@@ -89,10 +89,10 @@ def test_the_interval_leaves_out_0_where_the_test_rejects(tasks: int, level: flo
     b, c = tables(tasks)
     p = suissa_shuster(tasks, b, c)
     for i, j, value in zip(b.tolist(), c.tolist(), p.tolist(), strict=True):
-        low, high = tango(tasks, i, j, level)
+        low, high = score_limits(tasks, i, j, level)
         assert -1 <= low <= (i - j) / tasks <= high <= 1
         assert (low > 0 or high < 0) == (value <= 1 - level)
-        other = tango(tasks, j, i, level)
+        other = score_limits(tasks, j, i, level)
         assert (low, high) == (-other[1], -other[0])
 
 
@@ -100,7 +100,7 @@ def test_the_interval_leaves_out_0_where_the_test_rejects(tasks: int, level: flo
 def test_coverage(tasks: int) -> None:
     """Exact, also where all discordance is one-sided, near 0, and near 1."""
     b, c = tables(tasks)
-    limits = [tango(tasks, i, j) for i, j in zip(b.tolist(), c.tolist(), strict=True)]
+    limits = [score_limits(tasks, i, j) for i, j in zip(b.tolist(), c.tolist(), strict=True)]
     low, high = np.array(limits).T
     for mean in (0.0, 0.003, 0.05, 0.2, 0.5, 0.8, 0.94, 0.98):
         for other in (0.0, 0.001, 0.02, 0.2, 0.49, 0.5):

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.discordance import tango, tango_equivalence
-from passk_cli.inference.family import OneLevel, SmallestP, laws_of
+from passk_cli.inference.discordance import score_equivalence, score_limits
 from passk_cli.inference.intervals import Sample, equivalences, interval
+from passk_cli.inference.min_p import Family, MinP, draw_min_p
 
 
 @pytest.mark.parametrize("margin", [0.01, 0.08, 0.3])
@@ -47,17 +47,17 @@ def test_one_task_is_never_equivalent() -> None:
 
 
 @pytest.mark.long
-def test_values_of_0_and_1_agree_with_tango() -> None:
+def test_values_of_0_and_1_agree_with_paired_score() -> None:
     rng = np.random.default_rng(2)
     for _ in range(150):
         tasks = int(rng.choice([1, 2, 3, 8, 20, 50, 137]))
         b = int(rng.integers(0, max(1, tasks // 4) + 1))
         c = int(rng.integers(0, min(tasks - b, max(1, tasks // 4)) + 1))
         margin = float(rng.choice([0.01, 0.03, 0.1, 0.2, 0.5, 0.9]))
-        p = tango_equivalence(tasks, b, c, margin)
-        assert p == tango_equivalence(tasks, c, b, margin)
+        p = score_equivalence(tasks, b, c, margin)
+        assert p == score_equivalence(tasks, c, b, margin)
         for alpha in (0.2, 0.05, 0.01, 1e-3):
-            low, high = tango(tasks, b, c, 1 - 2 * alpha)
+            low, high = score_limits(tasks, b, c, 1 - 2 * alpha)
             assert (p <= alpha) == (-margin <= low and high <= margin), (tasks, b, c, margin)
 
 
@@ -66,7 +66,7 @@ def test_values_of_0_and_1_that_differ_by_the_margin_are_rarely_equivalent(margi
     """Exactly, over all tables of 50 tasks: at most 5 %."""
     b, c = np.array([(b, c) for b in range(30) for c in range(20)]).T
     found = [
-        tango_equivalence(50, int(x), int(y), margin) <= 0.05 for x, y in zip(b, c, strict=True)
+        score_equivalence(50, int(x), int(y), margin) <= 0.05 for x, y in zip(b, c, strict=True)
     ]
     assert sum(found) > 4
     for rate in (0.0, 0.01, 0.05, 0.15):
@@ -88,7 +88,7 @@ def test_a_method_without_a_law_has_the_p_of_its_limits() -> None:
     assert equivalences([Sample(d + 0.5, low=-1.0, high=1.5)], 0.3, "jeffreys") == [1.0]
     assert equivalences([Sample(np.zeros(9), low=-1.0)], 0.9, "bca") == [1e-8]
     with_clusters = Sample(d, low=-1.0, clusters=np.arange(30) // 2)
-    assert np.isnan(equivalences([with_clusters], 0.3, "tango")).all()
+    assert np.isnan(equivalences([with_clusters], 0.3, "paired-score")).all()
 
 
 def test_equivalence_at_the_margin_is_found_in_five_of_a_hundred() -> None:
@@ -99,11 +99,11 @@ def test_equivalence_at_the_margin_is_found_in_five_of_a_hundred() -> None:
 
 
 def test_one_sided_tests_of_a_family() -> None:
-    assert SmallestP(1, np.empty(0)).adjusted_one_sided([0.03, np.nan])[0] == 0.03
+    assert MinP(1, np.empty(0)).adjusted_one_sided([0.03, np.nan])[0] == 0.03
     # Bonferroni's bound where nothing is known of the law; twice a p where two are the same test.
-    assert SmallestP(3, np.empty(0)).adjusted_one_sided([0.01, 0.5]).tolist() == [0.03, 1.0]
+    assert MinP(3, np.empty(0)).adjusted_one_sided([0.01, 0.5]).tolist() == [0.03, 1.0]
     d = np.random.default_rng(6).normal(0, 1, (200, 1))
-    (same,) = laws_of([OneLevel(np.hstack([d] * 8))], resamples=4096)
+    (same,) = draw_min_p([Family(np.hstack([d] * 8))], resamples=4096)
     (adjusted,) = same.adjusted_one_sided([0.02])
     assert adjusted == pytest.approx(same.adjusted([0.04])[0], rel=1e-12)
     assert adjusted == pytest.approx(0.04, abs=0.01)

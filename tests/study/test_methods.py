@@ -51,7 +51,7 @@ def test_every_reference_can_be_resolved() -> None:
         (["estimate", TAU, "--interval", "none"], ["Standard errors take the tasks as a sample"]),
         (["estimate", TAU, "-k", "1", "--population", "these-tasks"], ["these tasks as fixed"]),
         (["compare", CRUXEVAL, *COLD, "-m", "pass@1"], ["paired by task", "for 6 tests",
-         "max-T method", "10,000 draws, seed 0", "a guard for few tasks (Student 1908)"]),
+         "min-P method", "10,000 draws, seed 0", "a guard for few tasks (Student 1908)"]),
         (["compare", CRUXEVAL, *COLD, "-m", "pass@1", "--adjust", "holm", "--margin", "0.1"],
          ["Holm's method (Holm 1979)", "within ±0.1 by two one-sided tests"]),
         (["curve", TAU, "--band", "simultaneous"], ["pass@k (k from 1 to 4)",

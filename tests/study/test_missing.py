@@ -419,5 +419,5 @@ def test_the_bound_that_takes_the_place_of_draws_is_named() -> None:
     assert "Bonferroni over 3 tests" in str(ranges)
     assert set(ranges.frame["adjustment"]) == {"bonferroni"}
     plain = passk_cli.compare(data, ["pass@1"], missing="fail")
-    assert "max-T over 3 tests" in str(plain)
-    assert set(plain.frame["adjustment"]) == {"max-t"}
+    assert "min-P over 3 tests" in str(plain)
+    assert set(plain.frame["adjustment"]) == {"min-p"}

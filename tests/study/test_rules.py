@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from passk_cli.errors import ParameterError
+from passk_cli.option import filled
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.rules import Rules
 
 
@@ -15,6 +17,11 @@ def test_holm_unless_asked_for_another(asked: str | None, used: str) -> None:
     assert Rules(adjust=asked).without_flips() == used
 
 
-def test_max_t_flips_signs() -> None:
+def test_min_p_flips_signs() -> None:
     with pytest.raises(ParameterError, match="--adjust holm"):
-        Rules(adjust="max-t").without_flips()
+        Rules(adjust="min-p").without_flips()
+
+
+def test_earlier_names_are_accepted_for_one_release() -> None:
+    assert filled(Rules, {"adjust": "max-t"}).adjust == "min-p"
+    assert filled(Confidence, {"interval": "tango"}).interval == "paired-score"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats, grouped
-from passk_cli.inference.intervals import GUARDED, GUARDED_T, METHODS, NAMES, TANGO, check
+from passk_cli.inference.intervals import GUARDED, GUARDED_T, METHODS, NAMES, PAIRED_SCORE, check
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.ranking import lead_shares
 from passk_cli.metrics.registry import Metric
@@ -74,7 +74,7 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
         single = int(counts.n.max()) == 1 and counts.clusters is None
         suitable = [m for m in NAMES[:-1] if population in METHODS[m].populations]
         others = () if single else ("wilson", "clopper-pearson")
-        return tuple(m for m in suitable if m not in (GUARDED_T, TANGO, *others))
+        return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *others))
     if not names:
         return USUAL[population]
     return tuple(check(name, level, population) for name in names)

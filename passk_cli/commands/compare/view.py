@@ -29,7 +29,7 @@ from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairs, FlippedTasks
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.inference.intervals import TANGO
+from passk_cli.inference.intervals import PAIRED_SCORE
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import in_short
 from passk_cli.limits import MOST_GROUPS
@@ -121,7 +121,7 @@ FEW_TASKS_DECIDE = Message(
 MANY_GROUPS = Message(
     "unadjusted-groups", NOTE,
     "{groups:group} compared without adjustment: expect false positives",
-    meaning="Every group is another chance that some pair differs by accident. --adjust max-t holds"
+    meaning="Every group is another chance that some pair differs by accident. --adjust min-p holds"
     " the level over all of them together.")  # fmt: skip
 POWERLESS = Message(
     "powerless-tests", NOTE,
@@ -545,7 +545,7 @@ class Compared(Section[Pair]):
             said = NOT_COMPARED(pairs=count, metric=", ".join(names), reason=reason)
             drop = SHORT_TASKS(numbers="", reason="", k=k).settles if short else ()
             yield replace(said, settles=drop)
-        usual = self.study.confidence.method, TANGO
+        usual = self.study.confidence.method, PAIRED_SCORE
         flawed = [
             (c.first.metric.name, c.interval) for c in compared if c.interval and (
                 c.interval.low is None or (c.interval.method not in usual and c.interval.reason))

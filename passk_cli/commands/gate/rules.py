@@ -26,7 +26,7 @@ from passk_cli.study.rules import (
     ERROR,
     FAIL,
     GUARDED_T,
-    MAX_T,
+    MIN_P,
     PASS,
     SIGN_FLIP,
     SUISSA_SHUSTER,
@@ -526,7 +526,7 @@ class NoRegression(DifferenceRule):
             defaults = c.test in (GUARDED_T, SUISSA_SHUSTER)
             if (tests > 1 or defaults) and least > c.alpha + 1e-12:
                 needed = f"with {plural(units, unit)} no drop can be significant"
-            elif tests == 1 or c.adjustment == MAX_T:
+            elif tests == 1 or c.adjustment == MIN_P:
                 # Where p alone is adjusted, the interval does not say what decides it.
                 needed = _needed(line, 0.0, f" if {_far(line.fact)} {further}")
         finding = (*_change(line.fact), f"{relation[line.verdict]}{shown}")

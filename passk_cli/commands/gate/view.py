@@ -88,7 +88,7 @@ from passk_cli.study.rules import (
     ERROR,
     FAIL,
     HOLM,
-    MAX_T,
+    MIN_P,
     NOT_JUDGED,
     PASS,
     UNADJUSTED,
@@ -423,7 +423,7 @@ class RuleTable(Section[Judgement]):
         elif shown:
             yield self.study.confidence.words(self.differences if True in shown else None)
         adjustments = {line.fact.more.get("adjustment") for line in self.lines}
-        if self._tests() and adjustments & {MAX_T, BONFERRONI}:
+        if self._tests() and adjustments & {MIN_P, BONFERRONI}:
             # Rules about one metric keep the interval of that metric alone.
             yield "several tests and their intervals are adjusted; those of other rules are not"
 
@@ -929,7 +929,7 @@ class Gate(Question, GateOptions):
                         raise ParameterError(
                             Given("--adjust", shared.rules.adjust),
                             "suites are judged at one level together", name="invalid-method",
-                            settles=[Settle({"--adjust": name}) for name in (MAX_T, HOLM)],
+                            settles=[Settle({"--adjust": name}) for name in (MIN_P, HOLM)],
                         )  # fmt: skip
                     gate.require_rules(first=entry.first, averaged=book.average is not None)
                     entry = replace(entry, gate=gate, options=shared)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.family import Differences, OneLevel, SmallestP, laws_of
+from passk_cli.inference.min_p import Differences, Family, MinP, draw_min_p
 
 
 def family(
     differences: object, sizes: object = 1.0, shared: object = None, p: object = (), **draws: int
-) -> SmallestP:
-    (law,) = laws_of([OneLevel(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
+) -> MinP:
+    (law,) = draw_min_p([Family(differences, sizes, shared, p)], **draws)  # type: ignore[arg-type]
     return law
 
 
@@ -60,7 +60,7 @@ def test_against_enumeration(seed: int) -> None:
 def test_adjusted_p_is_at_most_alpha_where_p_is_at_most_the_level(
     smallest: list[float], tests: int, exact: bool, alpha: float, p: float
 ) -> None:
-    law = SmallestP(tests, np.sort(smallest), exact)
+    law = MinP(tests, np.sort(smallest), exact)
     level = law.level(alpha)
     assert alpha / tests - 1e-15 <= level <= alpha
     for each in (p, level, *smallest):
@@ -119,7 +119,7 @@ def test_one_test_is_its_own() -> None:
     assert law.level(0.05) == 0.05
     assert family(np.empty((4, 0))).level(0.05) == 0.05
     # Nothing to sign: Bonferroni's bound.
-    bound = SmallestP(4, np.empty(0))
+    bound = MinP(4, np.empty(0))
     assert (bound.adjusted(0.01), bound.level(0.05)) == (0.04, 0.0125)
 
 
@@ -170,7 +170,7 @@ def test_no_family_depends_on_others() -> None:
     rng = np.random.default_rng(4)
     few, many = rng.normal(size=(40, 3)), rng.normal(0.2, 1, size=(40, 6))
     other = rng.normal(size=(17, 2))
-    together = laws_of([OneLevel(few), OneLevel(other), OneLevel(many, p=[0.01])], resamples=512)
+    together = draw_min_p([Family(few), Family(other), Family(many, p=[0.01])], resamples=512)
     alone = [family(few, resamples=512), family(other, resamples=512),
              family(many, p=[0.01], resamples=512)]  # fmt: skip
     for law, own in zip(together, alone, strict=True):

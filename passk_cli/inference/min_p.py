@@ -37,7 +37,7 @@ class Differences(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SmallestP:
+class MinP:
     """The law of the smallest of several p-values when no model differs.
 
     tests : how many there are.  smallest : the smallest p of each draw, ascending.
@@ -79,7 +79,7 @@ class SmallestP:
     def level(self, alpha: float) -> float:
         """The largest p whose adjusted p is at most alpha: each test, and interval, is made at it.
 
-        >>> SmallestP(2, np.array([0.01, 0.02, 0.5, 0.9])).level(0.5)
+        >>> MinP(2, np.array([0.01, 0.02, 0.5, 0.9])).level(0.5)
         0.25
         """
         if self.tests < 2:
@@ -94,7 +94,7 @@ class SmallestP:
         return min(alpha, max(below, alpha / self.tests))
 
 
-class OneLevel(NamedTuple):
+class Family(NamedTuple):
     """Tests of the mean differences in each column, which have one level together.
 
     differences : (units × columns), or `Differences`; units are tasks, or totals of clusters.
@@ -108,9 +108,9 @@ class OneLevel(NamedTuple):
     p: ArrayLike = ()
 
 
-def laws_of(
-    every: Sequence[OneLevel], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
-) -> list[SmallestP]:
+def draw_min_p(
+    every: Sequence[Family], *, alpha: float = 0.05, resamples: int = 10_000, seed: int = 0
+) -> list[MinP]:
     """The law of each of several families; those of equally many units have the same signs.
 
     A draw multiplies e_tj, the differences minus their means, by a sign s_t of each task, the same
@@ -128,10 +128,10 @@ def laws_of(
     bootstrap).
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
-    >>> laws_of([OneLevel(together)])[0].adjusted([0.125, 0.6]).tolist()
+    >>> draw_min_p([Family(together)])[0].adjusted([0.125, 0.6]).tolist()
     [0.125, 0.625]
     """
-    laws = [SmallestP(_columns(tests), np.empty(0)) for tests in every]
+    laws = [MinP(_columns(tests), np.empty(0)) for tests in every]
     together: dict[int, list[tuple[int, _Residuals]]] = {}
     for at, tests in enumerate(every):
         if laws[at].tests > 1:
@@ -143,7 +143,7 @@ def laws_of(
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest(members, bits), strict=True):
-                laws[at] = SmallestP(laws[at].tests, np.sort(smallest), exact=True)
+                laws[at] = MinP(laws[at].tests, np.sort(smallest), exact=True)
             continue
         drawn: dict[int, list[Floats]] = {at: [] for at, _ in members}
         least, times, blocks_ = -(-resamples // BLOCK_RESAMPLES) * BLOCK_RESAMPLES, 1, 0
@@ -156,7 +156,7 @@ def laws_of(
             blocks_, times, unsure = length // BLOCK_RESAMPLES, times * 4, []
             noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
             for at, residuals in members:
-                law = SmallestP(laws[at].tests, np.sort(np.concatenate(drawn[at])))
+                law = MinP(laws[at].tests, np.sort(np.concatenate(drawn[at])))
                 laws[at] = law
                 near = (np.abs(law.adjusted(every[at].p) - alpha) <= noise).any()
                 if near and times <= _LONGER and times * resamples * law.tests <= _MOST:
@@ -165,7 +165,7 @@ def laws_of(
     return laws
 
 
-def _columns(tests: OneLevel) -> int:
+def _columns(tests: Family) -> int:
     differences = tests.differences
     if isinstance(differences, Differences):
         return len(differences.first)
@@ -188,7 +188,7 @@ class _Residuals:
     degrees: Ints
 
     @classmethod
-    def of(cls, tests: OneLevel) -> _Residuals:
+    def of(cls, tests: Family) -> _Residuals:
         differences, sizes, shared = tests.differences, np.asarray(tests.sizes, float), tests.shared
         if isinstance(differences, Differences):
             models, first, second = differences
