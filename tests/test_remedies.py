@@ -171,9 +171,10 @@ QUICK = (
     "record plain", "plan", "plan --mean 0.5 --spread 0.2 --budget 9usd", "plan costs --budget 200",
     "plan plain --mean 0.5 --spread 0.2", "plan free --budget 9usd",
     # Where the result goes.
-    "estimate plain --chart-theme dark", "estimate plain --stacked", "estimate plain -f csv"
-    " --chart terminal", "convert plain --resume -o OUT.csv", "convert counts -o OUT.csv",
-    "tasks plain --suspects --always 0.9", "estimate plain --chart terminal --panel temperature",
+    "estimate plain --chart-theme dark", "estimate plain --stacked",
+    "estimate plain --chart terminal",
+    "convert plain --resume -o OUT.csv", "convert counts -o OUT.csv",
+    "tasks plain --suspects --always 0.9", "estimate plain --chart x.png --panel temperature",
     # Temperatures.
     "temperature", "temperature plain", "temperature temperatures --fit",
     "temperature --toy gaussian --by x", "temperature --toy gaussian --gamma 2",

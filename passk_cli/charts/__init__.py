@@ -1,8 +1,7 @@
-"""Plots as pictures, pages and characters on a terminal.
+"""Plots as pictures and pages.
 
-`layout` decides what stands where in a `Plot`; two drawers follow it: `svg` for files and pages,
-and `terminal`.  Colours are in `theme`.  Nothing here reads a data file, computes a result, or
-takes apart what a drawer made.
+`layout` decides what is placed where in a `Plot`, and `svg` draws it.  Colours are in `theme`.
+Nothing here reads a data file, computes a result, or takes apart what `svg` drew.
 """
 
 # Suffixes of pictures.

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import html
 from functools import partial
-from importlib.resources import files
+from importlib.resources import as_file, files
 
 from passk_cli.charts import layout, svg
 from passk_cli.charts.look import PictureSize
 from passk_cli.charts.theme import FONT, THEMES, Theme
+from passk_cli.errors import ParameterError
 from passk_cli.report.model import Report, signature_line
 from passk_cli.report.plot import Plot
+from passk_cli.settle import Given
 from passk_cli.text import printable
 
 # Colours by name, as style sheets know them.
@@ -24,6 +26,8 @@ _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SER
 _SCALE, _WIDTHS, _WIDE = 1.25, (400, 300, 210), 560
 # Pixels of a png for each of the picture: on a screen, and 300 on an inch of paper.
 _SHARP, _PRINTED = 2.0, 300 / 96
+# Pixels of an inch, and points of a pixel.
+_INCH, _POINT = 96, 0.75
 # The browser is told to load nothing.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
@@ -63,14 +67,40 @@ def picture(
     draw = partial(svg.picture, report.plots, THEMES[theme], percent, size)
     if suffix == ".svg":
         return draw().encode()
-    import vl_convert
-
-    # Its unit of length is a point.
     if suffix == ".pdf":
-        return bytes(vl_convert.svg_to_pdf(draw(0.75)))
-    sharp = _SHARP if size is None else _PRINTED if size.printed else 1.0
-    # Its unit of length is a pixel of 1/72 inch.
-    return bytes(vl_convert.svg_to_png(draw(), scale=0.75, ppi=96 * sharp))
+        return _pdf(draw(_POINT))
+    return _png(draw(), _SHARP if size is None else _PRINTED if size.printed else 1.0)
+
+
+def _png(svg_text: str, sharp: float) -> bytes:
+    """A picture as PNG.
+
+    The package contains the font, so that letters have the same widths on every machine; signs that
+    it lacks, such as Chinese ones, are taken from the fonts of the machine.
+    sharp : pixels for each pixel of the picture.
+    """
+    import resvg_py
+
+    with as_file(files("passk_cli.charts") / "fonts") as fonts:
+        drawn = resvg_py.svg_to_bytes(
+            svg_string=svg_text, zoom=sharp, dpi=_INCH, font_dirs=[str(fonts)]
+        )
+    return bytes(drawn)
+
+
+def _pdf(svg_text: str) -> bytes:
+    """A picture whose unit of length is a point, as PDF.
+
+    Errors: ParameterError if the package that writes PDF is not installed.
+    """
+    try:
+        import vl_convert
+    except ImportError:
+        raise ParameterError(
+            Given("--chart", "FILE.pdf"), "PDF needs a package that is not installed",
+            "pip install 'passk-cli[pdf]'", name="missing-package",
+        ) from None  # fmt: skip
+    return bytes(vl_convert.svg_to_pdf(svg_text))
 
 
 def variables(theme: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Liberation Sans comes with vl-convert, Arial has the same widths: no file depends on the machine.
+# Liberation Sans is in fonts/, and Arial has the same widths: no file depends on the machine.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 

@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 
 # As many messages are read; more are walked past.
 _MESSAGES = 3
-_TERMINAL = ("-", "terminal")
-# Formats on stdout after which a chart can stand; None is the one for a terminal or a pipe.
-_FOR_PEOPLE = (None, "table", "plain")
+# Values of --chart that drew in the terminal until 0.1.
+_GONE = ("-", "terminal")
 # Severity → how it stands out on a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
@@ -64,15 +63,15 @@ class Charting:
 
     # fmt: off
     chart: Annotated[tuple[str, ...], Option(
-        "--chart", "FILE|terminal", "Draw a chart, by suffix or in the terminal.",
-        detail=f"Suffixes: {', '.join(PICTURES)}. - is the terminal. Repeatable.")] = ()
+        "--chart", "FILE", "Draw a chart into a file.",
+        detail=f"The suffix names the format: {', '.join(PICTURES)}. Repeatable.")] = ()
     chart_theme: Annotated[str, Option(
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
         detail="A page (.html) follows its reader's theme.")] = "light"
     chart_size: Annotated[str, Option(
         "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
-        detail="In in, cm, mm, pt or, without a unit, px; of a terminal, columns and rows. On paper"
-        " text has 7 to 8 points. A page (.html) shrinks to its window.")] = ""
+        detail="In in, cm, mm, pt or, without a unit, px. On paper text has 7 to 8 points. A page"
+        " (.html) shrinks to its window.")] = ""
     no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
     no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
     highlight: Annotated[tuple[str, ...], Option(
@@ -82,16 +81,6 @@ class Charting:
     panel: Annotated[str, Option(
         "--panel", "COLUMN", "A panel for each value of a column of --by.")] = ""
     # fmt: on
-
-    @property
-    def in_terminal(self) -> str | None:
-        """How a chart on stdout, in characters, was asked for; None where it was not."""
-        return next((chart for chart in self.chart if chart in _TERMINAL), None)
-
-    @property
-    def files(self) -> list[str]:
-        """The pictures to write."""
-        return [chart for chart in self.chart if chart not in _TERMINAL]
 
     @property
     def size(self) -> PictureSize | None:
@@ -107,14 +96,15 @@ class Charting:
         if not self.chart and (choices := changed(self)):
             raise ParameterError(
                 Given(choices[0]), "no chart is drawn", name="contradicting-options",
-                settles=[Settle({"--chart": ("terminal",)}, "draws one")],
+                settles=[Settle({"--chart": (Blank("FILE.png"),)}, "draws one")],
             )  # fmt: skip
-        if self.size and self.size.printed and self.in_terminal and not self.files:
+        if gone := [chart for chart in self.chart if chart in _GONE]:
             raise ParameterError(
-                Given("--chart-size", self.chart_size), "a terminal has columns and rows",
-                settles=[Settle({"--chart-size": "80x24"})],
+                Given("--chart", gone[0]), "charts are no longer drawn in the terminal",
+                name="bad-output",
+                settles=[Settle({"--chart": (Blank("FILE.png"),)}, "draws a picture")],
             )  # fmt: skip
-        for file in self.files:
+        for file in self.chart:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
                     Given("--chart", file),
@@ -137,19 +127,9 @@ class Charting:
             )  # fmt: skip
         from passk_cli.charts.look import shown
 
-        look = self.look
-        if self.in_terminal:
-            from passk_cli.charts.terminal import drawing
-
-            plots = shown(report, look).plots
-            size = None if self.size is None or self.size.printed else self.size
-            columns = style.width if size is None else int(size.width)
-            rows = int(size.height) if size and size.height else 0
-            text = drawing(plots, columns, style.colour, style.percent, rows)
-            print(shielded(f"\n{text}"), end="", flush=True)
         # In a file the answer stands nowhere else.
-        report = shown(with_words(report, style), look)
-        for file in self.files:
+        report = shown(with_words(report, style), self.look)
+        for file in self.chart:
             from passk_cli.charts.picture import picture
 
             with working("drawing"):
@@ -204,13 +184,6 @@ class Output:
         declaration : the command, which may write pages or verdicts.
         """
         charting.check()
-        in_terminal = charting.in_terminal
-        if in_terminal and None in self._targets and self.form not in _FOR_PEOPLE:
-            raise ParameterError(
-                Given("--chart", in_terminal), f"it would stand in the {self.form} on stdout",
-                name="bad-output",
-                settles=[Settle({"--output": Blank("FILE")}, f"writes the {self.form} elsewhere")],
-            )  # fmt: skip
         if self.stacked and "latex" not in map(self._format, self._targets):
             raise ParameterError(
                 Given("--stacked"), "no output is LaTeX", name="contradicting-options",
@@ -220,7 +193,7 @@ class Output:
             raise ParameterError(
                 Given("-o", "-"), "given twice; stdout takes one result", name="bad-output"
             )
-        if targets := [*self._files, *others, *charting.files]:
+        if targets := [*self._files, *others, *charting.chart]:
             _require_places(targets, inputs)
         if self._files:
             self._require_formats(declaration)

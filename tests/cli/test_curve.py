@@ -79,20 +79,10 @@ def test_the_figures_of_the_article() -> None:
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
 def test_pictures(passk: Passk, tmp_path: Path, suffix: str) -> None:
-    pytest.importorskip("vl_convert")
     target = tmp_path / f"curve{suffix}"
     done = passk("curve", TAU, "--band", "simultaneous", "--delta", "--chart", target)
     assert done.code == 0, done.err
     assert target.stat().st_size > 3000
-
-
-def test_in_the_terminal(passk: Passk) -> None:
-    pytest.importorskip("plotext")
-    done = passk("curve", COINS, "--chart", "terminal")
-    assert done.code == 0, done.err
-    assert "Coverage and reliability" in done.out
-    # In the answer, in the table and at its curve.
-    assert done.out.count("fair coin") == 3
 
 
 def test_rates_in_every_file_format(

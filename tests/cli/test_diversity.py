@@ -131,7 +131,6 @@ def test_text_that_is_not_utf8_is_read_with_a_warning(passk: Passk, write: Write
 def test_terminal_width_and_chart(
     passk: Passk, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("vl_convert")
     target = tmp_path / "distinct.svg"
     done = passk("diversity", programs, "--chart", target, "-q")
     assert (done.code, done.err) == (0, "")

@@ -18,7 +18,6 @@ import pytest
 
 from passk_cli import pages, render
 from passk_cli.charts.picture import picture
-from passk_cli.charts.terminal import drawing
 from passk_cli.cli.output import Output
 from passk_cli.option import loaded
 from passk_cli.render.style import Style, shown
@@ -101,7 +100,6 @@ def test_a_name_stays_a_name(
     if report.page:
         assert_pages(report)
     if report.plots:
-        assert_lines(drawing(report.plots, WIDE.width))
         assert_picture(picture(report, ".svg").decode())
     if command == "estimate":
         assert_page(picture(report, ".html").decode())

@@ -31,7 +31,6 @@ def test_golden(golden: Golden, name: str) -> None:
 
 
 def test_charts(passk: Passk, tmp_path: Path) -> None:
-    pytest.importorskip("vl_convert")
     for name, command in (
         ("a.svg", [CRUX, "-k", "1,5", "--resamples", "200"]),
         ("b.svg", ["--toy", "gaussian,power-law", "--spread", "4,16"]),

@@ -193,7 +193,6 @@ def test_within_the_attempts_it_says_what_estimate_says(passk: Passk) -> None:
 
 
 def test_charts(passk: Passk, tmp_path: Path) -> None:
-    pytest.importorskip("vl_convert")
     lone, both = tmp_path / "a.svg", tmp_path / "b.svg"
     base = ["extrapolate", COUNTS, "--target", "0.25", *FEW]
     assert passk(*base, "--chart", lone).code == 0
