@@ -62,7 +62,6 @@ def _lines(err: str) -> list[list[str]]:
         ("estimate many.jsonl --exclude-model gemma", MODELS[2:]),
         ("estimate many.jsonl --model gemma-9b", GEMMA[1:]),
         ("compare many.jsonl --baseline gemma_9B", MODELS),
-        ("cost many.jsonl --cascade gemma-9,llama", MODELS),
         ("tasks many.jsonl --against llama", MODELS),
     ],
 )

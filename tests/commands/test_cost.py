@@ -343,12 +343,6 @@ def test_what_needs_values_of_tasks_refuses_a_ratio(call: Callable[[], object]) 
         call()
 
 
-def test_two_models_of_a_cascade_may_be_a_pair_in_python() -> None:
-    models = "claude-haiku-4-5-20251001", "claude-opus-4-7"
-    pair, text = (passk_cli.cost(COSTS, at=1, cascade=c) for c in (models, ",".join(models)))
-    pd.testing.assert_frame_equal(pair.frame, text.frame)
-
-
 @pytest.mark.long
 def test_the_chart_has_both_intervals_and_the_frontier(tmp_path: Path) -> None:
     many = [(f"m{i}", [[(t % 10 < i, 0.1 * (i % 4 + 1))] for t in range(10)]) for i in range(1, 10)]
@@ -395,23 +389,6 @@ def test_the_frontier_holds_who_is_cheaper_or_better() -> None:
     )
     assert rows["verdict"].to_dict() == {"cheap": "on", "good": "on", "behind": "behind"}
     assert rows["estimate"].to_dict() == {"cheap": 1, "good": 1, "behind": 0}
-
-
-def test_a_cascade_costs_what_its_attempts_do() -> None:
-    cheap = [[(True, 0.1), (False, 0.3)], [(False, 0.2), (False, 0.2)]]
-    big = [[(True, 1.0)], [(True, 2.0), (False, 4.0)]]
-    asked = {"cascade": "cheap,big", "at": 1}
-    found = numbers(made(("cheap", cheap), ("big", big)), **asked)
-    cost = (0.2 + 0.5 * 1.0 + 0.2 + 3.0) / 2
-    assert found["cheap → big", "solved"].estimate == pytest.approx((1 + 0.5) / 2)
-    assert found["cheap → big", "cost"].estimate == pytest.approx(cost)
-    assert found["cheap → big", "cost-per-success"].estimate == pytest.approx(cost / 0.75)
-    # What a model without a price costs is not known, nor what both do.
-    free = numbers(made(("free", [[(False, 0.0)]] * 2), ("big", big)), cascade="free, big", at=1)
-    assert free["free → big", "solved"].estimate == pytest.approx(0.75)
-    assert math.isnan(free["free → big", "cost"].estimate)
-    with pytest.raises(ParameterError, match="write two models"):
-        passk_cli.cost(made(("big", big)), cascade="big, big")
 
 
 def test_models_of_other_tasks_take_no_test_from_those_that_share_tasks() -> None:

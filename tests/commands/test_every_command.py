@@ -69,7 +69,6 @@ WRONG: dict[str, list[str]] = {
     "bounds": ["1,0", "x", "0"],
     "budget": ["0", "inf"],
     "by": ["model", "nothing"],
-    "cascade": ["a", "another-model,nobody", "another-model,another-model"],
     "change": ["pass@1", "pass@1:x", "pass@2:pass@2", "pass@1:mean", "pass@1:pass@99"],
     "cluster": ["nothing", "attempt"],
     "columns": ["nothing", "answer"],

@@ -473,16 +473,3 @@ def test_labels_of_other_models_correct_one_attempt_with_a_warning(write: Write)
                 continue
             with pytest.raises(passk_cli.ParameterError, match="are not needed"):
                 passk_cli.estimate(own, **given, **{option: value})
-
-
-def test_a_budget_is_split_over_tasks_and_labels(passk: Passk, judged: Path) -> None:
-    asked = ["plan", judged, "--field", "truth=human", "--cost-per-label", "1"]
-    assert passk(*asked).error == "no-pilot"
-    done = passk(*asked, "--budget", "300usd", "--cost-per-attempt", "0.05", "-f", "csv")
-    table = list(csv.DictReader(io.StringIO(done.out)))
-    best, every, pilot = (row for row in table if row["model"] == "a")
-    assert float(best["cost"]) <= 300
-    assert float(best["width"]) <= min(float(every["width"]), float(pilot["width"]))
-    # Dearer labels are fewer.
-    dear = passk(*asked[:-1], "10", "--budget", "300usd", "--cost-per-attempt", "0.05", "-f", "csv")
-    assert int(next(csv.DictReader(io.StringIO(dear.out)))["labels"]) < int(best["labels"])

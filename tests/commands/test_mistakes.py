@@ -50,7 +50,6 @@ WRONG: dict[str, tuple[list[str], tuple[str, int], str]] = {
     "exclude_models": (["--exclude-model", "bta-small"], MODEL, "beta-small"),
     "baseline": (["--baseline", "bta-small"], MODEL, "beta-small"),
     "against": (["--against", "bta-small"], MODEL, "beta-small"),
-    "cascade": (["--cascade", "alpha-large,bta-small"], MODEL, "beta-small"),
     "price": (["--price", "price.toml"], FILE, "prices.toml"),
     "rules": (["--rules", "rule.toml"], FILE, "rules.toml"),
     "metrics": (["-m", "pas@2"], METRIC, "pass@2"),

@@ -29,27 +29,6 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
     return tuple(sorted(budgets))
 
 
-def parse_cascades(value: Any) -> tuple[tuple[str, str], ...]:
-    """Pairs of models from texts as "cheap,big"; ParameterError for others than two names.
-
-    >>> parse_cascades("cheap,big") == parse_cascades(["cheap", "big"])
-    True
-    """
-    texts = [value] if isinstance(value, str) else value
-    if len(texts) == 2 and all(isinstance(text, str) and "," not in text for text in texts):
-        # In Python one pair may be written as a pair.
-        texts = [tuple(texts)]
-    pairs = [
-        tuple(name.strip() for name in (text.split(",") if isinstance(text, str) else text))
-        for text in texts
-    ]
-    for pair in pairs:
-        if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
-            shown = ",".join(map(str, pair))
-            raise ParameterError(Given("--cascade", shown), "write two models, e.g. small,large")
-    return tuple(dict.fromkeys((first, second) for first, second in pairs))
-
-
 @dataclass(frozen=True)
 class CostOptions:
     """The cost of a solved task, and what a budget solves.
@@ -71,15 +50,10 @@ class CostOptions:
         "--at", "B,…", "Budgets per task of pass@$b, e.g. 0.05,0.50,2.",
         parse=parse_budgets,
         detail="In the unit of --of. Default: three amounts, chosen from the data.")] = ()
-    cascade: Annotated[tuple[tuple[str, str], ...], Option(
-        "--cascade", "MODEL,MODEL", "Try one model first, the other where it fails.",
-        parse=parse_cascades, of_models=True,
-        detail="An attempt of the first model, and one of the second where it fails: what part of"
-        " the tasks that solves, and what it costs. Something must tell whether the first passed."
-        " Repeatable.")] = ()
     # fmt: on
 
 
 COMMAND = Command(
     CostOptions, (Request, Confidence), without=("interval", "bounds"), charts=True,
+    lacking=dict.fromkeys(("--cascade", "cascade"), "cascades of two models were removed"),
     view="passk_cli.commands.cost.view:CostQuestion")  # fmt: skip

@@ -6,25 +6,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations, islice, product
+from itertools import combinations
 
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, grouped
 from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lead_crossings
-from passk_cli.errors import ParameterError, no_such_model
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.ratio import Spending, cost_per_success, mean_cost
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within
-from passk_cli.metrics.policy import cascade
 from passk_cli.metrics.registry import AMOUNTS, Metric
-from passk_cli.near import pattern_of
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import amount_text
-from passk_cli.settle import Given, Settle
 from passk_cli.study.fact import Fact, range_between, ratio_estimate
 from passk_cli.study.pairs import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
@@ -195,71 +191,6 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
         nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
         budgets.append(float(f"{nearest * power:.3g}"))
     return tuple(dict.fromkeys(budgets))
-
-
-@dataclass(frozen=True)
-class CascadeOutlay:
-    """An attempt of one model, and one of another where it fails, on the tasks that both have.
-
-    rate : P(solved).  cost : of both together.  per_success : of a solved task.
-    """
-
-    series: Series
-    rate: Fact
-    cost: Fact
-    per_success: Fact
-
-
-def cascades(
-    study: Study, amount: str, pairs: Sequence[tuple[str, str]], every: Sequence[Outlay]
-) -> list[CascadeOutlay]:
-    """Pass rate and cost of each cascade, in each group that has both models.
-
-    Errors: ParameterError for a model that is not there, or without a shared task.
-    """
-    by_series = {outlay.series: outlay for outlay in every}
-    names = list(dict.fromkeys(sorted(series[0] for series in by_series)))
-    found = []
-    for pair in pairs:
-        if wrong := [name for name in pair if name not in names]:
-            given = Given("--cascade", ",".join(pair))
-            error = no_such_model(given, f"no model {wrong[0]!r}", wrong[0], names, given.option)
-            meant = [[n] if n in names else pattern_of(n, names)[1] for n in pair]
-            error.settles = tuple(
-                Settle({given.option: ",".join(each)}) for each in islice(product(*meant), 3)
-            )
-            raise error
-        groups = dict.fromkeys(series[1:] for series in by_series)
-        both = [[by_series.get((name, *group)) for name in pair] for group in groups]
-        made = [_cascade(study, amount, a, b) for a, b in both if a is not None and b is not None]
-        if not any(made):
-            raise ParameterError(
-                Given("--cascade", ",".join(pair)),
-                "no task that both have; choose models of the same tasks",
-            )
-        found += [each for each in made if each is not None]
-    return found
-
-
-def _cascade(study: Study, amount: str, first: Outlay, second: Outlay) -> CascadeOutlay | None:
-    tasks = np.intersect1d(first.tasks, second.tasks)
-    if not len(tasks):
-        return None
-    policy = cascade(first.on(tasks), second.on(tasks))
-    series = f"{first.series[0]} → {second.series[0]}", *first.series[1:]
-    clusters = cluster_codes(study.counts, tasks)
-    spending = Spending(policy.cost, policy.rate, lacking=policy.lacking, clusters=clusters)
-    n = np.ones(len(tasks), dtype=np.int64)
-    rate = study.mean(series, "solved", policy.rate, tasks, n)
-    cost, per_success = _spent(study, amount, rate, spending)
-    if without := [model for model in (first, second) if model.unpriced]:
-        # What one of them costs is not known, so what both cost is not.
-        reason = f"{without[0].series[0]}: {without[0].per_success.estimate.reason}"
-        nothing = Estimate(None, reason=reason)
-        cost, per_success = (
-            replace(each, estimate=nothing, level=None) for each in (cost, per_success)
-        )
-    return CascadeOutlay(series, rate, cost, per_success)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ import numpy as np
 from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.cost.outlay import (
-    CascadeOutlay,
     Outlay,
     Rivalry,
-    cascades,
     frontiers,
     outlays,
     rivalries,
@@ -417,31 +415,10 @@ class CostPairs(Section[Rivalry]):
             )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Cascades(Section[CascadeOutlay]):
-    """One model first, the other where it fails."""
-
-    title = "An attempt of one model, and one of the other where it fails: tasks that both have"
-    columns = (
-        replace(MODEL, meaning="The first model → the second."), GROUPS,
-        Column("solved", "share", meaning="Probability that one of the two attempts passes.",
-               cell=lambda cascade: cascade.rate.estimate),
-        Column("{} per task", "$", meaning="Mean {} of the attempts made at a task.",
-               across=_COST.across, units=_COST.units, example="cost",
-               cell=lambda cascade, _: at_least(cascade.cost.estimate.bare)),
-        _PER_SUCCESS,
-    )  # fmt: skip
-
-    amount: str = "cost"
-
-    def facts_of(self, record: CascadeOutlay) -> tuple[Fact, ...]:
-        return record.rate, record.cost, record.per_success
-
-
 class CostQuestion(Question, CostOptions):
     """The question of `passk cost`."""
 
-    sections = (Spent, Cascades, CostPairs)
+    sections = (Spent, CostPairs)
 
     unbounded: ClassVar[str] = "a cost belongs to an attempt with an outcome"
 
@@ -481,7 +458,6 @@ class CostQuestion(Question, CostOptions):
             study, [
                 Spent(study, each, amount=self.of, chosen=chosen, pairs=pairs,
                       frontiers=frontiers(study, each)),
-                Cascades(study, cascades(study, self.of, self.cascade, each), amount=self.of),
                 CostPairs(study, pairs),
             ],
             messages=study.messages([outlay.rate for outlay in each]),

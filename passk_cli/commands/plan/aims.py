@@ -149,10 +149,6 @@ class Aims:
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
         detail="pilot: the mean cost of the pilot's attempts, as for a --budget in dollars;"
         " --field cost=COLUMN names its column.")] = None
-    cost_per_label: Annotated[float | None, Option(
-        "--cost-per-label", "X", "Cost of a label in US dollars: splits --budget over tasks and"
-        " labels.", low=0,
-        detail="Of a pilot with labels (--truth, --field truth=COLUMN).", rare=True)] = None
     # fmt: on
 
     def check(self) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.aims import PILOT, Aims
 from passk_cli.commands.plan.designs import Choice, Designs, goals
-from passk_cli.commands.plan.labels import LabelSplits, label_splits
 from passk_cli.commands.plan.next import Next, steps
 from passk_cli.commands.plan.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.commands.question import Question, Read, SharedOptions
@@ -447,13 +446,9 @@ def _words(fact: Fact) -> str:
 class Plan(Question, PlanOptions):
     """The question of `passk plan`."""
 
-    sections = (Choices, Outlooks, Next, LabelSplits)
+    sections = (Choices, Outlooks, Next)
 
-    @property
-    def uncorrected(self) -> str:  # type: ignore[override]
-        """Why it takes no labels, unless a budget is to be split over tasks and labels."""
-        return "" if self.cost_per_label else "a plan without a price of labels counts verdicts"
-
+    uncorrected: ClassVar[str] = "a plan counts verdicts"
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
 
     def request(self, options: SharedOptions) -> Request:
@@ -552,12 +547,6 @@ class Plan(Question, PlanOptions):
 
         Errors: ParameterError when the pilot says nothing about any metric.
         """
-        if self.cost_per_label is not None:
-            splits = label_splits(study, self)
-            return view(
-                study, [LabelSplits(study, splits)], messages=study.messages([]),
-                budget=f"${self.amount:g}", level=self.level, interval=None,
-            )  # fmt: skip
         pilot = pilot_of(study, self.correlation)
         messages = list(_pilot_messages(pilot, study.counts.cluster))
         if not pilot.outlooks:

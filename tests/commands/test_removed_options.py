@@ -1,0 +1,28 @@
+"""An option that was removed is answered by what to use instead, for one release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import passk_cli
+from tests.conftest import SAMPLES, Passk
+
+AGENTS = SAMPLES / "agents.jsonl"
+REMOVED = [
+    (["cost", AGENTS, "--cascade", "a,b"], "cascades of two models were removed"),
+    (["plan", AGENTS, "--cost-per-label", "1"], "passk judge says how many labels"),
+]
+
+
+@pytest.mark.parametrize(("words", "answer"), REMOVED, ids=lambda value: str(value[2:3]))
+def test_removed_options_name_their_replacement(
+    passk: Passk, words: list[Any], answer: str
+) -> None:
+    done = passk(*words)
+    assert (done.code, done.out) == (2, "")
+    assert f"no such option: {words[2]}; {answer}" in done.err
+    name = words[2].lstrip("-").replace("-", "_")
+    with pytest.raises(TypeError, match=answer):
+        getattr(passk_cli, words[0])(str(AGENTS), **{name: words[3]})
