@@ -154,7 +154,6 @@ QUICK = (
     "compare plain --interval none", "compare plain --test within-tasks",
     "compare plain --population these-tasks --test sign-flip", "compare short --test mid-p -k 1",
     "bootstrap costs -m pass-rate,cost-per-success", "bootstrap best -m mean",
-    "compare plain --band simultaneous -m gpass@2:0.5",
     "compare missing --missing bounds --flips", "compare missing --missing bounds --test t",
     "curve missing --missing bounds --delta", "curve missing --missing bounds",
     "bootstrap missing --missing bounds", "tasks missing --missing bounds",
@@ -200,7 +199,6 @@ SLOW = (
     "compare modes --by mode", "estimate modes --by mode -k 9", "cost missing", "order times",
     "compare copy --by attempt", "diversity plain", "trend plain", "tasks missing",
     "estimate best -m best@2 --missing drop",
-    "compare missing --missing bounds --band simultaneous",
     "compare missing --missing bounds --change pass@1:pass@2", "report missing", "report copy",
     "compare clusters --cluster book", "plan clusters --cluster book", "cost lost-costs",
     "estimate prompts --where prompt='p'", "estimate repeated --model a", "report uneven --missing"

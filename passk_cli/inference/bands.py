@@ -69,23 +69,6 @@ def band_level_these_tasks(
     return pointwise_level(_normal_errors(n, c, curves, resamples, rng), level)
 
 
-def errors_these_tasks(
-    n: Ints, c: Ints, ks: Ints, family: str, *, resamples: int = 10_000, seed: int = 0,
-    purpose: str = "",
-) -> Floats:  # fmt: skip
-    """Errors of one curve of a model when these tasks are attempted again: (resamples × ks).
-
-    Normal draws, as those of `band_level_these_tasks`, independent of another model's.
-
-    family : "pass@" or "pass^".  purpose : names the model, whose draws are its own.
-    """
-    shape = _coverage if family == "pass@" else _reliability
-    curve = [shape(k) for k in ks.tolist()]
-    rng = stream(seed, f"band of attempts {purpose}")
-    draws = _normal_errors(n, c, curve, resamples, rng)
-    return -draws if family == "pass@" else draws
-
-
 def _normal_errors(
     n: Ints, c: Ints, curves: Sequence[Statistic], resamples: int, rng: np.random.Generator
 ) -> Floats:

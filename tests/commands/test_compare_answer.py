@@ -106,8 +106,7 @@ def test_an_order_that_reverses_is_said(passk: Passk, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "more",
     [(), ("--crossings",), ("--baseline", "gpt-4-0613"), ("--by", "temperature", "-v"),
-     ("--margin", "0.05"), ("--sensitivity", "temperature"),
-     ("--baseline", "gpt-4-0613", "--band")],
+     ("--margin", "0.05"), ("--sensitivity", "temperature")],
 )  # fmt: skip
 def test_no_forbidden_words(passk: Passk, more: tuple[str, ...]) -> None:
     few = ["--where", "task_id LIKE '%7'"]

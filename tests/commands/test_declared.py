@@ -20,7 +20,7 @@ FEW = "--model 'gpt*' --where \"temperature < 0.5 AND task_id LIKE '%7'\""
 MORE = (
     "estimate sample_data/cruxeval.jsonl.gz --by temperature -k 1,5",
     "estimate sample_data/agents.jsonl -k 1 --methods",
-    f"compare sample_data/cruxeval.jsonl.gz {FEW} --crossings --band --flips",
+    f"compare sample_data/cruxeval.jsonl.gz {FEW} --crossings --flips",
     "compare sample_data/agents.jsonl -k 1 --margin 0.05 --sensitivity task",
     f"compare sample_data/cruxeval.jsonl.gz {COLD} --change pass@1:pass@10 -m pass@1,pass@10",
     "gate sample_data/tau_airline.csv --min pass@1=0.3 --min-each 0.1 --must-pass 1",

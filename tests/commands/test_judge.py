@@ -236,7 +236,7 @@ def test_no_command_ignores_labels_in_silence(passk: Passk, judged: Path, name: 
     assert "leave them out" in done.err
 
 
-@pytest.mark.parametrize("option", ["--crossings", "--band", "--flips", "--sensitivity=task"])
+@pytest.mark.parametrize("option", ["--crossings", "--flips", "--sensitivity=task"])
 def test_an_option_that_counts_verdicts_is_refused(passk: Passk, judged: Path, option: str) -> None:
     done = passk("compare", judged, "--field", "truth=human", option)
     assert done.error == "no-labels"

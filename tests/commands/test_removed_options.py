@@ -12,6 +12,7 @@ from tests.conftest import SAMPLES, Passk
 AGENTS = SAMPLES / "agents.jsonl"
 REMOVED = [
     (["cost", AGENTS, "--cascade", "a,b"], "cascades of two models were removed"),
+    (["compare", AGENTS, "--band", True], "passk curve draws the bands of each model"),
     (["plan", AGENTS, "--cost-per-label", "1"], "passk judge says how many labels"),
 ]
 
@@ -20,7 +21,7 @@ REMOVED = [
 def test_removed_options_name_their_replacement(
     passk: Passk, words: list[Any], answer: str
 ) -> None:
-    done = passk(*words)
+    done = passk(*(word for word in words if word is not True))
     assert (done.code, done.out) == (2, "")
     assert f"no such option: {words[2]}; {answer}" in done.err
     name = words[2].lstrip("-").replace("-", "_")

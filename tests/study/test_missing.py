@@ -284,7 +284,6 @@ REFUSED = [
     ("estimate", {"interval": "t"}, "with bounds of missing outcomes its limits may"),
     ("compare", {"test": "t"}, "test=\"t\": with bounds of missing outcomes its p may be larger"),
     ("compare", {"crossings": True}, "with bounds of missing outcomes curves are ranges"),
-    ("compare", {"band": True}, "band=True: with bounds of missing outcomes curves are ranges"),
     ("curve", {"delta": True}, "delta=True: with bounds of missing outcomes how uneven tasks are"),
     ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
     ("curve", {"metrics": "gain@k"}, "gain@1 may be largest"),

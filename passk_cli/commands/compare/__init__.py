@@ -34,8 +34,6 @@ class CompareOptions:
         " together.")] = None
     crossings: Annotated[bool, Option(
         "--crossings", help="The k where one model overtakes another.")] = False
-    band: Annotated[bool, Option(
-        "--band", help="The model that is ahead at each k, with a simultaneous band.")] = False
     flips: Annotated[bool, Option(
         "--flips", help="Tasks that flip between models, and how many by chance.")] = False
     change: Annotated[str | None, Option(
@@ -52,4 +50,5 @@ class CompareOptions:
 
 COMMAND = Command(
     CompareOptions, (Request, Metrics, Rules, Confidence), charts=True, methods=True,
+    lacking=dict.fromkeys(("--band", "band"), "passk curve draws the bands of each model"),
     view="passk_cli.commands.compare.view:Compare")  # fmt: skip

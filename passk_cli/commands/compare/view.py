@@ -9,10 +9,8 @@ from typing import Any, ClassVar
 
 from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.compare import CompareOptions
-from passk_cli.commands.compare.band import MOST_LISTED, Bands
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
 from passk_cli.commands.compare.influence import decided_by_few
-from passk_cli.commands.compare.leads import find_bands
 from passk_cli.commands.compare.pairs import (
     Pair,
     Standing,
@@ -835,7 +833,7 @@ class Compare(Question, CompareOptions):
     most_groups = MOST_GROUPS
 
     sections = (
-        Ranking, Baseline, AllPairs, Changes, Crossings, Bands, FlippedPairs, FlippedTasks,
+        Ranking, Baseline, AllPairs, Changes, Crossings, FlippedPairs, FlippedTasks,
         Sensitivity,
     )  # fmt: skip
 
@@ -844,7 +842,6 @@ class Compare(Question, CompareOptions):
             "--change"
         ): "a change may be largest with some missing outcomes passing and others failing",
         Given("--crossings"): "curves are ranges, which cross at no one k",
-        Given("--band"): "curves are ranges, and no band holds for what lies between their ends",
         Given("--flips"): "a task may flip with each missing outcome",
     }
 
@@ -852,8 +849,8 @@ class Compare(Question, CompareOptions):
     uncorrected_options: ClassVar[Mapping[str, str]] = {
         option: f"{what} counts verdicts, which labels leave as they are"
         for option, what in (
-            ("--crossings", "where curves cross"), ("--band", "a band over k"),
-            ("--flips", "a flip"), ("--sensitivity", "half of the attempts"),
+            ("--crossings", "where curves cross"), ("--flips", "a flip"),
+            ("--sensitivity", "half of the attempts"),
         )
     }  # fmt: skip
 
@@ -928,7 +925,6 @@ class Compare(Question, CompareOptions):
                 "it needs two models with shared tasks and a metric of k, as pass@k",
                 settles=[Settle({"-m": ("pass@1",)}, "is one"), Settle({"--crossings": None})],
             )
-        bands = find_bands(comparisons, study) if self.band else []
         ranks = [] if baseline is not None else list(find_ranks(comparisons, confidence))
         every = paired(compared, ranks, crossings, confidence)
         own = [pair for pair in every if pair.metric != change]
@@ -937,7 +933,7 @@ class Compare(Question, CompareOptions):
         study = replace(study, confidence=confidence.as_used(adjustment.methods))
         alone = not study.counts.group_names and len({pair.models for pair in own}) == 1
         sections: list[Section[Any]] = [
-            self.pairs(study, own, adjustment, baseline or "", alone, not (bands or crossings))
+            self.pairs(study, own, adjustment, baseline or "", alone, not crossings)
         ]
         if baseline is None:
             sections.insert(0, Ranking(study, standings(ranks, own), own, alone))
@@ -947,8 +943,6 @@ class Compare(Question, CompareOptions):
             sections.append(Changes(study, changed, change))
         if self.crossings:
             sections.append(Crossings(study, list(crossings.values())))
-        if bands:
-            sections.append(Bands(study, bands, comparisons, first=MOST_LISTED))
         if self.flips:
             flipped = find_flips(sides(study, comparisons), confidence.level)
             sections.append(FlippedPairs(study, flipped))
@@ -960,7 +954,7 @@ class Compare(Question, CompareOptions):
             resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,
             family=rules.family, margin=rules.margin or None,
             change=f"{change.start.name}:{change.end.name}" if change else None,
-            baseline=baseline, unpaired=rules.unpaired, band="simultaneous" if bands else None,
+            baseline=baseline, unpaired=rules.unpaired,
         )  # fmt: skip
 
     @property
