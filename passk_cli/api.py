@@ -74,6 +74,8 @@ def read(
     data: Any,
     *,
     fields: Mapping[str, str] | None = None,
+    map: Any = None,
+    all_of: str | Sequence[str] = (),
     outcome: str | None = None,
     truth: Any = None,
     truth_from: Any = None,
@@ -110,6 +112,8 @@ def read(
         else hands over Arrow data, or a DuckDB relation, or a dict of one of these for each model;
         one row per attempt, a list of outcomes per task, or counts per task.
     fields : role (task, outcome, attempt, model, n, c) → column, where the usual names mislead.
+    map : what the columns mean: a TOML file, or a dict, {"task": "case", "outcome": "verdict"}, in
+        place of passk.toml next to the data.  all_of : columns all of which have to pass.
     outcome : which one to read, in files of a harness that hold several.
     truth : labels of some attempts, where the outcome is a judge's: a file or a table, joined by
         model, task and attempt, or the name of another outcome; fields={"truth": …} is a column.
@@ -164,6 +168,7 @@ def read(
         whole = {name: whole_names(name, value) for name, value in given.items()}
         # An empty text is no condition.
         request = filled(Reading, whole | {"where": where or None})
+        request = replace(request, given=frozenset(own))
         counts = load(data, request)
         require_met(request.chosen_names, [counts])
     for message in counts.facts.messages:

@@ -24,6 +24,12 @@ _FAMILIES = {
     " then a [[suite]] for each, with a name, runs and rules under the names of the options of"
     " `passk gate`. The message has the line. `passk gate --rules FILE --check` checks the file"
     " without data.",
+    "bad-map": "a map is not as it should be. The file is TOML: a table [data], or several"
+    " [[data]], with the roles and the options of reading as keys. The message names the line."
+    " `passk describe FILE --init passk.toml` writes a map, and --map none reads without one.",
+    "open-role": "a map does not say yet which column plays a role. `passk describe FILE --init`"
+    " leaves open what is not certain, and lists the candidates below the line. Write one of them"
+    " in its place. Nothing is counted before.",
     "unknown-name": "no command or message has this name. `passk --help` lists commands; `passk"
     " help messages` lists messages and errors.",
     "unknown-metric": "a metric does not exist or is not for this command. A metric is written as"
@@ -155,6 +161,9 @@ _FAMILIES = {
     " one with --outcome NAME.",
     "bad-outcome": "an outcome is neither pass nor fail. An outcome is true or false, 1 or 0, pass"
     " or fail. A score becomes one with --threshold X; best@k and mean use scores as they are.",
+    "unmatched-words": "no outcome has a word that --passes or --fails names. Then every outcome"
+    " would fail, or none, whatever it means. The message lists the outcomes of the files and how"
+    " often they occur. Name some of them.",
     "unjudged-numbers": "outcomes are numbers beside the words that pass. Beside the words of"
     " --passes numbers pass or fail by --threshold X.",
     "missing-outcome": "an attempt has no outcome. A timeout or a crash is not the same as a"

@@ -170,6 +170,11 @@ def sections_of(
         yield group, options
 
 
+def is_given(value: Any) -> bool:
+    """Whether a caller gave a value: a flag that is not set and an empty list are not given."""
+    return not (value is None or value is False or (isinstance(value, list | dict) and not value))
+
+
 def filled(group: type[Group], given: Mapping[str, Any]) -> Group:
     """A group from what was given for its fields; what is None or holds nothing was not given.
 

@@ -18,7 +18,7 @@ from passk_cli.files.roles import TRUTH
 from passk_cli.files.sources.arguments import comes_once, paths_of, split_label
 from passk_cli.limits import refuse_many
 from passk_cli.message import Message
-from passk_cli.option import changed, declared, filled
+from passk_cli.option import changed, declared, filled, is_given
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import DATA, Report
 from passk_cli.settle import Given, Settle
@@ -109,6 +109,7 @@ class Question:
             raise ParameterError("no files given", name="no-files")
         shared = {k: v for k, v in given.items() if k not in own}
         request, metrics = filled(Request, shared), filled(Metrics, shared)
+        request = replace(request, given=frozenset(k for k, v in shared.items() if is_given(v)))
         confidence, rules = filled(Confidence, shared), filled(Rules, shared)
         if confidence.bounds is not None:
             request = replace(request, lowest=confidence.bounds[0])

@@ -26,6 +26,7 @@ from passk_cli.files.counting.policies import decide
 from passk_cli.files.counting.sample import of_cells, surveyed
 from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run
 from passk_cli.files.database import connect
+from passk_cli.files.mapping import mapped
 from passk_cli.files.reading.condition import columns_in, ordered
 from passk_cli.files.reading.doubts import (
     APART,
@@ -89,15 +90,20 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         from passk_cli.files.attempts.labels import with_errors
 
         return with_errors(load, data, request, tolerant=tolerant)
-    if request.labelled and TRUTH not in request.attempts:
-        request = replace(request, attempts=(*request.attempts, TRUTH))
-    if request.missing == BOUNDS:
-        _require_passes(request)
-    if len(request.threshold) > 1:
-        return load(data, _of_scores(request), tolerant=tolerant).at_thresholds(request.threshold)
     with temporary_folder("passk-") as folder:
         try:
-            return _read(data, request, folder, tolerant)
+            hidden: list[str] = []
+            sources, request, said = mapped(data, _sources(data, folder, request, hidden), request)
+            if hidden:
+                said.append(HIDDEN_FILES(count=len(hidden), files=hidden))
+            if request.labelled and TRUTH not in request.attempts:
+                request = replace(request, attempts=(*request.attempts, TRUTH))
+            if request.missing == BOUNDS:
+                _require_passes(request)
+            scores = len(request.threshold) > 1
+            asked = _of_scores(request) if scores else request
+            counts = _read(data, sources, asked, folder, tolerant).saying(*said)
+            return counts.at_thresholds(request.threshold) if scores else counts
         except OSError as error:
             # Of the system while files are read, as an error that the user can act on.
             ours = request.conversion is not None and error.filename == request.conversion.file
@@ -111,13 +117,13 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
             ) from None
 
 
-def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
-    """Find the files and count them; of a cluster's, fetch them where an error lacks its line.
+def _read(
+    data: Any, sources: Sequence[Source], request: Request, folder: Path, tolerant: bool
+) -> Counts:
+    """Count the files; of a cluster's, fetch them where an error lacks its line.
 
     folder : for temporary files.
     """
-    hidden: list[str] = []
-    sources = _sources(data, folder, request, hidden)
     files = all(source.frame is None for source in sources)
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
@@ -179,7 +185,7 @@ def _read(data: Any, request: Request, folder: Path, tolerant: bool) -> Counts:
                 raise
             # The same error, which names the line that a cluster does not know.
             counts = _counts(con, copies, request, folder, ledger, unpacked, tolerant=tolerant)
-    return counts.saying(HIDDEN_FILES(count=len(hidden), files=hidden)) if hidden else counts
+    return counts
 
 
 def _require_judged(
@@ -196,6 +202,23 @@ def _require_judged(
         says = Settle({"--threshold": Blank("X")}, "says from where on a score passes")
         place = batches[0].sources[0].name
         raise DataError(place, problem, name="unjudged-numbers", settles=[says])
+
+
+def _require_matched(
+    words: Sequence[tuple[str, int, int | None]], request: Request, batches: Sequence[Batch]
+) -> None:
+    """Refuse words of --passes, or of --fails, that no outcome has, unless the other option names
+    every outcome.  words : as of `_require_judged`."""
+    values = {word.strip().lower() for word, *_ in words if word is not None}
+    options = ("--passes", request.passes), ("--fails", request.fails)
+    named = {option: {word.strip().lower() for word in given} for option, given in options}
+    for (option, given), (other, _) in zip(options, reversed(options), strict=True):
+        if given and not (values & named[option] or values <= named[other]):
+            shown = [f"{word} ({times:,})" for word, times, _ in words if word is not None]
+            problem = f"no outcome is {' or '.join(given)}; the outcomes are {first_few(shown)}"
+            remedy = f"give {option} some of these"
+            place = batches[0].sources[0].name
+            raise DataError(place, problem, remedy, name="unmatched-words")
 
 
 def _counts(
@@ -241,8 +264,10 @@ def _counts(
 
         require_all(request, [model for model, *_ in counts.series])
     said = [warned(doubt) for doubt in doubts if not doubt.certain]
-    if (request.passes or request.fails) and not (statement.has_counts or request.unjudged):
+    named_words = bool(request.passes or request.fails) and not request.all_of
+    if named_words and not (statement.has_counts or request.unjudged):
         words = con.execute(statement.words()).fetchall()
+        _require_matched(words, request, statement.batches)
         if request.passes:
             _require_judged(words, request, statement.batches)
         said.append(NAMED_OUTCOMES(

@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from passk_cli.errors import ParameterError
-from passk_cli.files.roles import EQUAL, OF_ATTEMPTS, ROLES, TRUTH, parts
+from passk_cli.files.roles import (
+    ALL,
+    EQUAL,
+    OF_ATTEMPTS,
+    ROLES,
+    TRUTH,
+    Joined,
+    joined,
+    parts,
+    verdict_sql,
+)
 from passk_cli.files.sources.paths import Template
 from passk_cli.near import meant
 from passk_cli.option import Option, declared, split
@@ -220,6 +230,8 @@ class Request:
     resume : the folder that keeps the counts of each file for later runs.
     averages : whether the command has the options of AVERAGED.
     suits : raises the error of a question that such counts do not answer; remedies pass it.
+    given : the fields that the caller gave, which count before a map.  mapped : whether a map says
+        what columns mean, so that all of them must be there.
     """
 
     title: ClassVar[str] = "Input"
@@ -234,11 +246,23 @@ class Request:
         " outcome=run1,run2 is a column of each attempt, with model=@column of each model, and"
         " outcome=given==gold passes where two columns agree, numbers by their value, letters and"
         " numbers by places from 0 on, texts in any case and without a full stop at their end;"
-        " outcome=old|new is the one that a row has. Amounts are added, over lists as in"
+        " outcome=old|new is the one that a row has; scores[name=correct].value is in the entry"
+        " of a list that has this name; task=@position is the place in a list, task=@value:TEXT is"
+        " the same for all rows. Amounts are added, over lists as in"
         " cost=iterations[].cost_usd, and over columns as"
         " in cost=agent_cost+user_cost; their unit is in the column's name or after a colon:"
         " cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
+    map: Annotated[Any, Option(
+        "--map", "FILE", "A map: what the columns of your files mean, in TOML.", file="read",
+        detail="Its tables [data] or [[data]] have roles and these options as keys, e.g. task ="
+        " \"case\". Without it, passk reads passk.toml next to the data. Options given here count"
+        " before it. `passk describe FILE --init passk.toml` writes one.",
+    )] = None
+    all_of: Annotated[tuple[str, ...], Option(
+        "--all", "COLUMN[,COLUMN…]", "An attempt passes if all of these columns pass.", parse=split,
+        detail="\"not COLUMN\" is one that must not pass: --all compiles,tests_ok,\"not slow\".",
+    )] = ()
     truth: Annotated[Any, Option(
         "--truth", "FILE|OUTCOME", "Labels of some attempts, where the outcome is a judge's.",
         file="read",
@@ -367,8 +391,20 @@ class Request:
     resume: str | None = None
     averages: bool = field(default=False, repr=False)
     suits: Callable[[Any], None] | None = field(default=None, repr=False)
+    given: frozenset[str] = frozenset()
+    mapped: bool = False
 
     def __post_init__(self) -> None:
+        if self.all_of:
+            every = ALL.join(self.all_of)
+            other = self.outcome or self.fields.get("outcome", every)
+            if other != every:
+                raise ParameterError(
+                    Given("--all", ",".join(self.all_of)),
+                    f"the outcome is {other} as well; give one of the two",
+                    name="contradicting-options", settles=[Settle({"--all": None})],
+                )  # fmt: skip
+            object.__setattr__(self, "fields", {**self.fields, "outcome": every})
         if self.similarity is not None and not 0 < self.similarity <= 1:
             raise ParameterError(
                 Given("--similarity", f"{self.similarity:g}"), "it lies above 0, at most at 1"
@@ -513,6 +549,16 @@ class Request:
         return (
             () if self.conversion is None else ("suite", "run", "reason", *self.conversion.columns)
         )
+
+    def joined(self, columns: Mapping[str, set[str]]) -> dict[str, Joined]:
+        """Column → what its values are made of, as `roles.joined` has it."""
+        # Of several outcomes a word that is not known is neither, whichever words are named.
+        judged = partial(
+            verdict_sql, threshold=self.bar, passes=self.passes, fails=self.fails, strict=True
+        )
+        # Groups, and keys that --records names, separate lists.
+        within = (*self.by, *re.findall(r"\{(\w+)\}", self.records or ""))
+        return joined(self.named, columns, judged, within)
 
     @property
     def unjudged(self) -> bool:

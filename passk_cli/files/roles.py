@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
@@ -237,10 +237,20 @@ OF_REPORTS = {"metric", "estimate", "low", "high", "level", "interval", "populat
 HOLDS_COUNTS = "holds counts"
 # A step into every entry of a list, in the path of a nested field.
 EACH = "[]"
+# A step into the entry of a list that another of its keys names: scores[name=correct].value.
+PICK = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
+_STEP = re.compile(rf"(?=\[\]|{PICK.pattern})")
+# Between the keys of a path.
+_DOT = re.compile(r"\.(?![^\[\]]*\])")
 # Between two columns: whether they agree, as an outcome.
 EQUAL = "=="
 # Between columns of which each row has one.
 EITHER = "|"
+# Between columns all of which have to pass, and before a column that must not pass.
+ALL, NOT = " and ", "not "
+# Between columns of any of these kinds.
+_COMMA = re.compile(r",(?![^\[\]]*\])")
+_BETWEEN = re.compile(rf"(?:,|{EQUAL}|\{EITHER}|{ALL})(?![^\[\]]*\])")
 _PLURALS = {
     "attempt": "attempt numbers",
     "line": "attempts in the order of lines",
@@ -504,14 +514,16 @@ def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] 
 
     >>> find("a.b[].c", {"a": {"record"}}), find("a.b", {"a": {"list"}}), find("b", {})
     (('a', ['b', '[]', 'c']), ('a', ['[]', 'b']), None)
+    >>> find("scores[name=v1.2].value", {"scores": {"list"}})
+    ('scores', ['[name=v1.2]', 'value'])
     """
     if column in columns:
         return column, []
-    parts = column.replace(EACH, f".{EACH}").split(".")
+    parts = _keys(column)
     for cut in range(len(parts) - 1, 0, -1):
         base, keys = ".".join(parts[:cut]), parts[cut:]
         if base in columns:
-            listed = "list" in columns[base] and EACH not in keys
+            listed = "list" in columns[base] and step(keys) == len(keys)
             return base, [EACH, *keys] if listed else keys
     return None
 
@@ -519,19 +531,49 @@ def find(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] 
 def is_listed(column: str, columns: Mapping[str, set[str]]) -> bool:
     """Whether a column, or what a path finds in it, is a list with a value for each attempt."""
     base, keys = find(column, columns) or (column, [])
-    return "list" in columns[base] or EACH in keys
+    return EACH in keys or ("list" in columns[base] and not keys)
 
 
 def parts(column: str, columns: Container[str] = ()) -> list[str]:
-    """The columns that a role's value is made of: "year,day", "given==gold" and "old|new" are two
-    each, unless a column is so called.
+    """The columns that a role's value is made of: "year,day", "given==gold", "old|new" and
+    "compiles and not slow" have two each, unless a column has that name.
 
     >>> parts("year,day"), parts("year,day", ["year,day"]), parts("given==gold")
     (['year', 'day'], ['year,day'], ['given', 'gold'])
+    >>> parts("compiles and not slow"), parts("scores[name=a,b].value"), parts("@value:a,b")
+    (['compiles', 'slow'], ['scores[name=a,b].value'], ['@value:a,b'])
     """
-    if column in columns:
+    if column in columns or column.startswith(VALUE):
         return [column]
-    return column.replace(EQUAL, ",").replace(EITHER, ",").split(",")
+    return [part.removeprefix(NOT) for part in split_columns(column)]
+
+
+def split_columns(column: str) -> list[str]:
+    """The columns of a text, as they are written: a name in brackets may contain a comma.
+
+    >>> split_columns("given==gold,a"), split_columns("compiles and not slow")
+    (['given', 'gold', 'a'], ['compiles', 'not slow'])
+    """
+    return _BETWEEN.split(column)
+
+
+def root(column: str) -> str:
+    """The first key of a path.
+
+    >>> root("a.b"), root("scores[name=v1.2].value"), root("a[].b")
+    ('a', 'scores', 'a')
+    """
+    return _keys(column)[0]
+
+
+def _keys(column: str) -> list[str]:
+    return _DOT.split(_STEP.sub(".", column))
+
+
+def step(keys: Sequence[str]) -> int:
+    """The place of the first key that looks into a list; the number of keys if none does."""
+    into = (at for at, key in enumerate(keys) if key == EACH or PICK.fullmatch(key))
+    return next(into, len(keys))
 
 
 def addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
@@ -569,13 +611,15 @@ class Joined(NamedTuple):
     """The columns that the values of another one are made of.
 
     parts : the columns.  of : what each of them has: "a part" of a text, "an attempt", "a model",
-        "an answer", which is the same as the other or not, or "the one there is" of a row's.
-    kinds : of the values.
+        "an answer", which is the same as the other or not, "the one there is" of a row's, a verdict
+        ("all" must pass, "the opposite" is meant), or what separates "a place" from others.
+    kinds : of the values.  judged : SQL of an outcome → SQL of its verdict.
     """
 
     parts: list[str]
     of: str
     kinds: set[str]
+    judged: Callable[[str], str] | None = None
 
 
 #: The model of outcomes that are in a column of each model: the name of the column.
@@ -584,19 +628,50 @@ COLUMN = "@column"
 ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
 #: The number of a row in its file, as a task: of rows that name none.
 LINE = "@line"
+#: The place of a row among those of its file, model, attempt and group, as a task.
+POSITION = "@position"
+#: Before a value that all rows have: "@value:libero".
+VALUE = "@value:"
 
 
-def joined(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> dict[str, Joined]:
-    """Column → what its values are made of, of outcomes and of what names an attempt."""
+def joined(
+    fields: Mapping[str, str],
+    columns: Mapping[str, set[str]],
+    judged: Callable[[str], str],
+    within: Sequence[str] = (),
+) -> dict[str, Joined]:
+    """Column → what its values are made of, of outcomes and of what names an attempt.
+
+    judged : as of `Joined`, for the columns of an outcome.
+    within : columns that separate lists, in which a place is counted from 1.
+    """
     made: dict[str, Joined] = {}
     for role, column in fields.items():
         of = parts(column, columns) if role in _NAMING or role == "outcome" else []
+        if column.startswith(VALUE) and role in _NAMING:
+            made[column] = Joined([], "a value", {"text"})
+        if column == POSITION and column not in columns:
+            apart = [*within]
+            for name in ("model", "attempt"):
+                usual = [c for c in candidates(name, columns) if ROLES[name].ranks[spelled(c)] == 0]
+                apart += [fields[name]] if name in fields else usual
+            apart = [c for c in dict.fromkeys(apart) if find(c, columns)]
+            made[column] = Joined(apart, "a place", {"number"})
+        every = split_columns(column) if role == "outcome" else []
+        negated = {c for c in every if c.startswith(NOT) and c not in columns}
+        if column not in columns and (negated or (every and ALL in column)):
+            if all(find(part, columns) for part in of):
+                for name in negated:
+                    made[name] = Joined([name.removeprefix(NOT)], "the opposite", {"bool"})
+                if ALL in column:
+                    made[column] = Joined(every, "all", {"bool"}, judged)
+            continue
         if not (len(of) > 1 and all(find(part, columns) for part in of)):
             continue
         if role != "outcome":
             made[column] = Joined(of, "a part", {"text"})
             continue
-        several = column.split(",")
+        several = _COMMA.split(column)
         if EITHER in column and not (EQUAL in column or len(several) > 1):
             kinds = {kind for part in of for kind in columns.get(part, {"text"})}
             made[column] = Joined(of, "the one there is", kinds)
@@ -710,13 +785,16 @@ def verdict_sql(
     passes: Sequence[str] = (),
     fails: Sequence[str] = (),
     graded: bool = False,
+    strict: bool = False,
 ) -> str:
     """SQL for the verdict on an outcome's text: 1 pass, 0 fail, NULL missing, -1 neither.
 
     passes, fails : words that pass, and fail, in place of the known ones; where only those that
         pass are named, every other word fails, and every number that no threshold judges.
     graded : 3 for a number that no threshold judges.
+    strict : passes and fails are added to the known words instead.
     """
+    only = bool(passes) and not strict
     # Of white space trim takes away blanks alone.
     word = f"lower(trim(translate({outcome}, chr(9) || chr(10) || chr(13), '   ')))"
     number = f"TRY_CAST({outcome} AS DOUBLE)"
@@ -730,7 +808,7 @@ def verdict_sql(
             )
         numeric = f"WHEN {number} = 1 THEN 1 WHEN {number} = 0 THEN 0"
         numeric += f" WHEN isfinite({number}) THEN 3" if graded else ""
-        numeric = "" if passes else numeric
+        numeric = "" if only else numeric
     else:
         usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
         bar = reaches(number, threshold)
@@ -738,8 +816,8 @@ def verdict_sql(
     # The words have no quotes in them, so that SQL spells their tuples as Python does.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
-    words = "" if passes else words
-    other = 0 if passes and not fails else -1
+    words = "" if only else words
+    other = 0 if only and not fails else -1
     named = "".join(
         f" WHEN {word} IN ({', '.join(map(_quoted, each))}) THEN {verdict}"
         for each, verdict in ((passes, 1), (fails, 0))
@@ -862,7 +940,8 @@ def strength(role: str, path: str) -> float:
 def _made_of(columns: Mapping[str, set[str]]) -> set[str]:
     """The columns among these that are made of others."""
     several = {name for name in columns if {*parts(name)} <= columns.keys() - {name}}
-    return several | ({COLUMN, LINE} & columns.keys())
+    named = {name for name in columns if name.startswith(VALUE)}
+    return several | named | ({COLUMN, LINE, POSITION} & columns.keys())
 
 
 def _rivals(columns: Iterable[str]) -> Sequence[str]:

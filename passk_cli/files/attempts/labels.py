@@ -56,8 +56,9 @@ def write_labels(
     # Numbers are judged where they are joined, unless named words fail them.
     threshold = request.threshold if request.passes else ()
     kept = replace(
-        request, fields=own, truth=None, outcome=None, attempts=("line", "score"), by=(), pool=(),
-        where="", cluster=None, order=False, missing=KEEP, price={}, threshold=threshold,
+        request, fields=own, truth=None, outcome=None, all_of=(), attempts=("line", "score"),
+        by=(), pool=(), where="", cluster=None, order=False, missing=KEEP, price={},
+        threshold=threshold,
         conversion=Conversion(str(table), "parquet", labels=True),
     ).of_all_models()  # fmt: skip
     if isinstance(apart, str) and not os.path.exists(apart):

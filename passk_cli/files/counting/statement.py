@@ -630,8 +630,10 @@ rows AS (SELECT row.* FROM picked)"""
         missing, -1 neither."""
         # With a threshold, numbers were judged row by row.
         graded = self.request.conversion is not None
-        words = {"passes": self.request.passes, "fails": self.request.fails}
-        of_attempt = verdict_sql("outcome", self.request.bar, graded=graded, **words)
+        # Words and thresholds judged the columns of `--all`.
+        request = self.request
+        passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
+        of_attempt = verdict_sql("outcome", request.bar, passes=passes, fails=fails, graded=graded)
         if not self.has_counts:
             return of_attempt
         counts = f"CASE WHEN {ARE_COUNTS} AND {_N} <= {MOST_ATTEMPTS} THEN 2 ELSE -1 END"

@@ -22,12 +22,17 @@ from passk_cli.files.roles import (
     EACH,
     EQUAL,
     LINE,
+    PICK,
+    POSITION,
+    VALUE,
     Joined,
     Roles,
     addends,
     agree_sql,
     amount_sql,
     find,
+    step,
+    verdict_sql,
 )
 from passk_cli.files.sources.source import OBJECT_BYTES, PACKINGS, Source, text_kind
 
@@ -199,12 +204,14 @@ class Layout:
         if numbered:
             # Here, because a condition leaves rows out and a join keeps no order.
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
-        if LINE in self.joined:
-            # Of the rows of all files in order; that before the first of each is taken off.
-            own = f" - min(row) OVER (PARTITION BY {file}) + 1" * (self.kind != "frame")
-            rows = f"(SELECT *, row_number() OVER () AS row FROM {rows})"
-            number = f"(row{own})::VARCHAR AS {quote_name(LINE)}"
-            rows = f"(SELECT * EXCLUDE row, {number} FROM {rows})"
+        for place in {LINE, POSITION} & self.joined.keys():
+            nested = {name for name, kind in types.items() if kind == "JSON"}
+            apart = [self.text(column, nested) for column in self.joined[place].parts]
+            apart += [file] * (self.kind != "frame")
+            window = f"PARTITION BY {', '.join(apart)} " if apart else ""
+            number = f"row_number() OVER ({window}ORDER BY {quote_name('#row')})"
+            rows = f"(SELECT *, row_number() OVER () AS {quote_name('#row')} FROM {rows})"
+            rows = f"(SELECT *, {number}::VARCHAR AS {quote_name(place)} FROM {rows})"
         if COLUMN in self.joined:
             models = next(of.parts for of in self.joined.values() if of.of == "a model")
             answers = (model.partition(EQUAL)[0] for model in models)
@@ -240,10 +247,24 @@ class Layout:
         if column is None:
             return "NULL::VARCHAR"
         if column in self.joined:
-            if column in (COLUMN, LINE):
+            if column in (COLUMN, LINE, POSITION):
                 return quote_name(column)
-            parts, of, _ = self.joined[column]
+            if column.startswith(VALUE):
+                return quote_text(column.removeprefix(VALUE))
+            parts, of, _, judged = self.joined[column]
             texts = [self.text(part, nested, sql_type) for part in parts]
+            if of == "the opposite":
+                verdict = verdict_sql(texts[0], None)
+                return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
+            if of == "all" and judged is not None:
+                # The opposite of a flag is true or false, whatever words pass.
+                verdicts = [verdict_sql(text, None) if part in self.joined else judged(text)
+                            for part, text in zip(parts, texts, strict=True)]  # fmt: skip
+                wrong = "".join(f" WHEN ({verdict}) = -1 THEN {text}"
+                                for verdict, text in zip(verdicts, texts, strict=True))  # fmt: skip
+                every = " AND ".join(f"({verdict}) = 1" for verdict in verdicts)
+                failed = f"0 IN ({', '.join(verdicts)})"
+                return f"CASE{wrong} WHEN {failed} THEN 'false' WHEN {every} THEN 'true' END"
             if of == "a model":
                 whens = (
                     f"WHEN {quote_text(part.partition(EQUAL)[0])} THEN {text}"
@@ -266,6 +287,8 @@ class Layout:
         name, keys = find(column, self.kinds) or (column, [])
         if sql_type != "VARCHAR" and EACH in keys:
             return self._entries(name, keys)
+        if step(keys) < len(keys) and EACH not in keys:
+            return self._picked(quote_name(name), keys)
         if self.typed:
             return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
         if name not in nested:
@@ -305,6 +328,28 @@ class Layout:
         values = f"CAST(json_extract({quote_name(name)}, {json_path(keys[:cut])}) AS JSON[])"
         return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
+    def _picked(self, value: str, keys: Sequence[str]) -> str:
+        """SQL for what a path finds in the entry of a list that one of its keys names.
+
+        If two such entries differ it is both texts, so that neither counts.
+        """
+        cut = step(keys)
+        if cut == len(keys):
+            return f"CAST({self._below(value, keys)} AS VARCHAR)" if self.typed else (
+                f"({value} ->> {json_path(keys)})"
+            )  # fmt: skip
+        key, name = PICK.fullmatch(keys[cut]).groups()  # type: ignore[union-attr]
+        entry = f"entry{len(keys)}"
+        entries = self._below(value, keys[:cut])
+        if not self.typed:
+            entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
+        named = f"{self._picked(entry, key.split('.'))} = {quote_text(name)}"
+        found = f"[{self._picked(entry, keys[cut + 1 :])} FOR {entry} IN {entries} IF {named}]"
+        return f"nullif(array_to_string(list_distinct({found}), ' and '), '')"
+
+    def _below(self, value: str, keys: Sequence[str]) -> str:
+        return ".".join((value, *map(quote_name, keys)))
+
     def compared(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
         """SQL for a column as an expression compares it: numbers as numbers, truth as truth.
 
@@ -326,8 +371,8 @@ def json_path(keys: Sequence[str]) -> str:
 
 def twice_sql(value: str, keys: Sequence[str]) -> str:
     """SQL for whether the last of these keys comes twice where the others lead in some JSON."""
-    if EACH in keys:
-        cut = keys.index(EACH)
+    cut = step(keys)
+    if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
         return f"len([1 FOR entry IN {entries} IF {twice_sql('entry', keys[cut + 1 :])}]) > 0"
     *before, last = keys
@@ -342,11 +387,11 @@ def once_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
-        if keys[-1] != EACH:
+        if step(keys[-1:]):
             sign = json.dumps(keys[-1], ensure_ascii=False)
             doubt = f"{name} LIKE {quote_text(f'%{sign}%{sign}%')}"
-            if EACH in keys:
-                entries = f"json_array_length({name}, {json_path(keys[: keys.index(EACH)])})"
+            if step(keys) < len(keys):
+                entries = f"json_array_length({name}, {json_path(keys[: step(keys)])})"
                 doubt = f"len(string_split({name}, {quote_text(sign)})) > {entries} + 1"
             error = quote_text(f"the key {sign} is there twice")
             cases += f" WHEN {doubt} AND {twice_sql(name, keys)} THEN error({error})"

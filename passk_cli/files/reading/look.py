@@ -33,7 +33,7 @@ from passk_cli.files.roles import (
     candidates,
     columns_of,
     find,
-    joined,
+    root,
     spelled,
     without_absent,
 )
@@ -174,7 +174,7 @@ def look(
     attempts.foreign.clear()
     attempts.left.clear()
     asked = [*request.by, *request.pool, *filter(None, [request.cluster])]
-    asked += columns_of(request.fields)
+    asked += columns_of(request.named)
     asked += names_in(con, request.where) if request.where else []
     asked += request.conversion.columns if request.conversion else ()
     nameless = {
@@ -255,7 +255,7 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
         fields["outcome"] = "outcome" if request.bar is None else "score"
     in_path = request.template.names if request.template is not None else ()
     fields |= {name: name for name in in_path if name in ROLES and name in kinds}
-    fields |= without_absent(request.fields, kinds)
+    fields |= request.fields if request.mapped else without_absent(request.fields, kinds)
     if request.outcome is not None:
         if "outcome" in request.fields:
             raise ParameterError(
@@ -345,7 +345,7 @@ def _layout(
     """The layout of a table, with those columns that only appear further down and in its path."""
     if source.frame is not None:
         layout = _frame(con, source)
-        return replace(layout, joined=joined(request.named, layout.kinds))
+        return replace(layout, joined=request.joined(layout.kinds))
     key = "" if ledger is None else ledger.key(source, request.format, columns, whole)
     summary = None if ledger is None else ledger.summary(key)
     if summary is not None:
@@ -365,7 +365,7 @@ def _layout(
             if layout.complete:
                 break
             unseen = [column for column in columns if find(column, layout.kinds) is None]
-            names = (json.dumps(column.split(".")[0])[:-1].encode() for column in unseen)
+            names = (json.dumps(root(column))[:-1].encode() for column in unseen)
             if not unseen or not (source.partial or any(mentions(source, name) for name in names)):
                 break
         if ledger is not None:
@@ -378,7 +378,7 @@ def _layout(
             Given("--skip-bad"), f"rows that are left out have no {LINE}",
             name="contradicting-options", settles=[Settle({"--skip-bad": None})],
         )  # fmt: skip
-    return replace(layout, joined=joined(request.named, layout.kinds))
+    return replace(layout, joined=request.joined(layout.kinds))
 
 
 def _joined(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:

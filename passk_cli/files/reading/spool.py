@@ -44,6 +44,7 @@ from passk_cli.files.roles import (
     EACH,
     LINE,
     OF_ATTEMPTS,
+    PICK,
     ROLES,
     SETTINGS,
     SHORT,
@@ -53,7 +54,7 @@ from passk_cli.files.roles import (
     candidates,
     columns_of,
     find,
-    joined,
+    root,
     without_absent,
 )
 from passk_cli.files.sources.paths import from_folders, path_columns, template_columns
@@ -100,7 +101,7 @@ def recognised(
     forced = formats.FORMATS[request.format] if request.format else None
     known, others = [], []
     beside: dict[str, Any] = {}
-    columns = [*columns_of(request.fields), *request.by]
+    columns = [*columns_of(request.named), *request.by]
     for source in sources:
         key = _key(source, request)
         if key in unpacked:
@@ -427,7 +428,7 @@ class _Sheets:
         key = _key(source, request)
         long, before = key in self._unpacked, self._unpacked.get(("page", key))
         with ExitStack() as opened:
-            asked = {column.split(".")[0] for column in (*columns_of(request.fields), *request.by)}
+            asked = {root(column) for column in (*columns_of(request.named), *request.by)}
             # What may play a part has to be there as a whole; it may stand beside the records.
             absent = asked - before.asked - before.types.keys() if before else asked
             if before is None or absent or any(map(self._plays_a_part, before.cut)):
@@ -450,7 +451,7 @@ class _Sheets:
             facts |= path_columns(source.name, request.template, request.by, there)
             page.constants = {name: {source.path: value} for name, value in facts.items()}
             page.types |= {name: {str} for name in facts}
-            made = joined(request.named, page.kinds)
+            made = request.joined(page.kinds)
             kinds = page.kinds | {name: of.kinds for name, of in made.items()}
             shape = frozenset((name, frozenset(seen)) for name, seen in kinds.items())
             if shape not in self._roles:
@@ -510,7 +511,7 @@ class _Sheets:
                 longest=sheet.longest,
                 form=sheet.format,
                 constants=sheet.constants,
-                joined=joined(self._request.named, kinds),
+                joined=self._request.joined(kinds),
             )
             try:
                 roles = sheet.roles or self._roles_of_attempts(sheet.sources[0].name, kinds)
@@ -584,7 +585,8 @@ class _Sheets:
         usual = {name: seen for name, seen in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         roles = request.read_of_attempts
-        fields = {**own, **without_absent(request.fields, columns)}
+        given = request.fields if request.mapped else without_absent(request.fields, columns)
+        fields = {**own, **given}
         return assign(place, columns, fields, roles, request.unjudged)
 
 
@@ -601,10 +603,10 @@ def _parts(request: Request) -> Callable[[str], bool]:
     asked = {*request.read_of_attempts}
     asked |= {"tokens_in", "tokens_out"} if "tokens" in asked else set()
     roles = [role for role in ROLES if role not in OF_ATTEMPTS or role in asked]
-    columns = columns_of(request.fields)
+    columns = columns_of(request.named)
     columns += [*request.by, *request.carried]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
-    columns = [column.replace(EACH, "") for column in columns]
+    columns = [PICK.sub("", column).replace(EACH, "") for column in columns]
 
     @cache
     def plays(name: str) -> bool:

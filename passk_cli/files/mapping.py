@@ -1,0 +1,282 @@
+"""Maps: what the columns of a team's files mean, written once.
+
+A map is a table `[data]`, or one of several `[[data]]`, in passk.toml next to the data or in the
+file that --map names.  Its keys are the roles and the options of reading, from the declarations
+that the command line is made of; `files` and `has` say which files it is for.  A map becomes a
+request, so files are read by the same statement as with the same options.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+from passk_cli.errors import ParameterError, PasskError
+from passk_cli.files.database import ours, parquet_keys
+from passk_cli.files.request import Request, parse_fields
+from passk_cli.files.roles import CANONICAL, ROLES, VALUE
+from passk_cli.files.sources.arguments import paths_of, split_label
+from passk_cli.files.sources.memory import column_names
+from passk_cli.files.sources.source import Source
+from passk_cli.message import NOTE, Message, Said
+from passk_cli.near import meant
+from passk_cli.option import Declared, checked, declared
+from passk_cli.text import first_few
+from passk_cli.toml import read_toml
+
+#: The file next to the data that may contain a map; the tables in it; reads without a map.
+NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
+_OWN = ("files", "has")
+# Options that choose models and tasks, or say how the question is asked, not what columns mean.
+_NO_KEYS = (
+    "--map --field --model --truth --truth-from --engine --spark-master --exclude-model --alias"
+    " --exclude-task --only-task"
+).split()
+# A caller who names the outcome does not mean what a map says about another one.
+_OF_OUTCOME = ("outcome", "all_of", "passes", "fails", "threshold")
+MAPPED = Message(
+    "mapped", NOTE, "read as {map} says", "",
+    "A map says what the columns of these files mean. passk reads the file passk.toml next to the"
+    " data, or the one that --map names. Options on the command line count before it, and --map"
+    " none reads without it.",
+)  # fmt: skip
+UNMAPPED = Message(
+    "unmapped-files", NOTE, "skipped {count:file} that {map} is not for: {files}",
+    "name one to read it, or add it to files =",
+    "A map says with files = and has = which files it is for. Files of a folder that it is not for"
+    " are not read.",
+)  # fmt: skip
+
+
+@cache
+def keys() -> dict[str, Declared]:
+    """Key of a map → the option that it sets, except for roles."""
+    options = {each.option.name: each for each in declared(Request).values()}
+    return {name.lstrip("-"): each for name, each in options.items() if name not in _NO_KEYS}
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """One table of a map.
+
+    place : the file and the table, for messages.  folder : the folder of the file.
+    files : patterns of names.  has : columns that must be there.
+    fields : role → column.  options : field of Request → value.
+    """
+
+    place: str
+    folder: str
+    files: tuple[str, ...]
+    has: tuple[str, ...]
+    fields: Mapping[str, str]
+    options: Mapping[str, Any]
+
+    def is_named(self, source: Source) -> bool:
+        """Whether the name of a file fits; what is not a file has no name."""
+        if not self.files or source.frame is not None or not source.origin:
+            return True
+        path = PurePath(os.path.relpath(source.origin, self.folder or ".")).as_posix()
+        names = (path, os.path.basename(path), source.name)
+        return any(fnmatch(name, pattern) for name in names for pattern in self.files)
+
+    def lacking(self, columns: Sequence[str]) -> list[str]:
+        """The columns that must be there and are not, at any depth."""
+        return [n for n in self.has if not any(f".{c}".endswith(f".{n}") for c in columns)]
+
+    def merged(self, request: Request) -> Request:
+        """The request with what the table says, as far as the caller did not."""
+        fields, options = dict(self.fields), dict(self.options)
+        if "outcome" in request.named:
+            fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
+            options = {name: v for name, v in options.items() if name not in _OF_OUTCOME}
+        options = {name: v for name, v in options.items() if name not in request.given}
+        return replace(request, fields={**fields, **request.fields}, mapped=True, **options)
+
+
+def mapped(
+    data: Any, sources: Sequence[Source], request: Request
+) -> tuple[list[Source], Request, list[Said]]:
+    """The files that are read, the request as a map has it, and what is said of that.
+
+    Errors: ParameterError for a map that is not as it should be, or is for none of the files.
+    """
+    without = replace(request, map=NO_MAP)
+    path = _found(data) if request.map is None else request.map
+    if path in ("", NO_MAP):
+        return [*sources], without, []
+    maps = read_maps(path)
+    if not maps and request.map is None:
+        return [*sources], without, []
+    found = {source.path: _fitting(source, maps) for source in sources}
+    chosen = [each for each in dict.fromkeys(found.values()) if isinstance(each, Map)]
+    left = [source for source in sources if not isinstance(found[source.path], Map)]
+    if not chosen and (request.map is None or any(found[s.path] == "converted" for s in left)):
+        return [*sources], without, []
+    apart = [source for source in left if source.named] if chosen else left
+    name = maps[0].place if maps else str(path)
+    if apart:
+        problem = f"[{TABLE}] is not for {apart[0].name}{found[apart[0].path]}"
+        remedy = "add a table for it, or leave the file out" if chosen else "add a table for it"
+        raise ParameterError(name, problem, remedy, name="bad-map")
+    if len(chosen) > 1:
+        ends = [next(s.name for s in sources if found[s.path] is each) for each in chosen[:2]]
+        problem = f"{' and '.join(ends)} have a table of their own each"
+        raise ParameterError(name, problem, "read them in two commands", name="bad-map")
+    said = [MAPPED(map=chosen[0].place)] if request.map is None else []
+    if left:
+        said.append(UNMAPPED(count=len(left), map=chosen[0].place, files=[s.name for s in left]))
+    # What a table is for is never passed over.
+    read = [replace(source, named=True) for source in sources if source not in left]
+    return read, chosen[0].merged(without), said
+
+
+def read_maps(given: Any) -> list[Map]:
+    """The tables of a map: of a file, or as Python has them.
+
+    Errors: ParameterError with the line for an unknown key, a wrong value or an open role.
+    """
+    if isinstance(given, Mapping | list | tuple):
+        text, name = "", ""
+        tables = given.get(TABLE, given) if isinstance(given, Mapping) else given
+    else:
+        name = os.fspath(given)
+        text, document = read_toml(name, "bad-map", f'write [{TABLE}] with task = "COLUMN"')
+        tables = document.get(TABLE, document.get("tool", {}).get("passk", {}).get(TABLE, []))
+    tables = tables if isinstance(tables, list | tuple) else [tables]
+    if not all(isinstance(table, Mapping) for table in tables):
+        raise ParameterError(f"{name or 'map'}: write [[{TABLE}]] with keys", name="bad-map")
+    return [_Table(table, name, text, at).map() for at, table in enumerate(tables)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A table of a map as it is written.  at : its place among those of the file."""
+
+    table: Mapping[str, Any]
+    name: str
+    text: str
+    at: int
+
+    def map(self) -> Map:
+        fields, options = dict[str, str](), dict[str, Any]()
+        for key, value in self.table.items():
+            known = (*_OWN, *ROLES, *keys())
+            if key not in known:
+                near = meant(key, known, f"the keys are {', '.join(known)}")
+                raise self.refused(key, "there is no such key", near)
+            if value in ("", []):
+                raise self.open(key)
+            try:
+                if key == "outcome":
+                    options["outcome"] = self.column(key, value)
+                elif key in ROLES:
+                    fields[key] = self.column(key, value)
+                elif key in keys():
+                    options[keys()[key].field] = checked(keys()[key], _as_text(value))
+            except ParameterError as error:
+                if error.name == "bad-map":
+                    raise
+                raise self.refused(key, error.problem) from None
+        if "outcome" in options and "all_of" in options:
+            raise self.refused("all", "there is an outcome as well; leave one of the two out")
+        files, has = ((v,) if isinstance(v, str) else tuple(v)
+                      for v in (self.table.get(key, ()) for key in _OWN))  # fmt: skip
+        folder = os.path.dirname(os.path.abspath(self.name)) if self.name else os.getcwd()
+        place = self.name or "map"
+        return Map(place, folder, files, has, fields, options)
+
+    def column(self, key: str, value: Any) -> str:
+        """What a role is given, as --field takes it."""
+        if isinstance(value, Mapping):
+            if [*value] != ["value"]:
+                raise self.refused(key, "a table", 'write a column, or {value = "TEXT"}')
+            return f"{VALUE}{_as_text(value['value'])}"
+        if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+            value = ",".join(value)
+        if not isinstance(value, str):
+            raise self.refused(key, f"{value} is not a column", "write its name in quotes")
+        return parse_fields({key: value})[key]
+
+    def refused(self, key: str, problem: str, remedy: str = "") -> ParameterError:
+        return ParameterError(f"{self.place(key)}: {key}", problem, remedy, name="bad-map")
+
+    def open(self, key: str) -> ParameterError:
+        """Error for a role that is still open, with the candidates that the file names."""
+        lines = self.text.split("\n")[self.line(key) :]
+        named = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
+        choices = [re.sub(r" {2,}# ", " (", f"{each[1]} = {each[2]}") for each in named if each]
+        texts = [f"{text})" if " (" in text else text for text in choices]
+        remedy = f"choose one: {'; '.join(texts[:8])}" if texts else "give it a column"
+        remedy += f" and {len(texts) - 8} more" if len(texts) > 8 else ""
+        return ParameterError(f"{self.place(key)}: {key}", "it is open", remedy, name="open-role")
+
+    def place(self, key: str) -> str:
+        return f"{self.name}:{self.line(key)}" if self.line(key) else self.name or "map"
+
+    def line(self, key: str) -> int:
+        """The line of a key in this table; 0 if there is no file."""
+        count = -1
+        for number, line in enumerate(self.text.split("\n"), 1):
+            if head := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
+                inside = head[1].removeprefix("tool.passk.") == TABLE
+                count += inside
+            elif count == self.at and inside and re.match(rf"\s*[\"']?{key}[\"']?\s*[.=]", line):
+                return number
+        return 0
+
+
+def _as_text(value: Any) -> Any:
+    """A value as the command line has it, so that both are checked by the same rules."""
+    if isinstance(value, list | tuple):
+        return [_as_text(each) for each in value]
+    if isinstance(value, bool | str | Mapping):
+        return value
+    return str(value)
+
+
+def _found(data: Any) -> str:
+    """The map next to the data; "" if there is none."""
+    for path in paths_of(data):
+        path = split_label(path)[1]
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        name = os.path.join(folder, NAME)
+        if path != "-" and "://" not in path and os.path.isfile(name):
+            return name
+    return ""
+
+
+def _fitting(source: Source, maps: Sequence[Map]) -> Map | str:
+    """The first table that is for a file; else why none is, in words."""
+    named = [each for each in maps if each.is_named(source)]
+    if not named:
+        return ""
+    columns = _columns(source)
+    if {*CANONICAL} <= {*columns}:
+        return "converted"
+    lacking = [each.lacking(columns) for each in named]
+    fits = next((each for each, names in zip(named, lacking, strict=True) if not names), None)
+    return fits or f", which has no column {first_few(lacking[0])}"
+
+
+def _columns(source: Source) -> Sequence[str]:
+    """The columns of a file, and the paths in its first record."""
+    from passk_cli.files.formats.format import look
+    from passk_cli.files.reading.look import sniff
+
+    if source.frame is not None:
+        return column_names(source.frame)
+    if source.opening == "PAR1":
+        return [*parquet_keys(source.path)]
+    if source.opening in ("{", "[", "PK"):
+        return [key.replace("[].", ".").removeprefix(".") for key in look(source).keys]
+    try:
+        return [name for name, _ in sniff(ours(), source, None).columns]
+    except PasskError:
+        # The reader says what is wrong with it.
+        return []
