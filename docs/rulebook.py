@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.commands.gate.rulebook import (
-    AVERAGED,
     SHARED,
     SUITE,
-    AverageRules,
     Quarantined,
     Suite,
     options,
@@ -31,7 +29,6 @@ def schema() -> dict[str, Any]:
     """The schema: keys are options without hyphens before them, also with underscores."""
     every = options()
     own = {key: each for key, each in every.items() if each.field not in SHARED}
-    of_average = [each for each in declared(AverageRules).values() if each.field in AVERAGED]
     suite = _table({**_keys(own), **_properties(declared(Suite).values())})
     suite["required"] = ["name", "runs"]
     # What a file says of a task; the run counts the rest.
@@ -46,7 +43,6 @@ def schema() -> dict[str, Any]:
     }  # fmt: skip
     top = _keys(every)
     top[SUITE] = {"type": "array", "minItems": 1, "items": suite}
-    top["average"] = _table(_properties(of_average))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Rules of passk gate",
@@ -54,7 +50,7 @@ def schema() -> dict[str, Any]:
         "required": [SUITE],
         "$defs": {
             each.option.name.lstrip("-"): _property(each)
-            for each in (*every.values(), *declared(Suite).values(), *of_average)
+            for each in (*every.values(), *declared(Suite).values())
         },
     }
 

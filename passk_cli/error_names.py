@@ -48,11 +48,13 @@ _FAMILIES = {
     "no-such-model": "no model has this name. The name or pattern given with --model,"
     " --exclude-model, --baseline or --against is that of no model in the data. The message names"
     " what is near, or the models; `passk describe FILE` lists them.",
+    "no-history-yet": "a history does not exist yet, or it has no run of this suite. A lost history"
+    " and a first night look the same, so neither passes by itself. Restore the history if it was"
+    " lost (an artifact or a branch keeps it, a cache may not). On a first night use `passk gate"
+    " --first-run`, once: rules about changes are not judged then.",
     "no-such-suite": "a history, or a file of rules, has no suite of this name. `--baseline"
     " history.parquet:SUITE:last5` compares with the runs of one suite, which `passk record"
-    ' --suite` named. In a file of rules `first = "pass"` says that a suite that the history does'
-    " not have yet has its first night. `passk watch --rules FILE --suite NAME` watches one suite"
-    " of the file.",
+    " --suite` named. `passk watch --rules FILE --suite NAME` watches one suite of the file.",
     "no-order": "no order of the tasks is known. A look at a run counts the first tasks of an order"
     " that was drawn before. Name it with `--order FILE`, a task a line. Logs of Inspect that were"
     " shuffled have it. `--order completion` takes tasks as they were completed.",

@@ -518,11 +518,14 @@ class Past:
         return reach_of_runs(run_variance(values), stretch.runs[base], len(setup.runs), level)
 
 
+_FIRST_RUN = Settle({"--first-run": True}, "judges a first night, which has none")
+
+
 def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Past:
     """The last runs that "history.parquet:last5" names, "history.parquet:SUITE:last5" of a suite.
 
-    Errors: ParameterError for several suites without a name, one that is not there, or no runs;
-    DataError for what is no history.
+    Errors: DataError for several suites without a name, a suite that is not there, or a file that
+    is not a history; ParameterError for a number of runs below 1.
     """
     named = last_runs(argument)
     assert named is not None
@@ -531,18 +534,20 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
         path, _, suite = path.rpartition(":")
     if not is_file_argument(path):
         place = Given("--baseline", argument)
-        raise DataError(place, "no such file", "check the path", name="no-such-file")
+        raise DataError(
+            place, "there is no such history", name="no-history-yet", settles=[_FIRST_RUN]
+        )  # fmt: skip
     if number < 1:
         raise ParameterError(Given("--baseline", argument), "write last1 or more")
     counts = read_history(read, request, path)
     suites = sorted({setup.suite for setup in setups(counts)})
     if suite not in suites and (suite or len(suites) > 1):
-        raise ParameterError(
+        near = nearest(suite, suites) or suites[:3]
+        settles = [Settle({"--baseline": f"{path}:{name}:last{number}"}) for name in near]
+        raise DataError(
             Given("--baseline", argument), f"its suites are {', '.join(suites)}",
-            name="no-such-suite", settles=[
-                Settle({"--baseline": f"{path}:{s}:last{number}"})
-                for s in nearest(suite, suites) or suites[:3]
-            ],
+            name="no-history-yet" if suite else "no-such-suite",
+            settles=[*settles, *[_FIRST_RUN] * bool(suite)],
         )  # fmt: skip
     wanted = suite or suites[0]
     names = tuple(name for name in counts.group_names if name not in KEYS)

@@ -7,14 +7,12 @@ import re
 import tomllib
 from datetime import date, timedelta
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
 import pytest
 
 import passk_cli
 from docs import rulebook
-from passk_cli.inference.macro import macro_average
 from passk_cli.inference.streams import stream
 from tests import schema
 from tests.conftest import SAMPLES, Passk, Write, long, records
@@ -192,15 +190,38 @@ def test_what_suites_of_one_run_lack_is_said_once(nightly: Path, passk: Passk) -
 
 
 def test_first_night_judges_what_needs_no_baseline(nightly: Path, passk: Passk) -> None:
-    text = TWO.replace("b-old.jsonl", "record")
-    done = passk("gate", "--rules", rules(nightly, text))
+    text = TWO.replace("b-old.jsonl", "nights.parquet:last5")
+    assert passk("gate", "--rules", rules(nightly, text)).code == 3
+    done = passk("gate", "--rules", "passk.toml", "--first-run")
     assert done.code == 0
     assert done.out.count("not judged (no baseline yet)") == 2
     assert "note[no-baseline-yet]: b: 2 rules" in done.err
     only = text[text.index("[[suite]]", 20) :].replace('min = {"pass@1" = 0.2}', "")
-    done = passk("gate", "--rules", rules(nightly, only))
+    done = passk("gate", "--rules", rules(nightly, only), "--first-run")
     assert done.code == 0
     assert done.out.startswith("PASS: no rule is judged; 2 rules not judged, no baseline yet")
+    there = passk("gate", "--rules", rules(nightly, TWO), "--first-run")
+    assert (there.code, there.out) == (2, "")
+    assert "--first-run: it is for a night without a baseline, and the baseline exists" in there.err
+
+
+def test_a_first_night_is_said_once(nightly: Path, passk: Passk) -> None:
+    """Without a file of rules; the command that the refusal prints, and the night after."""
+    words = ["gate", "a.jsonl", "--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.05"]
+    refused = passk(*words)
+    assert (refused.code, refused.error, refused.out) == (3, "no-history-yet", "")
+    (line,) = re.findall(r"^  passk (.*)  # judges a first night", refused.err, re.M)
+    first = passk(*line.split())
+    assert first.code == 0
+    assert first.out.startswith("PASS: no rule is judged; 1 rule not judged, no baseline yet")
+    assert passk("record", "a.jsonl", "--to", "h.parquet", "--at", "r1").code == 0
+    again = passk(*words, "--first-run")
+    assert (again.code, again.error) == (2, "contradicting-options")
+    assert passk(*words).code == 0
+    alone = passk("gate", "a.jsonl", "--min", "pass@1=0.1", "--first-run")
+    assert (alone.code, "none is named; --baseline FILE" in alone.err) == (2, True)
+    gone = passk("gate", "a.jsonl", "--min", "pass@1=0.1", "--first", "pass")
+    assert (gone.code, "use --first-run on the first night, once" in gone.err) == (2, True)
 
 
 def test_a_suite_that_cannot_be_read_leaves_the_others_judged(nightly: Path, passk: Passk) -> None:
@@ -234,7 +255,13 @@ REFUSED: list[tuple[str, str, str]] = [
     ("0.05}", "7}", "passk.toml:6: suite a: max-drop pass@1=7: write METRIC=X with X from 0 to 1"),
     ('tier = "smoke"', "level = 0.9", "passk.toml:7: suite a: level: it is one for all suites;"
      " write it above the first [[suite]]"),
-    ('tier = "smoke"', "weight = -1", "passk.toml:7: suite a: weight -1: it must be at least 0"),
+    ('tier = "smoke"', "weight = 2", "passk.toml:7: suite a: weight: suites have no weights any"
+     " more; leave it out"),
+    ('tier = "smoke"', 'first = "pass"', "passk.toml:7: suite a: first: leave it out, and use"
+     " `passk gate --first-run` on the first night, once"),
+    ("a-old.jsonl", "record", "passk.toml:5: suite a: baseline: name the file that the first night"
+     " makes, for example history.parquet:last5, and use `passk gate --first-run` that night"),
+    ("\n", "[average]\nkind = 'macro'\n", "passk.toml:1: average: a file of rules has no average over suites"),
     ('tier = "smoke"', "max-drop = 1", "passk.toml:7: this is not TOML: "),
     ('name = "a"', 'name = "b"', "passk.toml:10: suite b: name: two suites have it"),
     ('runs = "a.jsonl"', "", "passk.toml:2: suite a: runs is missing"),
@@ -291,61 +318,6 @@ def test_options_that_exclude_rules(
     assert absent.code == 3
 
 
-def test_macro_average_is_that_of_the_suites(nightly: Path, passk: Passk) -> None:
-    """(2 · a + 1 · b) / 3, limits by the sum of independent suites; at the level of 7 verdicts."""
-    heavy = TWO.replace('tier = "smoke"', "weight = 2")
-    text = (
-        heavy + '[average]\nmin = {"pass@1" = 0.5}\nmax-drop = {"pass@1" = 0.01, "pass^5" = 0.9}\n'
-    )
-    rows = records(passk("gate", "--rules", rules(nightly, text), "-f", "csv").out)
-    level = 1 - 0.05 / 7
-    facts = {}
-    for name in "ab":
-        own = passk(
-            "gate", f"{name}.jsonl", "--baseline", f"{name}-old.jsonl", "--min", "pass@1=0.5",
-            "--max-drop", "pass@1=0.01", "--level", level, "-f", "csv",
-        )  # fmt: skip
-        facts[name] = {bool(row["against"]): row for row in records(own.out) if row["low"]}
-    for against in (False, True):
-        (mean,) = [row for row in rows if row["suite"] == "average" and row["metric"] == "pass@1"
-                   and bool(row["against"]) == against]  # fmt: skip
-        means, ses, lows, highs = (
-            [float(facts[name][against][field] or "nan") for name in "ab"]
-            for field in ("estimate", "se", "low", "high")
-        )
-        z = NormalDist().inv_cdf((1 + level) / 2)
-        if against:
-            ses = [(high - low) / 2 / z for low, high in zip(lows, highs, strict=True)]
-        expected = macro_average(means, ses, lows, highs, [2, 1], level=level)
-        numbers = [float(mean[field]) for field in ("estimate", "low", "high")]
-        assert numbers == pytest.approx([expected.mean, expected.low, expected.high], abs=1e-12)
-        assert float(mean["estimate"]) == pytest.approx((2 * means[0] + means[1]) / 3)
-        assert mean["level"] == f"{level!r}"
-        assert mean["tasks"] == "60"
-
-
-def test_micro_average_counts_every_task_the_same(nightly: Path, passk: Passk) -> None:
-    write_run(nightly / "b.jsonl", [5] * 10)
-    write_run(nightly / "a.jsonl", [0] * 30)
-    text = re.sub("baseline.*|max-drop.*", "", TWO) + '[average]\nkind = "micro"\n'
-    text += 'min = {"pass@1" = 0.1}\nmin-by = "estimate"\n'
-    rows = records(passk("gate", "--rules", rules(nightly, text), "-f", "csv").out)
-    (mean,) = [row for row in rows if row["suite"] == "average"]
-    assert float(mean["estimate"]) == 0.25
-    refused = passk("gate", "--rules", rules(nightly, text.replace("tier", "weight = 2\ntier")))
-    assert "a has a weight, and in a micro average every task counts the same" in refused.err
-
-
-def test_average_lacks_a_suite_that_cannot_be_read(nightly: Path, passk: Passk) -> None:
-    rules(nightly, TWO + '[average]\nmin = {"pass@1" = 0.1}\nmax-drop = {"pass@1" = 0.1}\n')
-    (nightly / "a.jsonl").write_text("")
-    assert "no number in suite a" in passk("gate", "--full", "-q").out
-    rules(nightly, (nightly / "passk.toml").read_text().replace("b-old.jsonl", "record"))
-    done = passk("gate", "--full", "-q")
-    assert re.search(r"macro average +pass@1 drop ≤ 0.1 +– +not judged", done.out)
-    assert passk("gate", "--tier", "smoke").code == 3
-
-
 def test_runs_are_not_written_over(nightly: Path, passk: Passk) -> None:
     rules(nightly, TWO)
     before = (nightly / "a.jsonl").read_bytes()
@@ -359,17 +331,15 @@ def test_schema_for_editors_accepts_and_refuses_what_the_program_does(
     nightly: Path, passk: Passk
 ) -> None:
     root = json.loads(rulebook.PAGE.read_text())
-    average = '[average]\nkind = "micro"\nmin = {"pass@1" = 0.1}\n'
     top = 'where = "n > 1"\nseed = 3\non_undecided = "fail"\nmodel = ["a*", "b"]\nk = [1, 2]\n'
-    for text in (top + TWO + average, QUARANTINE):
+    for text in (top + TWO, QUARANTINE):
         assert not list(schema.errors(parsed(text), root, root)), text
         assert passk("gate", "--check", "--rules", rules(nightly, text)).code == 0
     for there, instead, _ in REFUSED[:2]:
         assert list(schema.errors(parsed(TWO.replace(there, instead, 1)), root, root))
     for wrong in (
-        TWO.replace('tier = "smoke"', "level = 0.9"), TWO.replace('tier = "smoke"', "weight = -1"),
-        TWO.replace('runs = "a.jsonl"', ""), average, "suite = []", "sed = 1" + TWO,
-        QUARANTINE.replace(', reason = "slow"', ""), TWO + average.replace("micro", "mean"),
+        TWO.replace('tier = "smoke"', "level = 0.9"), TWO.replace('runs = "a.jsonl"', ""),
+        "suite = []", "sed = 1" + TWO, QUARANTINE.replace(', reason = "slow"', ""),
     ):  # fmt: skip
         assert list(schema.errors(parsed(wrong), root, root)), wrong
         assert passk("gate", "--check", "--rules", rules(nightly, wrong)).code == 2, wrong
@@ -378,24 +348,6 @@ def test_schema_for_editors_accepts_and_refuses_what_the_program_does(
 def parsed(text: str) -> Any:
     """TOML as editors check it: dates are texts."""
     return json.loads(json.dumps(tomllib.loads(text), default=str))
-
-
-def test_the_average_follows_the_file_and_not_its_first_suite(nightly: Path, passk: Passk) -> None:
-    """Undecided counts as the top of the file says, for the average too, and as an option says."""
-    suites = "".join(
-        f'[[suite]]\nname = "{name}"\nruns = "{name}.jsonl"\nmin = {{"pass@1" = 0.1}}\n{own}'
-        for name, own in (("a", 'on-undecided = "fail"\n'), ("b", ""))
-    )
-    average = '[average]\nmin = {"pass@1" = 0.44}\n'
-    for top, options, failing in (
-        ("", [], False), ('on-undecided = "fail"\n', [], True),
-        ("", ["--on-undecided", "fail"], True),
-    ):  # fmt: skip
-        rules(nightly, top + suites + average)
-        found = json.loads(passk("gate", "-f", "json", *options).out)
-        row = next(row for row in found["rows"] if row["suite"] == "average")
-        assert (row["verdict"], row["fails"]) == ("undecided", failing)
-        assert not {"by", "missing"} & set(found["signature"])
 
 
 def test_missing_outcomes_of_tasks_in_quarantine_are_none_of_the_suite(
@@ -599,8 +551,7 @@ def test_a_history_that_is_not_there_yet_has_its_first_night(tmp_path: Path, pas
     )
     book = rules(tmp_path, text)
     assert passk("gate", "--rules", book).code == 3
-    book = rules(tmp_path, f'first = "pass"\n{text}')
-    first = passk("gate", "--rules", book)
+    first = passk("gate", "--rules", book, "--first-run")
     assert (first.code, "2 rules not judged, no baseline yet" in first.out) == (0, True)
     assert first.err.count("no baseline yet") == 1
     words = ["--to", tmp_path / "h.parquet", "--with", "cost", "--at", "r1", "-q"]
@@ -609,20 +560,14 @@ def test_a_history_that_is_not_there_yet_has_its_first_night(tmp_path: Path, pas
     second = passk("gate", "--rules", book)
     assert "not judged" not in second.out
     assert "cost increase ≤ 10 %" in second.out
-    # A suite that is new in this history has its first night there, if the file says so.
+    # A suite that is new in this history has its first night there; the other one is compared.
     later = text.replace('"s"', '"t"').replace("h.parquet:", "h.parquet:t:")
-    new = passk("gate", "--rules", rules(tmp_path, f'first = "pass"\n{text}{later}'))
+    new = passk("gate", "--rules", rules(tmp_path, text + later), "--first-run")
     assert new.out.count("not judged (no baseline yet)") == 2
     assert re.search(r"s +cost increase ≤ 10 % +\S.* (pass|fail|undecided)", new.out)
-    refused = passk("gate", "--rules", rules(tmp_path, text + later))
-    assert (refused.error, refused.code) == ("no-such-suite", 2)
-    assert "suite t: baseline " in refused.err
-    assert 'first = "pass" is its first night' in refused.err
-    refused = passk("gate", tmp_path / "new.jsonl", "--min", "pass@1=0.1", "--first", "pass")
-    assert (refused.code, "--first: a file of rules names the files to judge" in refused.err) == (
-        2,
-        True,
-    )
+    refused = passk("gate", "--rules", book)
+    assert refused.code == 3
+    assert re.search(r"t +its data can be read +– +error", refused.out)
 
 
 def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others(
@@ -636,11 +581,11 @@ def test_every_suite_that_cannot_be_read_is_listed_beside_the_verdicts_of_others
     assert done.code == 3
     rows = [line for line in done.out.splitlines() if "its data can be read" in line]
     assert [row.split()[0] for row in rows] == ["b", "c"]
-    assert "no such file" in rows[1]
+    assert "no such history" in rows[1]
     assert any(line.startswith("a ") and " pass" in line for line in done.out.splitlines())
     (nightly / "a.jsonl").write_text("")
     error = passk("gate").err
-    for name, problem in (("a", "the file is empty"), ("b", "not JSON"), ("c", "no such file")):
+    for name, problem in (("a", "the file is empty"), ("b", "not JSON"), ("c", "no such history")):
         assert f"suite {name}: " in error
         assert problem in error
 

@@ -320,21 +320,6 @@ def test_of_suites_the_whole_gate_fails_where_one_does(passk: Passk, tmp_path: P
     assert both > max(first, second)
 
 
-def test_averages_are_rehearsed_with_their_suites(passk: Passk, tmp_path: Path) -> None:
-    path = tmp_path / "passk.toml"
-    suites = "".join(
-        f'[[suite]]\nname = "{name}"\nruns = "{TAU}"\n'
-        'min = {"pass@1" = 0.0}\nmin-by = "estimate"\n'
-        for name in "ab"
-    )
-    path.write_text(f'{suites}[average]\nmin = {{"pass@1" = 0.41}}\nmin-by = "estimate"\n')
-    found = document(passk, "--rules", path)
-    average, whole = found["rows"][-2:]
-    assert (average["suite"], average["verdict"]) == ("average", "pass")
-    assert average["false_alarm"] == whole["false_alarm"] > 0
-    assert (average["if_all_pass"], average["if_all_fail"]) == ("pass", "fail")
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("spread", [0.8, 0.0])
 def test_a_rehearsal_with_a_history_draws_the_effect_of_every_run(

@@ -50,11 +50,11 @@ class GateOptions(
         file="read", of_models=True,
         detail="Several files are read together. history.parquet:last5 pools the last 5 runs of"
         " a history (passk record) and allows for the effect of a run.")] = None  # fmt: skip
-    first: Annotated[str, Option(
-        "--first", help="A history of --rules that is not there yet", choices=(FAIL, PASS),
-        detail='pass: its suite has its first night, as with baseline = "record"; also a suite'
-        " that its history does not have yet.", rare=True,
-    )] = FAIL  # fmt: skip
+    first_run: Annotated[bool, Option(
+        "--first-run", help="The baseline does not exist yet.",
+        detail="Use it once, on the first night: rules about changes are not judged. Without it a"
+        " missing baseline is an error (exit code 3), and with it an existing one is.",
+    )] = False  # fmt: skip
     on_undecided: Annotated[
         str, Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL))
     ] = PASS
@@ -68,8 +68,9 @@ class GateOptions(
         low=0.0, high=1.0,
         detail="The share of rehearsals with nothing changed in which the whole gate fails:"
         " above SHARE the exit code is 1.")] = None  # fmt: skip
-    # The suites, where a file says what is asked of them.
+    # The suites of a file of rules, and the rules that wait for a first baseline.
     book: Any = None
+    later: Any = ()
 
 
 _NO_CEILING = (
@@ -78,5 +79,9 @@ _NO_CEILING = (
 )
 COMMAND = Command(
     GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),
-    lacking=dict.fromkeys(("--max", "--maximum", "max", "maximum"), _NO_CEILING), files="optional",
+    lacking={
+        **dict.fromkeys(("--max", "--maximum", "max", "maximum"), _NO_CEILING),
+        **dict.fromkeys(("--first", "first"), "use --first-run on the first night, once"),
+    },
+    files="optional",
     judges=True, view="passk_cli.commands.gate.view:Gate")  # fmt: skip

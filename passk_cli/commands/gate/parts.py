@@ -70,8 +70,9 @@ class GatePart:
     def rows(self) -> list[Judgement]:
         """The judgements; of a suite under its name, with rows of what is not judged."""
         lines = [line for _, line in self.lines]
+        waiting = [self._row(words, NOT_JUDGED, "no baseline yet") for words in self.waiting]
         if self.entry is None:
-            return lines
+            return [*lines, *waiting]
         if self.trial is None:
             line = self._row(("its data can be read",), ERROR, self.problem)
             return [replace(line, failing=True)]
@@ -84,7 +85,7 @@ class GatePart:
             )
             for line in lines
         ]  # fmt: skip
-        rows += [self._row(words, NOT_JUDGED, "no baseline yet") for words in self.waiting]
+        rows += waiting
         if self.there:
             words = f"{plural(len(self.there), 'task')} in quarantine"
             c, n = sum(each.c for each in self.there), sum(each.n for each in self.there)
@@ -98,6 +99,9 @@ class GatePart:
     def _row(
         self, words: Sentence, verdict: str, reason: str, counted: Counted | None = None
     ) -> Judgement:
-        fact = Fact(("", self.name), "", None, Estimate(None))
-        finding = (f"{self.name}: {reason or counted}",)
+        groups: tuple[str, ...] = (self.name,)
+        if self.entry is None and self.trial is not None:
+            groups = ("",) * len(self.trial.study.counts.group_names)
+        fact = Fact(("", *groups), "", None, Estimate(None))
+        finding = (": ".join(filter(None, (self.name, reason or str(counted)))),)
         return Judgement(words, fact, name=self.name).judged(verdict, finding, reason, (), counted)

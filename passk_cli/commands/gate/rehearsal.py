@@ -13,7 +13,6 @@ import numpy as np
 
 from passk_cli.activity import steps
 from passk_cli.arrays import Floats, Ints
-from passk_cli.commands.gate.average import averages
 from passk_cli.commands.gate.judgement import POWER, Catch, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rulebook import Rulebook
@@ -30,7 +29,7 @@ from passk_cli.report.model import Column, Estimate, Sentence
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import Past, moved
 from passk_cli.study.metrics import is_corrected
-from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
+from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
 # A rule about a metric of a candidate's series: the place of the rule, and what it is about.
@@ -341,13 +340,10 @@ def _with_effects(
 
 
 def rehearsed(
-    parts: Sequence[GatePart],
-    averaged: Sequence[Judgement],
-    book: Rulebook | None,
-    most: float | None,
-) -> tuple[list[GatePart], list[Judgement], Judgement, list[Stage]]:
-    """Every part and average with what its rehearsal showed of each line, the gate as a whole, and
-    the stage of each part that could be read.
+    parts: Sequence[GatePart], book: Rulebook | None, most: float | None
+) -> tuple[list[GatePart], Judgement, list[Stage]]:
+    """Every part with what its rehearsal showed of each line, the gate as a whole, and the stage of
+    each part that could be read.
 
     most : the largest share of false alarms that is allowed, if any.
     """
@@ -365,36 +361,17 @@ def rehearsed(
             stages.append((both[0], both[1]))
             part = replace(part, lines=_rehearsed_lines(part, *both))
         every.append(part)
-    shut = [[any(each) for each in zip(*(s.judged[1] for s in kind), strict=True)]
-            for kind in zip(*stages, strict=True)]  # fmt: skip
-    sets = [len(each.new) for each in stages[0]]
-    lines = list(averaged)
-    if book is not None and averaged:
-        drawn = [
-            _averages_of(book, every, [[o.run(0.0, run) for run in range(o.runs)] for o in kind])
-            for kind in zip(*stages, strict=True)
-        ]
-        extremes = [[own.extreme(passing=each) for each in (True, False)] for own, _ in stages]
-        ends = _averages_of(book, every, extremes)
-        for at, line in enumerate(lines):
-            odds, predicted = (
-                Odds.of([judged[at].failing for judged in runs],
-                        sum(judged[at].verdict == UNDECIDED for judged in runs), number)
-                for runs, number in zip(drawn, sets, strict=True)
-            )  # fmt: skip
-            if line.verdict not in (ERROR, NOT_JUDGED):
-                best, worst = (judged[at].verdict for judged in ends)
-                lines[at] = replace(line, rehearsed=Rehearsed(odds, predicted, None, best, worst))
-        shut = [[s or any(line.failing for line in judged)
-                 for s, judged in zip(own, runs, strict=True)]
-                for own, runs in zip(shut, drawn, strict=True)]  # fmt: skip
-    odds, predicted = (Odds.of(own, 0, number) for own, number in zip(shut, sets, strict=True))
-    rows = [*(row for part in every for row in part.rows), *lines]
+    odds, predicted = (
+        Odds.of([any(run) for run in zip(*(s.judged[1] for s in kind), strict=True)], 0,
+                len(kind[0].new))
+        for kind in zip(*stages, strict=True)
+    )  # fmt: skip
+    rows = [row for part in every for row in part.rows]
     if any(line.failing and line.rehearsed is None for line in rows):
         # Lines that rehearsals leave as they are keep the gate shut in every one of them.
         odds, predicted = odds.always, predicted.always
     names = [""] * (1 if book else len(parts[0].trial.study.counts.group_names))  # type: ignore[union-attr]
-    return every, lines, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
+    return every, _whole(Rehearsed(odds, predicted), names, most), [own for own, _ in stages]
 
 
 def extremes(part: GatePart, trial: Trial) -> list[tuple[str, str, str]]:
@@ -432,15 +409,6 @@ def _rehearsed_lines(
         )  # fmt: skip
         every.append((place, replace(judgement, rehearsed=rehearsal)))
     return tuple(every)
-
-
-def _averages_of(
-    book: Rulebook, parts: Sequence[GatePart], drawn: Sequence[Sequence[Trial]]
-) -> list[list[Judgement]]:
-    """The verdicts on averages of drawn runs.  drawn : those of each part that could be read."""
-    runs, number = iter(drawn), len(drawn[0])
-    every = [[None] * number if part.trial is None else next(runs) for part in parts]
-    return averages(book, parts, every)
 
 
 def _whole(both: Rehearsed, groups: Sequence[str], most: float | None) -> Judgement:

@@ -1,7 +1,7 @@
 """Rulebook: a gate's suites in a file, each with its runs, baseline and rules.
 
-The keys of the file are the options of the command line and those of `Suite` and `AverageRules`, so
-what it may hold, its checks, its JSON Schema and its documentation come from declarations.
+The keys of the file are the options of the command line and those of `Suite`, so what it may
+contain, its checks, its JSON Schema and its documentation come from declarations.
 """
 
 from __future__ import annotations
@@ -19,27 +19,35 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
-from passk_cli.commands.gate.rules import DifferenceRule, MaxDrop, Minimum, Relative
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.message import Said
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, by_flag, declared, filled
 from passk_cli.settle import Blank, Given, Settle
-from passk_cli.study.history import last_runs
-from passk_cli.study.rules import PASS
 from passk_cli.text import clauses
 from passk_cli.toml import read_toml
 
 # Where rules are looked for when neither files nor rules are named.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
-# The baseline of a first night, which has none.
-RECORD = "record"
-MACRO, MICRO = "macro", "micro"
-SUITE, AVERAGE = "suite", "average"
+SUITE = "suite"
+# Keys of former releases, and what replaces them.
+_GONE = {
+    "average": "a file of rules has no average over suites any more; write a rule for each suite",
+    "weight": "suites have no weights any more; leave it out",
+    "first": "leave it out, and use `passk gate --first-run` on the first night, once",
+}
 # Options that are about all suites, and those that a file does not hold.
 SHARED = ("level", "population")
-_ELSEWHERE = ("rules", "tier", "check", "rehearse", "max_false_alarms", "error", "ignore")
+_ELSEWHERE = (
+    "rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error", "ignore"
+)  # fmt: skip
+
+_RECORD = "record"
+_NO_RECORD = (
+    "baseline: name the file that the first night makes, for example history.parquet:last5, and use"
+    " `passk gate --first-run` that night, once"
+)
 
 
 class Quarantined(NamedTuple):
@@ -96,7 +104,6 @@ class Suite:
     runs: Annotated[tuple[str, ...], Option(
         "runs", "FILE", "Files, folders, globs or URLs of the new run.",
         detail="Relative to the folder of the rules, as are baselines.")] = ()  # fmt: skip
-    weight: Annotated[float, Option("weight", "X", "Weight in a macro average.", low=0.0)] = 1.0
     tier: Annotated[tuple[str, ...], Option(
         "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
     quarantine: Annotated[tuple[Any, ...], Option(
@@ -112,36 +119,18 @@ class Suite:
 
 
 @dataclass(frozen=True)
-class AverageRules(Minimum, MaxDrop):
-    """Rules about the average over the suites."""
-
-    kind: Annotated[str, Option(
-        "kind", help="Average over suites", choices=(MACRO, MICRO),
-        detail="macro: suites count by their weights; micro: every task counts the same.",
-    )] = MACRO  # fmt: skip
-
-
-# Keys of the average that are not options of its own.
-AVERAGED = ("kind", "minimum", "max_drop", "min_by")
-
-
-@dataclass(frozen=True)
 class SuiteEntry:
     """A suite as the file has it: what it is, and the options of its gate.
 
     given : field → value, of the top of the file and of the suite; `runs` are paths.
-    first : whether it has no baseline yet.
     gate, options : its question and the options of reading it, once it is asked.
-    later : the rules that wait for a first baseline.
     """
 
     suite: Suite
     given: Mapping[str, Any]
-    first: bool
     refused: Callable[[ParameterError], ParameterError] = field(repr=False)
     gate: Any = None
     options: Any = None
-    later: Sequence[DifferenceRule] = ()
 
     @contextmanager
     def placed(self, given: Collection[str] = ()) -> Iterator[None]:
@@ -216,22 +205,19 @@ def _toml(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Rulebook:
-    """A file of rules: suites, shared options, the average.
+    """A file of rules: suites and shared options.
 
-    name : the file.  entries : the suites that are run.  average : rules about all; None for none.
+    name : the file.  entries : the suites that are run.
     others : names of suites left out by the tier.  tier : the tier, "" for all suites.
     digest : the beginning of the SHA-256 of the file.
-    on_undecided : above the suites, "pass" or "fail", which holds for the average.
     level : of all verdicts together.  statements : how many of them chance can mislead.
     """
 
     name: str
     entries: tuple[SuiteEntry, ...]
-    average: AverageRules | None = None
     others: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
-    on_undecided: str = PASS
     level: float = 0.0
     statements: int = 0
 
@@ -310,6 +296,8 @@ class _RuleFile:
                 inside = own and (table != SUITE or count == at) if table else (
                     name + "." == self.prefix
                 )  # fmt: skip
+                if not table:
+                    lines.setdefault(name, number)
                 if inside:
                     lines.setdefault("", number)
                     lines.setdefault(name.removeprefix(f"{table}."), number)
@@ -319,13 +307,13 @@ class _RuleFile:
 
     def rulebook(self, tier: str | None) -> Rulebook:
         """The rules of the file."""
-        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, AVERAGE)}
+        shared = {k: v for k, v in self.tables.items() if k != SUITE}
         suites = self.tables.get(SUITE) or [None]
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
             raise self.refused("no suite; write [[suite]] with a name and runs")
         top, entries, wrong = dict[str, Any](), list[SuiteEntry](), list[ParameterError]()
         try:
-            top = self._given(shared, options(), self.refused, (SUITE, AVERAGE))
+            top = self._given(shared, options(), self.refused, (SUITE,))
         except ParameterError as error:
             wrong.append(error)
         for at, table in enumerate(suites):
@@ -348,8 +336,7 @@ class _RuleFile:
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         others = tuple(entry.suite.name for entry in entries if entry not in run)
         return Rulebook(
-            self.name, tuple(run), self._average(run), others, tier or "", digest,
-            top.get("on_undecided", PASS),
+            self.name, tuple(run), others, tier or "", digest
         )  # fmt: skip
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
@@ -363,15 +350,10 @@ class _RuleFile:
         if not suite.name or not suite.runs:
             raise refused(f"{'runs' if suite.name else 'name'} is missing")
         given = {**top, **{k: v for k, v in given.items() if k not in declared(Suite)}}
-        first = given.get("baseline") == RECORD
-        if named := last_runs(given.get("baseline")):
-            path = self._path(named[0])
-            there = is_file_argument(path) or is_file_argument(path.rpartition(":")[0])
-            first = given.get("first") == PASS and not there
+        if given.get("baseline") == _RECORD:
+            raise refused(_NO_RECORD)
         given["runs"] = [self._path(run) for run in suite.runs]
-        if first:
-            given.pop("baseline")
-        elif baseline := given.get("baseline"):
+        if baseline := given.get("baseline"):
             several = baseline if isinstance(baseline, list) else [baseline]
             paths = [self._path(each, of_models=True) for each in several]
             given["baseline"] = paths if len(paths) > 1 else paths[0]
@@ -380,33 +362,7 @@ class _RuleFile:
                 path if os.path.isfile(path := self._beside(str(text))) else str(text)
                 for text in (names if isinstance(names, list) else [names])
             ]
-        return SuiteEntry(suite, given, first, refused)
-
-    def _average(self, run: Sequence[SuiteEntry]) -> AverageRules | None:
-        table = self.tables.get(AVERAGE)
-        if table is None:
-            return None
-        own = {each.option.name.lstrip("-"): each for each in declared(AverageRules).values()
-               if each.field in AVERAGED}  # fmt: skip
-        refused = partial(self.refused, table=AVERAGE)
-        given = self._given(table if isinstance(table, dict) else {}, own, refused)
-        try:
-            average = filled(AverageRules, given)
-        except ParameterError as error:
-            raise refused(error) from None
-        weighted = [entry.suite.name for entry in run if entry.suite.weight != 1.0]
-        relative = any(isinstance(most, Relative) for most in average.max_drop.values())
-        for wrong, problem in (
-            (not average.minimum and not average.max_drop, "no rule; give min or max-drop"),
-            (relative, "max-drop: the limit of an average is a number of points; leave % out"),
-            (average.kind == MICRO and weighted,
-             f"kind: {', '.join(weighted)} has a weight, and in a micro average every task counts"
-             ' the same; take kind = "macro"'),
-            (not any(entry.suite.weight for entry in run), "every suite has weight 0"),
-        ):  # fmt: skip
-            if wrong:
-                raise refused(problem)
-        return average
+        return SuiteEntry(suite, given, refused)
 
     def _given(
         self, table: Mapping[str, Any], keys: Mapping[str, Declared],
@@ -418,7 +374,9 @@ class _RuleFile:
         for key, value in table.items():
             each = keys.get(key) or keys.get(key.replace("_", "-"))
             problem = ""
-            if each is None:
+            if key in _GONE:
+                problem = _GONE[key]
+            elif each is None:
                 # As the key is written: hyphens may be underscores.
                 known = [k.replace("-", "_") if "_" in key else k for k in (*keys, *others)]
                 question = meant(key, known, "`passk help gate` lists them")

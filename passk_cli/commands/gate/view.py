@@ -11,13 +11,11 @@ import numpy as np
 
 from passk_cli.arrays import gathered
 from passk_cli.commands.gate import COMMAND, GateOptions
-from passk_cli.commands.gate.average import averages, statements
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rehearsal import Stage, extremes, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import (
     FILE,
-    RECORD,
     Rulebook,
     SuiteEntry,
     read_rulebook,
@@ -102,8 +100,6 @@ from passk_cli.study.values import require_monotone
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
 # Runs of a history from which the effect of a run is known well enough.
 _KNOWN = 5
-# The error of a suite that its history does not have yet.
-_NEW = "no-such-suite"
 
 RUNS_POOLED = Message(
     "runs-pooled", NOTE,
@@ -225,11 +221,10 @@ SUITE_OF = Message(
     " baseline, or where nothing says how many there should be.")  # fmt: skip
 NO_BASELINE_YET = Message(
     "no-baseline-yet", NOTE,
-    "{suite}: {rules:rule} about changes {rules:is|are} not judged, for there is no baseline yet",
-    "record this run, or name it as the baseline, for the next one",
-    'A suite with baseline = "record", or with first = "pass" and a history that is not there yet,'
-    " has its first night: what compares it with a baseline is not"
-    " judged, and does not fail. Other rules are judged.")  # fmt: skip
+    "{?suite|{suite}: }{rules:rule} about changes {rules:is|are} not judged, since there is no"
+    " baseline yet", "record this run, and leave `--first-run` out next time",
+    "With `--first-run` a gate has its first night: rules that compare the run with a baseline are"
+    " not judged, and do not fail. The other rules are judged.")  # fmt: skip
 
 
 _SUITE = Column("suite", meaning="The suite, with the model where it has several.",
@@ -334,20 +329,21 @@ class RuleTable(Section[Judgement]):
 
     def _omitted(self) -> list[str]:
         """Rules that are not judged, and what the numbers of each part lack."""
-        if self.book is None:
-            return _omitted(self.read[0][1])
-        held = sum(len(part.there) for part in self.parts)
         later = sum(len(part.waiting) for part in self.parts)
+        waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
+        if self.book is None:
+            return [*waiting, *_omitted(self.read[0][1])]
+        held = sum(len(part.there) for part in self.parts)
         others = len(self.book.others)
         words = {
             f"{plural(held, 'task')} in quarantine": held,
-            f"{plural(later, 'rule')} not judged, no baseline yet": later,
             f"{plural(others, 'suite')} not in tier {self.book.tier}": others,
         }
         lacking = gathered(
             (text, part.name) for part, trial in self.read for text in _omitted(trial)
         )
         return [
+            *waiting,
             *(text for text, there in words.items() if there),
             *(f"{', '.join(names)}: {text}" for text, names in lacking.items()),
         ]
@@ -782,16 +778,8 @@ def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
         yield DROPS_TOGETHER()
 
 
-def _on_first_night(entry: SuiteEntry) -> SuiteEntry:
-    """A suite without a baseline, and without the rules that need one."""
-    later = [rule for rule in entry.gate.chosen if isinstance(rule, DifferenceRule)]
-    gate = replace(entry.gate, baseline=None, max_drop={}, max_increase={}, no_regression=False)
-    return replace(entry, gate=gate, first=True, later=later)
-
-
 def _part_of(entry: SuiteEntry, read: Read) -> GatePart:
-    """A suite's run and baseline, without the tasks in quarantine; on its first night where its
-    history does not have it yet, if that passes."""
+    """A suite's run and baseline, without the tasks in quarantine."""
     runs, out, gate = list[Counts](), entry.suite.out, entry.gate
 
     def kept(request: Request, source: Any = None, /) -> Counts:
@@ -806,15 +794,7 @@ def _part_of(entry: SuiteEntry, read: Read) -> GatePart:
             ) from None  # fmt: skip
 
     with entry.placed():
-        try:
-            trial = gate.trial(gate.study(entry.options, kept))
-        except ParameterError as error:
-            if error.name == _NEW and gate.first == PASS:
-                return _part_of(_on_first_night(entry), read)
-            if error.name == _NEW:
-                first = Settle({"--first": PASS}, "is its first night")
-                error.settles = (*error.settles, first)
-            raise
+        trial = gate.trial(gate.study(entry.options, kept))
     held, losses = [], runs[0].losses
     tasks = [unit[0] for unit in losses.units]
     for each in out:
@@ -824,8 +804,16 @@ def _part_of(entry: SuiteEntry, read: Read) -> GatePart:
         c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
         held.append(each._replace(n=n, c=c))
     return GatePart(
-        gate.chosen, gate.on_undecided, trial, entry, held=tuple(held),
-        waiting=[words for rule in entry.later for words in rule.waiting],
+        gate.chosen, gate.on_undecided, trial, entry, held=tuple(held), waiting=gate.waiting
+    )  # fmt: skip
+
+
+def _of_past(request: Request) -> Request:
+    """The request to read the history that a new run is compared with."""
+    return Request(
+        by=request.by, cluster=request.cluster, attempts=request.attempts,
+        missing_cost=request.missing_cost, alias=request.alias,
+        exclude_tasks=request.exclude_tasks, only_tasks=request.only_tasks,
     )  # fmt: skip
 
 
@@ -838,8 +826,8 @@ class SuiteList(Section[SuiteEntry]):
         Column("rules", meaning="Its rules, as options.", cell=lambda entry: _rules_of(entry)),
         Column("runs", meaning="The files of the new run.",
                cell=lambda entry: ", ".join(map(str, entry.options.files))),
-        Column("baseline", meaning="What it is compared with; record: nothing yet.",
-               cell=lambda entry: RECORD if entry.later else (
+        Column("baseline", meaning="What it is compared with.",
+               cell=lambda entry: (
                    ", ".join(map(str, paths_of(entry.gate.baseline)))
                    or label_of(entry.gate.baseline)) if entry.gate.baseline else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
@@ -848,7 +836,7 @@ class SuiteList(Section[SuiteEntry]):
 
 
 def _rules_of(entry: SuiteEntry) -> str:
-    rules = [rule for rule in (*entry.gate.chosen, *entry.later) if not isinstance(rule, EveryTask)]
+    rules = [rule for rule in entry.gate.chosen if not isinstance(rule, EveryTask)]
     entries = {name: value for rule in rules for name, value in rule.signature.items()}
     options = {f"--{name.replace('_', '-')}": value for name, value in entries.items()}
     if options.get("--min-by") == BY_INTERVAL:
@@ -890,7 +878,7 @@ class Gate(Question, GateOptions):
         question, options = super().ask(given, source, needed=False)
         if source is not None:
             of_suites = {"--rules": question.rules, "--tier": question.tier,
-                         "--check": question.check, "--first": question.first == PASS}  # fmt: skip
+                         "--check": question.check}  # fmt: skip
             refuse("contradicting-options", *(
                 (there, Given(option),
                  "a file of rules names the files to judge; name none beside it",
@@ -907,14 +895,9 @@ class Gate(Question, GateOptions):
                 settles=[Settle({"--rules": Blank("FILE")}, "names rules")],
             )
         over = {field: value for field, value in given.items() if is_given(value)}
-        book = replace(book, on_undecided=over.get("on_undecided", book.on_undecided))
         entries, wrong = list[SuiteEntry](), list[ParameterError]()
-        first = over.get("baseline") == RECORD
-        if first:
-            over["baseline"] = None
         flags = [each.option.name for each in COMMAND.options() if each.field in over]
         for entry in book.entries:
-            entry = replace(entry, first=first or entry.first)
             try:
                 with entry.placed(flags):
                     own = {**entry.given, **over, "rules": None, "tier": None, "check": None}
@@ -931,10 +914,8 @@ class Gate(Question, GateOptions):
                             "suites are judged at one level together", name="invalid-method",
                             settles=[Settle({"--adjust": name}) for name in (MIN_P, HOLM)],
                         )  # fmt: skip
-                    gate.require_rules(first=entry.first, averaged=book.average is not None)
-                    entry = replace(entry, gate=gate, options=shared)
-                    waits = entry.first and gate.baseline is None
-                    entries.append(_on_first_night(entry) if waits else entry)
+                    gate.require_rules()
+                    entries.append(replace(entry, gate=gate, options=shared))
             except ParameterError as error:
                 wrong.append(error)
         refuse_all(wrong)
@@ -949,12 +930,24 @@ class Gate(Question, GateOptions):
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
         if self.book is None:
-            return super().answered(options, read)
+            gate = self.on_first_night(options, read) if self.first_run else self
+            if gate is None:
+                raise self._not_first()
+            return super(Gate, gate).answered(options, read)
         book = self.book
         if self.check:
             return checked_rules(book)
+        entries = book.entries
+        if self.first_run:
+            gates = [entry.gate.on_first_night(entry.options, read) for entry in entries]
+            if not any(gates):
+                raise self._not_first()
+            entries = tuple(
+                replace(entry, gate=gate or entry.gate)
+                for entry, gate in zip(entries, gates, strict=True)
+            )
         parts, errors = list[GatePart](), list[PasskError]()
-        for entry in book.entries:
+        for entry in entries:
             try:
                 parts.append(_part_of(entry, read))
             except DataError as error:
@@ -971,14 +964,13 @@ class Gate(Question, GateOptions):
         if not there:
             every = "; ".join(f"suite {part.name}: {part.problem}" for part in parts)
             raise DataError(book.name, f"no suite can be read: {every}", name=errors[0].name)
-        of_rules = sum(rule.statements(trial) for part, trial in there for rule in part.rules)
-        book = replace(book, level=there[0][1].study.confidence.level,
-                       statements=of_rules + statements(book.average, parts))  # fmt: skip
+        statements = sum(rule.statements(trial) for part, trial in there for rule in part.rules)
+        level = there[0][1].study.confidence.level
+        book = replace(book, level=level, statements=statements)
         return self._reported([part.judged(book.each) for part in parts], book)
 
     def _reported(self, parts: Sequence[GatePart], book: Rulebook | None = None) -> Report:
-        """The report of parts that were judged, and of their average; rehearsed where that is
-        asked for."""
+        """The report of parts that were judged; rehearsed if that was asked for."""
         studies = [part.trial.study for part in parts if part.trial is not None]
         study = studies[0]
         if book is not None:
@@ -988,12 +980,9 @@ class Gate(Question, GateOptions):
             metrics = tuple(dict.fromkeys(m for each in studies for m in each.metrics))
             study = replace(study, counts=counts.regrouped(names, ("suite",)), metrics=metrics,
                             baseline=None, reading=())  # fmt: skip
-        averaged = (
-            [] if book is None else averages(book, parts, [[part.trial] for part in parts])[0]
-        )
         if self.rehearse:
-            parts, averaged, whole, stages = rehearsed(parts, averaged, book, self.max_false_alarms)
-        rows = [*(row for part in parts for row in part.rows), *averaged]
+            parts, whole, stages = rehearsed(parts, book, self.max_false_alarms)
+        rows = [row for part in parts for row in part.rows]
         section = RuleTable(study, rows, parts, book)
         if self.rehearse:
             section = Rehearsal(study, [*rows, whole], parts, book, stages, self.max_false_alarms)
@@ -1013,6 +1002,38 @@ class Gate(Question, GateOptions):
         kinds = [kind for kind in GateOptions.__bases__ if issubclass(kind, GateRule)]
         every = [kind(**{f.name: getattr(self, f.name) for f in fields(kind)}) for kind in kinds]
         return [rule for rule in every if rule.wanted]
+
+    @property
+    def waiting(self) -> list[Sentence]:
+        """The rules that wait for a first baseline, in words."""
+        return [words for rule in self.later for words in rule.waiting]
+
+    def on_first_night(self, options: SharedOptions, read: Read) -> Gate | None:
+        """The gate without a baseline and the rules that need one; None if the baseline exists."""
+        if last_runs(self.baseline):
+            try:
+                past_of(read, _of_past(self.request(options)), self.baseline)
+                return None
+            except DataError as error:
+                if error.name != "no-history-yet":
+                    raise
+        elif not self.baseline or all(map(is_file_argument, paths_of(self.baseline))):
+            return None
+        later = [rule for rule in self.chosen if isinstance(rule, DifferenceRule)]
+        return replace(
+            self, baseline=None, max_drop={}, max_increase={}, no_regression=False, later=later
+        )
+
+    def _not_first(self) -> ParameterError:
+        if self.baseline is None and self.book is None:
+            settle = Settle({"--baseline": Blank("FILE")}, "names the baseline of later nights")
+            problem = "it is for a baseline that does not exist yet, and none is named"
+        else:
+            settle = Settle({"--first-run": None}, "compares with it")
+            problem = "it is for a night without a baseline, and the baseline exists"
+        return ParameterError(
+            Given("--first-run"), problem, name="contradicting-options", settles=[settle]
+        )
 
     def request(self, options: SharedOptions) -> Request:
         general = options.metrics.metrics
@@ -1048,13 +1069,8 @@ class Gate(Question, GateOptions):
         if history:
             require_another(options.files, history[0])
             counts = read(request, runs.files)
-            of_past = Request(
-                by=request.by, cluster=request.cluster, attempts=request.attempts,
-                missing_cost=request.missing_cost, alias=request.alias,
-                exclude_tasks=request.exclude_tasks, only_tasks=request.only_tasks,
-            )  # fmt: skip
             try:
-                past = past_of(read, of_past, self.baseline)
+                past = past_of(read, _of_past(request), self.baseline)
             except PasskError as error:
                 error.settles = runs.fitting(error.settles, read, request)
                 raise
@@ -1104,9 +1120,10 @@ class Gate(Question, GateOptions):
         A rule that cannot be checked is a row with the verdict "error", and shuts the gate.
         Errors: ParameterError when nothing can be judged.
         """
-        part = GatePart(self.chosen, self.on_undecided, self.trial(study))
+        trial = self.trial(study)
+        part = GatePart(self.chosen, self.on_undecided, trial, waiting=self.waiting)
         part = part.judged(study.confidence.level)
-        if not part.lines:
+        if not (part.lines or part.waiting):
             raise ParameterError(
                 "no rule was checked: the new run and the baseline share no group",
                 name="nothing-to-compare",
@@ -1136,24 +1153,19 @@ class Gate(Question, GateOptions):
         automatic = EveryTask, EveryAttempt
         return declared or not all(isinstance(rule, automatic) for rule in self.chosen)
 
-    def require_rules(self, *, first: bool | None = None, averaged: bool = False) -> None:
-        """ParameterError for no rule, and for options that need another one.
-
-        first : whether the baseline is yet to come; None of a run without a file of rules.
-        averaged : whether the run is judged as part of an average.
-        """
+    def require_rules(self) -> None:
+        """ParameterError for no rule, and for options that need another one."""
         another = {"--no-regression": True, "--baseline": Blank("FILE")}
         differs = Settle({"--no-regression": True}, "compares with the baseline")
         if self.baseline is None:
             differs = Settle(another, "compares with another run")
         refuse("no-rule", (
-            not self.ruled and not averaged, "", "no rule to check",
+            not self.ruled, "", "no rule to check",
             (Settle({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
         ))  # fmt: skip
         compares = any(rule.compares for rule in self.chosen)
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, given in drops if given), "--no-regression")
-        first_night = f' (or "{RECORD}" on a first night)' if first is not None else ""
         refuse(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
@@ -1164,7 +1176,7 @@ class Gate(Question, GateOptions):
             (self.must_pass_rate != 1.0 and not self.must_pass,
              Given("--must-pass-rate"), "no tasks have to pass",
              (Settle({"--must-pass": Blank("TASKS")}, "names them"),)),
-            (compares and self.baseline is None and not self.rehearse and not first,
-             Given(differing), f"it needs a baseline{first_night}",
+            (compares and self.baseline is None and not self.rehearse,
+             Given(differing), "it needs a baseline",
              (Settle({"--baseline": Blank("NAME")}, "names a file or a model"),)),
         )  # fmt: skip
