@@ -26,7 +26,7 @@ from passk_cli.files.sources.paths import is_day, labels_of
 from passk_cli.inference.runs import reach_of_runs, run_variance, run_variances, widened
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, task_values
-from passk_cli.near import nearest
+from passk_cli.near import meant, nearest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, every_one, plural
 from passk_cli.settle import Blank, Given, Settle
@@ -46,14 +46,29 @@ _RUNS = (
 _MOST_RECORDED = 3
 # A day in a file's name.
 _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
+# The setting of a run that lacks tasks or attempts, with which `passk record` marks it.
+INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = Message(
     "left-out-tasks", NOTE,
     "{tasks:task} of {model} {tasks:is|are} not in every run, and left out",
-    Settle({"--where": "run <> '{run}'"}, "leaves out the run with the fewest"),
+    Settle({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     "Runs are compared on the tasks that all of them have: a task that comes or goes would look"
     " like a change of the model.",
 )  # fmt: skip
 
+SHORT_RUNS = Message(
+    "short-runs", NOTE, "{runs:run} of the baseline {runs:lacks|lack} tasks: {names}",
+    Settle({"--skip-run": "{run}"}, "leaves out the one with the fewest"),
+    "A baseline of several runs has the tasks that at least half of them have, so that one run that"
+    " lost some does not hide the next one that does. Attempts are expected as in the latest run"
+    " that has these tasks.",
+)  # fmt: skip
+INCOMPLETE_RUNS = Message(
+    "incomplete-runs", NOTE,
+    "{runs:run} recorded as incomplete {runs:is|are} left out: {names}", "",
+    "`passk record --incomplete` marks a run that lacks tasks or attempts. It stays in the history,"
+    " and neither a baseline nor a trend uses it.",
+)  # fmt: skip
 RUNS_WITHOUT = Message(
     "runs-without", NOTE,
     "{runs:run} without {noun} {runs:is|are} left out of it: {models}", "",
@@ -84,6 +99,11 @@ class RunLabel(NamedTuple):
             return dict(json.loads(self.settings))
         except ValueError:
             return {SETTINGS: self.settings}
+
+    @property
+    def complete(self) -> bool:
+        """Whether it was not recorded as incomplete."""
+        return INCOMPLETE not in self.options
 
 
 @dataclass(frozen=True)
@@ -295,8 +315,48 @@ def runs_with(counts: Counts, role: str) -> Counts:
     return counts.of_sizes(n, c)
 
 
-def setups(counts: Counts, last: int = 0) -> list[Setup]:
-    """The setups of a history, as `read_history` gives it; of the last runs alone, unless 0.
+def runs_of(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
+    """Suite and series → its runs, the earliest first, each with its place among the series of a
+    history."""
+    at = [1 + counts.group_names.index(name) for name in KEYS]
+    runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
+    for s, series in enumerate(counts.series):
+        run, time, revision, suite, settings = (series[place] for place in at)
+        own = tuple(name for place, name in enumerate(series) if place not in at)
+        runs.setdefault((suite, own), []).append((RunLabel(time, run, revision, settings), s))
+    return {key: sorted(rows) for key, rows in sorted(runs.items())}
+
+
+def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
+    """A history without runs that were recorded as incomplete, and those to be skipped.
+
+    skipped : names or revisions of runs.
+    Errors: ParameterError for a name that no run has; DataError if no run stays.
+    """
+    labels = {place: run for rows in runs_of(counts).values() for run, place in rows}
+    names = {name for run in labels.values() for name in (run.run, run.revision)}
+    for name in skipped:
+        if name not in names:
+            raise ParameterError(
+                Given("--skip-run", name), f"the history has no such run; {meant(name, names)}"
+            )  # fmt: skip
+    chosen = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
+    if not any(run.complete for run in chosen):
+        raise DataError(
+            "history", "no run is left: all are skipped or were recorded as incomplete",
+            name="no-history-yet",
+        )  # fmt: skip
+    kept = [series if labels[s] in chosen and labels[s].complete else None
+            for s, series in enumerate(counts.series)]  # fmt: skip
+    if None not in kept:
+        return counts
+    short = sorted({(run.at, run.run) for run in chosen if not run.complete})
+    said = [INCOMPLETE_RUNS(runs=len(short), names=[name for _, name in short])] if short else []
+    return counts.regrouped(kept, counts.group_names).saying(*said)
+
+
+def setups(counts: Counts) -> list[Setup]:
+    """The setups of a history, as `read_history` gives it.
 
     Errors: DataError for a run that was recorded twice, or runs without a task in common.
 
@@ -306,15 +366,8 @@ def setups(counts: Counts, last: int = 0) -> list[Setup]:
     >>> [(s.suite, s.series, [run.run for run in s.runs], s.c.tolist()) for s in setups(counts)]
     [('suite', ('m',), ['a', 'b'], [[3], [1]])]
     """
-    at = [1 + counts.group_names.index(name) for name in KEYS]
-    runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
-    for s, series in enumerate(counts.series):
-        run, time, revision, suite, settings = (series[place] for place in at)
-        own = tuple(name for place, name in enumerate(series) if place not in at)
-        runs.setdefault((suite, own), []).append((RunLabel(time, run, revision, settings), s))
     every = []
-    for (suite, series), rows in sorted(runs.items()):
-        rows = sorted(rows)[-last:]
+    for (suite, series), rows in runs_of(counts).items():
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -332,7 +385,7 @@ def setups(counts: Counts, last: int = 0) -> list[Setup]:
             raise DataError(
                 "history", f"the {len(rows)} runs of {series[0]} have no task in common"
                 f" (suite {suite})", name="different-tasks",
-                settles=[Settle({"--where": f"run <> {quote_text(name)}"}, "leaves out one")
+                settles=[Settle({"--skip-run": (name,)}, "leaves out one")
                          for name in islice(alone, 1)],
             )  # fmt: skip
         places = np.array([here.start + np.searchsorted(t, shared)
@@ -418,12 +471,12 @@ class PastRuns(NamedTuple):
     """Runs of a history that a number rests on: all, or those with an amount.
 
     history : every such run apart.  setups : all of them by series.
-    recent : series → cells of those that are pooled, (runs × tasks).
+    recent : series → the cells of each run that is pooled, at the tasks that half of them have.
     """
 
     history: Counts
     setups: Mapping[Series, Setup]
-    recent: Mapping[Series, Ints]
+    recent: Mapping[Series, Sequence[Ints]]
 
     @property
     def runs(self) -> dict[Series, int]:
@@ -441,7 +494,7 @@ class Past:
     """The last runs of a history, pooled as a baseline, and what the effect of the run adds.
 
     counts : the last runs together; of what attempts took, the last that have it.
-    latest : the last of them alone, at the same tasks.
+    latest : at the same tasks, the counts of the latest run that has most of them.
     stretches : what a metric needs to know of attempts, "" for passes alone → its runs.
     """
 
@@ -478,13 +531,15 @@ class Past:
         for s, series in enumerate(base.series):
             rows, setup, recent = base.rows_of(s), stretch.setups[series], stretch.recent[series]
             # Tasks of all runs are tasks of the last ones too.
-            shared = np.searchsorted(history.task_codes[recent[0]], setup.tasks)
+            tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
             older = setup.cells[: len(setup.runs) - len(recent)]
-            runs = [(cells, rates[rows][shared]) for cells in older]
-            for cells, own in (*runs, *((cells, rates[rows]) for cells in recent)):
+            for cells in (*older, *recent):
                 effect = scales[series] * generator.standard_normal()
+                own = rates[rows][np.searchsorted(tasks, history.task_codes[cells])]
                 c[cells] = generator.binomial(history.n[cells], moved(own, effect))
-            passes[rows] = c[recent].sum(axis=0)
+            for cells in recent:
+                at = np.searchsorted(tasks, history.task_codes[cells])
+                passes[rows][at] += c[cells]
         return replace(self, stretches={**self.stretches, "": stretch.having(c)}), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
@@ -521,9 +576,12 @@ class Past:
 _FIRST_RUN = Settle({"--first-run": True}, "judges a first night, which has none")
 
 
-def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Past:
+def past_of(
+    read: Callable[..., Counts], request: Request, argument: str, skipped: Sequence[str] = ()
+) -> Past:
     """The last runs that "history.parquet:last5" names, "history.parquet:SUITE:last5" of a suite.
 
+    skipped : names or revisions of runs that are left out.
     Errors: DataError for several suites without a name, a suite that is not there, or a file that
     is not a history; ParameterError for a number of runs below 1.
     """
@@ -539,8 +597,8 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
         )  # fmt: skip
     if number < 1:
         raise ParameterError(Given("--baseline", argument), "write last1 or more")
-    counts = read_history(read, request, path)
-    suites = sorted({setup.suite for setup in setups(counts)})
+    counts = complete_runs(read_history(read, request, path), skipped)
+    suites = sorted({suite for suite, _ in runs_of(counts)})
     if suite not in suites and (suite or len(suites) > 1):
         near = nearest(suite, suites) or suites[:3]
         settles = [Settle({"--baseline": f"{path}:{name}:last{number}"}) for name in near]
@@ -559,16 +617,46 @@ def past_of(read: Callable[..., Counts], request: Request, argument: str) -> Pas
     stretches, pools = {}, {}
     for role in ("", *request.attempts):
         history = runs_with(counts, role)
-        every, recent = (
-            {s.series: s for s in setups(history, last) if s.suite == wanted}
-            for last in (0, number)
-        )
-        stretches[role] = PastRuns(history, every, {n: s.cells for n, s in recent.items()})
-        pools[role] = pooled(history, [(s.series, s.cells) for s in recent.values()], names)
+        every = {s.series: s for s in setups(history) if s.suite == wanted}
+        recent = {s: _last_cells(history, setup, number) for s, setup in every.items()}
+        stretches[role] = PastRuns(history, every, recent)
+        parts = [(s, np.concatenate(cells)) for s, cells in recent.items()]
+        pools[role] = pooled(history, parts, names)
         if not role:
-            latest = pooled(history, [(s.series, s.cells[-1]) for s in recent.values()], names)
-            said = [message for s in recent.values() for message in s.messages]
+            newest = [(s, _newest(history, cells)) for s, cells in recent.items()]
+            latest = pooled(history, newest, names)
+            said = [*copied_runs(c for s in every.values() for c in s.last(number).copies)]
+            for series, setup in every.items():
+                said += _short_runs(history, setup, recent[series])
     whole = replace(pools[""], attempts={})
     for role in request.attempts:
         whole = whole.having(pools[role], role)
     return Past(whole.saying(*said), latest, stretches)
+
+
+def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
+    """The cells of each of its last runs, at the tasks that at least half of these runs have."""
+    codes = history.series_codes[setup.cells[-number:, 0]].tolist()
+    cells = [np.arange(len(history.n))[history.rows_of(code)] for code in codes]
+    every = np.concatenate([history.task_codes[own] for own in cells])
+    tasks, runs = np.unique(every, return_counts=True)
+    common = tasks[2 * runs >= len(cells)]
+    return [own[np.isin(history.task_codes[own], common)] for own in cells]
+
+
+def _newest(history: Counts, runs: Sequence[Ints]) -> Ints:
+    """A cell for each task: that of the latest run with the most tasks; of a task that it lacks,
+    that of the next such run."""
+    order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
+    cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
+    return np.array([*cells.values()], dtype=np.int64)
+
+
+def _short_runs(history: Counts, setup: Setup, runs: Sequence[Ints]) -> Iterator[Said]:
+    """A message of those of its last runs that lack tasks of the baseline."""
+    tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
+    labels = setup.runs[-len(runs) :]
+    short = [(len(own), run.run) for run, own in zip(labels, runs, strict=True) if len(own) < tasks]
+    if short:
+        names = [f"{name} has {number:,} of {tasks:,}" for number, name in short]
+        yield SHORT_RUNS(runs=len(short), names=names, run=min(short)[1])

@@ -16,6 +16,7 @@ from passk_cli.commands.gate.rules import (
     MustPass,
     NoRegression,
 )
+from passk_cli.commands.trend import SKIP_RUN
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
@@ -55,6 +56,7 @@ class GateOptions(
         detail="Use it once, on the first night: rules about changes are not judged. Without it a"
         " missing baseline is an error (exit code 3), and with it an existing one is.",
     )] = False  # fmt: skip
+    skip_run: SKIP_RUN = ()
     on_undecided: Annotated[
         str, Option("--on-undecided", help="Undecided rules count as", choices=(PASS, FAIL))
     ] = PASS

@@ -1012,7 +1012,7 @@ class Gate(Question, GateOptions):
         """The gate without a baseline and the rules that need one; None if the baseline exists."""
         if last_runs(self.baseline):
             try:
-                past_of(read, _of_past(self.request(options)), self.baseline)
+                past_of(read, _of_past(self.request(options)), self.baseline, self.skip_run)
                 return None
             except DataError as error:
                 if error.name != "no-history-yet":
@@ -1070,7 +1070,7 @@ class Gate(Question, GateOptions):
             require_another(options.files, history[0])
             counts = read(request, runs.files)
             try:
-                past = past_of(read, _of_past(request), self.baseline)
+                past = past_of(read, _of_past(request), self.baseline, self.skip_run)
             except PasskError as error:
                 error.settles = runs.fitting(error.settles, read, request)
                 raise
@@ -1164,6 +1164,7 @@ class Gate(Question, GateOptions):
             (Settle({"--min": {"pass@1": 0.8}}, "asks for a pass rate"), differs),
         ))  # fmt: skip
         compares = any(rule.compares for rule in self.chosen)
+        history = last_runs(self.baseline)
         drops = (("--max-drop", self.max_drop), ("--max-increase", self.max_increase))
         differing = next((option for option, given in drops if given), "--no-regression")
         refuse(
@@ -1173,6 +1174,9 @@ class Gate(Question, GateOptions):
             (self.max_false_alarms is not None and not self.rehearse,
              Given("--max-false-alarms"), "it is about a rehearsal",
              (Settle({"--rehearse": True}, "makes one"),)),
+            (self.skip_run and not history, Given("--skip-run"),
+             "it is for runs of a history, and the baseline is not one",
+             (Settle({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
              Given("--must-pass-rate"), "no tasks have to pass",
              (Settle({"--must-pass": Blank("TASKS")}, "names them"),)),

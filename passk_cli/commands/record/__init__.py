@@ -39,6 +39,12 @@ class RecordOptions:
         "--run", "NAME", "Name of the run; default: the revision.",
         detail="Further runs of one revision need names of their own.",
     )] = None
+    incomplete: Annotated[bool, Option(
+        "--incomplete", help="Record a run that lacks tasks or attempts, and mark it.",
+        detail="Without it such a run is an error (exit code 3): it is compared with the last"
+        " complete run of its suite and model. A marked run stays in the history, and neither a"
+        " baseline nor a trend uses it.",
+    )] = False
     date: Annotated[str | None, Option(
         "--date", "TIME", "When it was run, e.g. 2026-11-23T04:00Z; default: now.",
         parse="passk_cli.commands.record.view:parse_date",

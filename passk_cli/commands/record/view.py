@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,17 +18,19 @@ from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, app
 from passk_cli.files.request import KEEP, Request
 from passk_cli.files.sources.arguments import paths_of, split_label
 from passk_cli.files.sources.paths import is_day
+from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report, Sentence
-from passk_cli.report.words import SeriesName, listed, plural
+from passk_cli.report.words import SeriesName, first_few, listed, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.copies import Copy, copied_runs, copies_between
-from passk_cli.study.history import read_history, setups
+from passk_cli.study.history import INCOMPLETE, RunLabel, complete_runs, read_history, runs_of
 from passk_cli.study.section import view
 from passk_cli.study.signature import signature
 from passk_cli.study.study import Study
+from passk_cli.study.values import Series
 from passk_cli.text import strict_json
 
 # What the settings of a run are, of its signature.
@@ -66,6 +68,16 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     return names
 
 
+# Series → its runs, each with its place among the series of the history.
+Runs = Mapping[Series, Sequence[tuple[RunLabel, int]]]
+NEW_MODEL = Message(
+    "new-model", WARNING, "{new:and} {new:is|are} new in suite {suite}, which has {old:and}",
+    Settle({"--alias": "{alias}"}, "counts both as one, if the model was renamed"),
+    "Runs of one model have one name. A model that was renamed starts anew: a gate has no baseline"
+    " for it, and a trend no earlier runs.",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Added(Written):
     """The tasks and attempts of each model that were added."""
@@ -79,8 +91,10 @@ class Added(Written):
         models = plural(len({r.series[0] for r in self.records}), "model")
         tasks = plural(len(self.study.counts.tasks), "task")
         took = listed([AMOUNTS[role][1] for role in self.study.counts.attempts])
+        marked = ", marked as incomplete" if INCOMPLETE in dict(self.study.decided) else ""
         kept = f" with the {took} of each attempt" if took else ""
-        yield (f"Recorded run {run}{of}, suite {suite}: {models}, {tasks}{kept}, in {self.to}.",)
+        what = f"{models}, {tasks}{kept}{marked}"
+        yield (f"Recorded run {run}{of}, suite {suite}: {what}, in {self.to}.",)
 
     def context(self) -> Iterator[str]:
         yield self.run[1]
@@ -147,28 +161,76 @@ class Record(Question, RecordOptions):
         )  # fmt: skip
         decided = {"price": "; ".join(prices)} if options.request.price else {}
         study = super().study(options, read)
-        copies = copied_runs(self._copies(study.counts, read))
-        return replace(study, decided=decided, reading=tuple(copies))
+        said = list[Said]()
+        if (history := self._history(study.counts, read)) is not None:
+            runs = {series: rows for (suite, series), rows in runs_of(history).items()
+                    if suite == self.suite}  # fmt: skip
+            losses = self._losses(study.counts, history, runs)
+            if losses and not self.incomplete:
+                raise DataError(
+                    Given("--at", self.at), "; ".join(losses), name="incomplete-run", settles=[
+                        Settle({"--incomplete": True}, "records it and keeps it out of baselines"),
+                        Settle({"--suite": Blank("NAME")}, "starts a new suite, if the benchmark"
+                               " was changed on purpose"),
+                    ],
+                )  # fmt: skip
+            said += copied_runs(self._copies(study.counts, history, runs))
+            said += self._other_models(study.counts, runs)
+        if self.incomplete:
+            decided[INCOMPLETE] = "yes"
+        return replace(study, decided=decided, reading=tuple(said))
 
-    def _copies(self, counts: Counts, read: Read) -> Iterator[Copy]:
-        """The copies that the run is of runs of its suite that are in the history."""
+    def _history(self, counts: Counts, read: Read) -> Counts | None:
+        """The complete runs of the history; None if it does not exist or has none."""
         files = (
             glob.glob(f"{glob.escape(str(self.to))}/*.parquet")
             if is_folder(str(self.to))
             else [str(self.to)]
         )
         if not any(map(os.path.isfile, files)):
-            return
+            return None
         try:
-            history = read_history(read, Request(by=counts.group_names), str(self.to))
+            return complete_runs(read_history(read, Request(by=counts.group_names), str(self.to)))
         except DataError:
-            # What is no history is refused where the run is added.
-            return
-        for setup in setups(history):
-            for place, series in enumerate(counts.series if setup.suite == self.suite else ()):
-                if series[1:] == setup.series[1:]:
+            # A file that is not a history is refused when the run is added.
+            return None
+
+    def _losses(self, counts: Counts, history: Counts, runs: Runs) -> list[str]:
+        """Tasks and attempts that the run lacks, of those of the last run of each of its models."""
+        words = []
+        for s, series in enumerate(counts.series):
+            if not runs.get(series):
+                continue
+            last, place = runs[series][-1]
+            made, before = _attempts(counts, s), _attempts(history, place)
+            lost = [task for task in before if task not in made]
+            fewer = [task for task in before if 0 < made.get(task, 0) < before[task]]
+            whose = f"that run {last.run} of {SeriesName(series)} has"
+            if lost:
+                tasks = plural(len(before), "task")
+                words.append(f"it lacks {len(lost):,} of {tasks} {whose} ({first_few(lost)})")
+            elif fewer:
+                missing = sum(before[task] - made[task] for task in fewer)
+                attempts = plural(sum(before.values()), "attempt")
+                words.append(f"it lacks {missing:,} of {attempts} {whose} ({first_few(fewer)})")
+        return words
+
+    def _copies(self, counts: Counts, history: Counts, runs: Runs) -> Iterator[Copy]:
+        """The copies that the run is of runs of its suite that are in the history."""
+        for place, series in enumerate(counts.series):
+            for other, rows in runs.items():
+                if series[1:] == other[1:]:
                     name = f"{self.run or self.at} of {SeriesName(series)}"
-                    yield from copies_between(counts, place, history, setup.places(history), name)
+                    rivals = {run.run: code for run, code in rows}
+                    yield from copies_between(counts, place, history, rivals, name)
+
+    def _other_models(self, counts: Counts, runs: Runs) -> Iterator[Said]:
+        """A message if the history has none of the models of the run."""
+        models = sorted({model for model, *_ in runs})
+        new = sorted({series[0] for series in counts.series})
+        if models and not {*models} & {*new}:
+            alias = [f"{new[0]}={models[0]}"] if len(models) == len(new) == 1 else []
+            yield NEW_MODEL(new=new, old=models, suite=self.suite, alias=alias)
 
     def report(self, study: Study) -> Report:
         import numpy as np
@@ -195,6 +257,13 @@ class Record(Question, RecordOptions):
         added = Added(study, of_models(counts), to=place, run=run)
         report = view(study, [added], messages=study.messages(()), interval=None)
         return replace(report, commit=lambda: append(to, columns))
+
+
+def _attempts(counts: Counts, place: int) -> dict[str, int]:
+    """Task → attempts of one series."""
+    rows = counts.rows_of(place)
+    tasks = [counts.tasks[code] for code in counts.task_codes[rows].tolist()]
+    return dict(zip(tasks, counts.n[rows].tolist(), strict=True))
 
 
 def _lists(counts: Counts) -> dict[str, Any]:

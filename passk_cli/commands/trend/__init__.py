@@ -10,6 +10,12 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 
+# Of commands that read a history.
+SKIP_RUN = Annotated[tuple[str, ...], Option(
+    "--skip-run", "REVISION", "Leave a run of the history out.",
+    detail="Its revision or its name. Repeatable.",
+)]  # fmt: skip
+
 
 @dataclass(frozen=True)
 class TrendOptions:
@@ -30,6 +36,7 @@ class TrendOptions:
         detail="What attempts took is in runs that were recorded with it (passk record --with"
         " cost). Also tokens_in, tokens_out, and medians as median-cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip
+    skip_run: SKIP_RUN = ()
 
 
 COMMAND = Command(

@@ -43,6 +43,7 @@ from passk_cli.study.history import (
     UNPRICED_RUNS,
     RunLabel,
     Setup,
+    complete_runs,
     pooled,
     read_history,
     runs_with,
@@ -560,7 +561,8 @@ class Trend(Question, TrendOptions):
         metric = parse(self.metrics)
         attempts = (metric.kind.needs,) if metric.kind.needs else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
-        counts = runs_with(read_history(read, request, files=options.files), metric.kind.needs)
+        history = complete_runs(read_history(read, request, files=options.files), self.skip_run)
+        counts = runs_with(history, metric.kind.needs)
         return Study(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
 
     def report(self, study: Study) -> Report:
