@@ -71,7 +71,8 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
 # Series → its runs, each with its place among the series of the history.
 Runs = Mapping[Series, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL = Message(
-    "new-model", WARNING, "{new:and} {new:is|are} new in suite {suite}, which has {old:and}",
+    "new-model", WARNING,
+    "suite {suite} has no earlier run of {new:and}; it has runs of {old:and}",
     Settle({"--alias": "{alias}"}, "counts both as one, if the model was renamed"),
     "Runs of one model have one name. A model that was renamed starts anew: a gate has no baseline"
     " for it, and a trend no earlier runs.",
