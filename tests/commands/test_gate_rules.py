@@ -261,7 +261,8 @@ REFUSED: list[tuple[str, str, str]] = [
      " `passk gate --first-run` on the first night, once"),
     ("a-old.jsonl", "record", "passk.toml:5: suite a: baseline: name the file that the first night"
      " makes, for example history.parquet:last5, and use `passk gate --first-run` that night"),
-    ("\n", "[average]\nkind = 'macro'\n", "passk.toml:1: average: a file of rules has no average over suites"),
+    ("\n", "[average]\nkind = 'macro'\n", "passk.toml:1: average: a file of rules has no average"
+     " over suites"),
     ('tier = "smoke"', "max-drop = 1", "passk.toml:7: this is not TOML: "),
     ('name = "a"', 'name = "b"', "passk.toml:10: suite b: name: two suites have it"),
     ('runs = "a.jsonl"', "", "passk.toml:2: suite a: runs is missing"),

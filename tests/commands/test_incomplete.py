@@ -40,7 +40,7 @@ def test_a_run_that_lacks_tasks_or_attempts_is_refused_or_marked(
         (3, STEADY, "it lacks 20 of 80 attempts that run r1 of m has (t0, t1, t10"),
     ):
         refused = passk("record", night(passes, n), *to, "r2", "--date", "2026-01-02")
-        assert (refused.code, refused.error, refused.out) == (3, "incomplete-run", "")
+        assert (refused.code, refused.error, refused.out) == (3, "run-lacks-attempts", "")
         assert problem in refused.err
     night(STEADY[:15])
     refused = passk("record", "night.csv", *to, "r2", "--date", "2026-01-02")

@@ -169,7 +169,7 @@ class Record(Question, RecordOptions):
             losses = self._losses(study.counts, history, runs)
             if losses and not self.incomplete:
                 raise DataError(
-                    Given("--at", self.at), "; ".join(losses), name="incomplete-run", settles=[
+                    Given("--at", self.at), "; ".join(losses), name="run-lacks-attempts", settles=[
                         Settle({"--incomplete": True}, "records it and keeps it out of baselines"),
                         Settle({"--suite": Blank("NAME")}, "starts a new suite, if the benchmark"
                                " was changed on purpose"),
