@@ -67,13 +67,29 @@ class Losses:
         """
         if series[0] not in self.models:
             return None
+        rows = self._rows(series)
+        missing, made = self.missing[rows], self.made[rows]
+        return int(missing.sum()), int((missing == made).sum())
+
+    def shares(self, series: Sequence[str]) -> tuple[int, int]:
+        """(attempts without an outcome, attempts) of a model in one group; (0, 0) of another.
+
+        >>> Losses.of_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3]).shares(("a",))
+        (3, 8)
+        """
+        if series[0] not in self.models:
+            return 0, 0
+        rows = self._rows(series)
+        return int(self.missing[rows].sum()), int(self.made[rows].sum())
+
+    def _rows(self, series: Sequence[str]) -> Ints:
+        """The rows of a model in one group."""
         rows = self.cells(series[0])
         if len(self.units[0]) > 1:
             # A group that was made of the counts is no part of the units.
             inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.units]
             rows = rows[np.array(inside)[self.unit_codes[rows]]]
-        missing, made = self.missing[rows], self.made[rows]
-        return int(missing.sum()), int((missing == made).sum())
+        return rows
 
     def of(self, model: str) -> tuple[int, int]:
         """(attempts without an outcome, attempts) of a model."""

@@ -90,6 +90,7 @@ class ReadFacts:
         and (failed, all) of those that pass; () where it is not told.
     unlabelled : attempts without a label, where some are to be chosen from.
     numeric : the --by columns that hold numbers in every file.
+    erring : attempts with an error, and how many of them have no outcome; None if not asked for.
     order : tasks as the run was shuffled to take them, where files say it, and all the same.
     """
 
@@ -126,6 +127,7 @@ class ReadFacts:
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     alias: Mapping[str, str] = field(default_factory=dict)
     order: tuple[str, ...] = ()
+    erring: Losses | None = None
     errors: tuple[tuple[int, int], ...] = ()
     unlabelled: tuple[Unlabelled, ...] = ()
 
@@ -144,9 +146,11 @@ class ReadFacts:
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
         """The account of the other tasks: missing outcomes, without their reasons, which no task
         has."""
+        erring = self.erring and self.erring.without_tasks(names)
         if self.losses is None:
-            return self
+            return replace(self, erring=erring)
         losses = self.losses.without_tasks(names)
         missing, lost = losses.missing, losses.missing == losses.made
         emptied = int(lost.sum()) if self.emptied else 0
-        return replace(self, losses=losses, missing=int(missing.sum()), emptied=emptied, reasons={})
+        return replace(self, losses=losses, missing=int(missing.sum()), emptied=emptied, reasons={},
+                       erring=erring)  # fmt: skip

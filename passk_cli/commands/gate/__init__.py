@@ -10,7 +10,9 @@ from passk_cli.commands.gate.rules import (
     EveryAttempt,
     EveryTask,
     MaxDrop,
+    MaxErrors,
     MaxIncrease,
+    MaxMissing,
     MinEach,
     Minimum,
     MustPass,
@@ -27,13 +29,14 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 # The rules there are, in the order of their lines; each brings its options.
 @dataclass(frozen=True)
 class GateOptions(
-    EveryTask, EveryAttempt, Minimum, MustPass, MinEach, NoRegression, MaxIncrease, MaxDrop
-):
+    EveryTask, EveryAttempt, MaxMissing, MaxErrors, Minimum, MustPass, MinEach, NoRegression,
+    MaxIncrease, MaxDrop,
+):  # fmt: skip
     """Passes or fails CI by its exit code: rules about a run.
 
     Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.
 
-    Example: passk gate sample_data/agents.jsonl --baseline gpt-5.6-sol --max-drop pass@1=0.6
+    Example: passk gate sample_data/agents.jsonl --baseline gpt-5.6-sol --max-drop pass@1=0.02
 
     Example: passk gate --rules sample_data/passk.toml
     """

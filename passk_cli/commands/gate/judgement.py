@@ -108,12 +108,12 @@ class Judgement:
     @property
     def rule(self) -> str:
         """The rule as text."""
-        return _text(self.words)
+        return text_of(self.words)
 
     @property
     def did(self) -> str:
         """The deed of a model that shuts the gate, as text."""
-        return f"left {self.rule} undecided" if self.verdict == UNDECIDED else _text(self.deed)
+        return f"left {self.rule} undecided" if self.verdict == UNDECIDED else text_of(self.deed)
 
     @property
     def evidence(self) -> Estimate | str:
@@ -174,7 +174,7 @@ class Judgement:
         )  # fmt: skip
 
 
-def _text(pieces: Sentence) -> str:
+def text_of(pieces: Sentence) -> str:
     """Words, with numbers of the user as they were given."""
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 

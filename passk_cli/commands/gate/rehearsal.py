@@ -59,7 +59,7 @@ WHOLE = "the whole gate"
 
 def rehearsable(metric: Metric) -> bool:
     """Whether passes and failures decide it, and it falls when passes are lost."""
-    return not metric.kind.needs and metric.family != "gain@"
+    return not metric.kind.needs and metric.kind.monotone
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.sides import SHARED, Counted
 from passk_cli.errors import ParameterError, refuse
-from passk_cli.files.request import parse_tasks
+from passk_cli.files.request import fits, parse_tasks
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.near import did_you_mean, nearest, share_meant
 from passk_cli.option import Option
@@ -69,6 +69,38 @@ class Relative(float):
 
     def __str__(self) -> str:
         return f"{100 * self:g}%"
+
+
+class OfAttempts(float):
+    """A rate as passes of attempts, which are counted: 0.8 of "8/10"."""
+
+    passes: int
+    attempts: int
+
+    @classmethod
+    def from_text(cls, text: str) -> OfAttempts:
+        """From "8/10"; ValueError for another text."""
+        passes, attempts = (int(part) for part in text.split("/"))
+        if not 0 <= passes <= attempts or not attempts:
+            raise ValueError
+        rate = cls(passes / attempts)
+        rate.passes, rate.attempts = passes, attempts
+        return rate
+
+    def __str__(self) -> str:
+        return f"{self.passes}/{self.attempts}"
+
+
+def parse_rate(value: Any) -> float:
+    """A rate, or passes of attempts.
+
+    >>> parse_rate("0.8"), parse_rate("80%"), str(parse_rate("8/10"))
+    (0.8, 0.8, '8/10')
+    """
+    text = str(value)
+    if "/" in text:
+        return OfAttempts.from_text(text)
+    return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
 
 
 def parse_limits(
@@ -185,6 +217,7 @@ class GateRule:
                 value = ",".join(f"{metric.name}={number}" for metric, number in value.items())
             name = "min" if each.name == "minimum" else each.name
             value = ",".join(value) if isinstance(value, tuple) else value
+            value = str(value) if isinstance(value, OfAttempts) else value
             entries[name] = "yes" if value is True else value
         return entries
 
@@ -285,6 +318,60 @@ class EveryAttempt(GateRule):
             if counted is not None and covered is not None and covered.lost:
                 counted = counted._replace(words=counted.words + SHARED)
             yield line.judged(verdict, (finding,), reason, why, counted, deed)
+
+
+@dataclass(frozen=True)
+class ShareRule(GateRule):
+    """Base of the rules about attempts that went wrong: their share is at most a number.
+
+    noun : what they are, after their number.  role : the key of their numbers in `Trial.wrong`.
+    """
+
+    noun: ClassVar[str]
+    role: ClassVar[str]
+    drawn = False
+
+    @property
+    def wanted(self) -> bool:
+        """Also with a share of 0."""
+        return self.given is not None
+
+    def judge(self, trial: Trial) -> Iterator[Judgement]:
+        """Every candidate's series, by a count: there is no interval."""
+        most = self.given
+        for series, (wrong, made) in trial.wrong[self.role].items():
+            verdict = FAIL if wrong > most * made + 1e-9 else PASS
+            words = (f"attempts {self.noun} ≤ {100 * most:g} %",)
+            line = trial.line(words, trial.fact(series), most)
+            finding = f"{wrong:,} of {plural(made, 'attempt')} of {SeriesName(series)} "
+            finding += f"{'is' if wrong == 1 else 'are'} {self.noun} ({100 * wrong / made:.1f} %)"
+            deed = (f"had more than {100 * most:g} % of attempts {self.noun}",)
+            yield line.judged(verdict, (finding,), "", (), Counted(wrong, made), deed)
+
+
+@dataclass(frozen=True)
+class MaxMissing(ShareRule):
+    """The share of attempts without an outcome is at most a number."""
+
+    max_missing: Annotated[float | None, Option(
+        "--max-missing", "SHARE", "Fails when more attempts have no outcome.", low=0.0, high=1.0,
+        detail="A share of the attempts, for example 2%. --missing says how they count.",
+    )] = None  # fmt: skip
+    noun = "without an outcome"
+    role = "missing"
+
+
+@dataclass(frozen=True)
+class MaxErrors(ShareRule):
+    """The share of attempts without an outcome, or with an error, is at most a number."""
+
+    max_errors: Annotated[float | None, Option(
+        "--max-errors", "SHARE", "Fails when more attempts ended in an error.", low=0.0, high=1.0,
+        detail="A share of the attempts, for example 5%. Attempts without an outcome count, and"
+        " those with a text in a column named error, error_message or exception.",
+    )] = None  # fmt: skip
+    noun = "without an outcome or with an error"
+    role = "errors"
 
 
 @dataclass(frozen=True)
@@ -666,7 +753,8 @@ class MustPass(EachRule):
     must_pass: Annotated[tuple[str, ...], Option(
         "--must-pass", "TASKS|FILE", "Fails unless these tasks pass all attempts.",
         parse=partial(parse_tasks, "--must-pass"), several=True,
-        detail="Names as a,b or a file with one per line, without comments. Repeatable.",
+        detail="Names or patterns as a,b*, '*' for all tasks, or a file with one per line, without"
+        " comments. Repeatable.",
     )] = ()  # fmt: skip
     must_pass_rate: Annotated[float, Option(
         "--must-pass-rate", "RATE", "Share of attempts --must-pass asks for.",
@@ -676,9 +764,13 @@ class MustPass(EachRule):
         """The named tasks that pass, and those that pass too rarely or have no attempts."""
         import numpy as np
 
-        places, asked = trial.sides.places, len(self.must_pass)
-        unknown = [task for task in self.must_pass if task not in places]
-        codes = np.array(sorted({places[t] for t in self.must_pass if t in places}), dtype=np.int64)
+        places = trial.sides.places
+        found = {name: [task for task in places if fits(task, name)] if set(name) & {*"*?["}
+                 else [name] * (name in places) for name in self.must_pass}  # fmt: skip
+        unknown = [name for name, tasks in found.items() if not tasks]
+        named = {task for tasks in found.values() for task in tasks}
+        codes = np.array(sorted(places[task] for task in named), dtype=np.int64)
+        asked = len(unknown) + len(codes)
         run = np.isin(codes, rates.tasks)
         at = np.searchsorted(rates.tasks, codes[run])
         n, c = rates.n[at], rates.c[at]
@@ -718,14 +810,15 @@ class MinEach(EachRule):
     """No task's pass rate is significantly below a number."""
 
     min_each: Annotated[float | None, Option(
-        "--min-each", "RATE", "Fails when a task is significantly below RATE.",
-        low=0.0, high=1.0,
+        "--min-each", "RATE|N/M", "Fails when a task is significantly below RATE.",
+        low=0.0, high=1.0, parse=parse_rate,
         detail="Exact binomial test of each task, Holm over the tasks. It passes when every"
-        " task is shown to reach RATE, and is undecided otherwise.")] = None  # fmt: skip
+        " task is shown to reach RATE, and is undecided otherwise. 8/10 counts instead: it fails"
+        " when a task passes fewer than 8 of 10 attempts.")] = None  # fmt: skip
 
     def statements(self, trial: Trial) -> int:
         """One per candidate's series: its tests are adjusted for the number of tasks."""
-        return len(trial.sides.series)
+        return 0 if isinstance(self.min_each, OfAttempts) else len(trial.sides.series)
 
     def outcome(self, trial: Trial, rates: TaskValues) -> Outcome:
         """The tasks that reach a pass rate as observed, or are significantly below it."""
@@ -735,6 +828,8 @@ class MinEach(EachRule):
         from passk_cli.inference.single import below_tests, lower_limits
 
         n, c, asked, level = rates.n, rates.c, self.min_each or 0.0, trial.study.confidence.level
+        if isinstance(asked, OfAttempts):
+            return self._counted(trial, rates, asked)
         p = holm(below_tests(n, c, asked))
         below = np.flatnonzero(p <= 1 - level + 1e-12)
         shown = np.all(lower_limits(n, c, level) >= asked - 1e-12)
@@ -758,6 +853,33 @@ class MinEach(EachRule):
             deed = ("had tasks below a pass rate of ", *number)
             return line.judged(verdict, (finding, *number), reason, (), counted, deed)
 
+        return Outcome(rates.series, rates.metric, verdict, words)
+
+    def _counted(self, trial: Trial, rates: TaskValues, asked: OfAttempts) -> Outcome:
+        """The tasks that pass so many of so many attempts, or the same share of more attempts.
+
+        A task with fewer attempts has to pass as many: attempts that were lost are no passes.
+        """
+        import numpy as np
+
+        n, c = rates.n, rates.c
+        reached = c * asked.attempts >= asked.passes * np.maximum(n, asked.attempts)
+        below = np.flatnonzero(~reached)
+
+        def words() -> Judgement:
+            names, whom = trial.sides.counts.tasks, SeriesName(rates.series)
+            worst = below[np.argsort(c[below] / n[below], kind="stable")]
+            few = first_few([f"{names[rates.tasks[i]]} passed {c[i]:,} of {n[i]:,}"
+                             for i in worst.tolist()])  # fmt: skip
+            least = f"{asked.passes:,} of {plural(asked.attempts, 'attempt')}"
+            line = self.line(trial, rates, (f"each task passes {least}",), asked)
+            tasks = plural(len(n), "task")
+            finding = f"{int(reached.sum()):,} of {tasks} of {whom} pass {least}"
+            counted = Counted(int(reached.sum()), len(n))
+            deed = (f"had tasks that passed fewer than {least}",)
+            return line.judged(FAIL if few else PASS, (finding,), few, (), counted, deed)
+
+        verdict = FAIL if len(below) else PASS
         return Outcome(rates.series, rates.metric, verdict, words)
 
 

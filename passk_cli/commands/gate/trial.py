@@ -99,6 +99,18 @@ class Trial:
         )
 
     @cached_property
+    def wrong(self) -> dict[str, dict[Series, tuple[int, int]]]:
+        """Of each candidate's series, (attempts that went wrong, attempts): "missing" are those
+        without an outcome, "errors" also those that have an error."""
+        missing, errors, counts = {}, {}, self.sides.counts
+        for series in self.sides.series:
+            lost, made = missing[series] = counts.losses.shares(series)
+            with_error = counts.facts.erring
+            silent, erring = with_error.shares(series) if with_error else (0, 0)
+            errors[series] = lost + erring - silent, made
+        return {"missing": missing, "errors": errors}
+
+    @cached_property
     def copies(self) -> list[Copy]:
         """The copies that candidates are of their baseline, of a history of any of its runs."""
         sides, past, copies = self.sides, self.study.past, list[Copy]()

@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import gathered
 from passk_cli.commands.gate import COMMAND, GateOptions
-from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed
+from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed, text_of
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rehearsal import Stage, extremes, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import (
@@ -30,6 +30,8 @@ from passk_cli.commands.gate.rules import (
     EveryAttempt,
     EveryTask,
     GateRule,
+    MaxIncrease,
+    Relative,
     is_given,
 )
 from passk_cli.commands.gate.sides import ITSELF, Sides
@@ -46,6 +48,7 @@ from passk_cli.commands.gate.verdict import (
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse
+from passk_cli.files.database import column_sql
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
@@ -98,6 +101,10 @@ from passk_cli.study.values import require_monotone
 
 # Rows of the table without --full and of a comment, columns of a screen.
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
+# Columns whose texts are errors of attempts.
+_ERRORS = ("error", "errors", "error_message", "exception")
+# A cost that may rise to so many times the baseline's can hardly fail a rule.
+_TIMES = 10.0
 # Runs of a history from which the effect of a run is known well enough.
 _KNOWN = 5
 
@@ -179,6 +186,12 @@ CANNOT_DECIDE = Message(
     "A rule is judged as well on a run in which every attempt passes, and on one in"
     " which every attempt fails. A rule that does not pass the first, or does not fail the second,"
     " never will with so many tasks and attempts.")  # fmt: skip
+CANNOT_FAIL = Message(
+    "rule-cannot-fail", WARNING,
+    "{rule} can hardly fail: one attempt of the baseline has {value} on average",
+    Settle({"--max-increase": {"{metric}": "10%"}}, "limits the share by which it rises"),
+    "A limit without % is an amount per attempt, in the unit of the metric: cost=20 is $20 and not"
+    " 20 %. The new run would have to reach more than ten times the baseline.")  # fmt: skip
 NOT_REHEARSED = Message(
     "not-rehearsed", WARNING, "{metrics} not rehearsed: passes and failures do not decide it", "",
     "A rehearsal draws runs as passes and failures. Metrics of scores, answers or solutions, and"
@@ -754,6 +767,7 @@ def _useless(part: GatePart, trial: Trial) -> Iterator[Said]:
     shut = (FAIL, ERROR, UNDECIDED) if part.on_undecided == FAIL else (FAIL, ERROR)
     known = [(line.rule, line.rehearsed.best or "", line.rehearsed.worst or "")
              for _, line in part.lines if line.rehearsed]  # fmt: skip
+    yield from _generous(part, trial)
     every = dict.fromkeys(known or extremes(part, trial))
     for (best, worst), rules in gathered((tuple(ends), rule) for rule, *ends in every).items():
         if best == worst:
@@ -762,6 +776,21 @@ def _useless(part: GatePart, trial: Trial) -> Iterator[Said]:
             yield CANNOT_DECIDE(rule=rules, verb="pass", verdict=best, run="passes")
         elif worst not in shut:
             yield CANNOT_DECIDE(rule=rules, verb="fail", verdict=worst, run="fails")
+
+
+def _generous(part: GatePart, trial: Trial) -> Iterator[Said]:
+    """Rules by which a cost may rise to many times the baseline's."""
+    for rule in part.rules:
+        if not isinstance(rule, MaxIncrease):
+            continue
+        for rates, base in trial.pairs(rule.named):
+            most, name = rule.given[rates.metric], rates.metric.name
+            if isinstance(most, Relative) or base.values is None or not len(base.values):
+                continue
+            mean = float(np.nanmean(base.values))
+            if mean + most > _TIMES * mean:
+                yield CANNOT_FAIL(rule=text_of(rule.rule(rates.metric)[0]), metric=name,
+                                  value=f"{mean:.3g}")  # fmt: skip
 
 
 def _of_rehearsal(part: GatePart, own: Stage) -> Iterator[Said]:
@@ -815,6 +844,24 @@ def _of_past(request: Request) -> Request:
         missing_cost=request.missing_cost, alias=request.alias,
         exclude_tasks=request.exclude_tasks, only_tasks=request.only_tasks,
     )  # fmt: skip
+
+
+def _with_errors(
+    counts: Counts, request: Request, read: Read, files: Sequence[str] | None
+) -> Counts:
+    """The counts with the attempts that a column of errors says something of."""
+    columns = {name for file in counts.facts.inputs for name in file.unused}
+    erring = None
+    for name in _ERRORS:
+        if erring is None and name in columns:
+            there = f"length(trim(CAST({column_sql(name)} AS VARCHAR))) > 0"
+            where = f"({request.where}) AND {there}" if request.where else there
+            try:
+                erring = read(replace(request, where=where, attempts=()), files).losses
+            except DataError:
+                # No attempt has an error.
+                return counts
+    return replace(counts, facts=replace(counts.facts, erring=erring))
 
 
 class SuiteList(Section[SuiteEntry]):
@@ -1083,6 +1130,8 @@ class Gate(Question, GateOptions):
                 baseline = runs.read_baseline(read, request)
             except DataError as error:
                 raise without_runs(read, runs.baseline) or error from None
+        if self.max_errors is not None:
+            counts = _with_errors(counts, request, read, runs.files)
         # The baseline says what has to be shown: a new run cut short must not ask for less.
         shown = baseline if past is None else past.latest
         metrics = options.metrics.of(counts if shown is None else shown)
