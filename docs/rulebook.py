@@ -10,9 +10,11 @@ from typing import Any
 from passk_cli.commands.gate.rulebook import (
     SHARED,
     SUITE,
+    TREND,
     Quarantined,
     Suite,
     options,
+    trend_keys,
 )
 from passk_cli.option import Declared, declared
 
@@ -43,6 +45,8 @@ def schema() -> dict[str, Any]:
     }  # fmt: skip
     top = _keys(every)
     top[SUITE] = {"type": "array", "minItems": 1, "items": suite}
+    of_trend = trend_keys()
+    top[TREND] = {**_table(_keys(of_trend)), "required": ["history"]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Rules of passk gate",
@@ -50,7 +54,7 @@ def schema() -> dict[str, Any]:
         "required": [SUITE],
         "$defs": {
             each.option.name.lstrip("-"): _property(each)
-            for each in (*every.values(), *declared(Suite).values())
+            for each in (*of_trend.values(), *every.values(), *declared(Suite).values())
         },
     }
 

@@ -24,6 +24,7 @@ _WHERE = {
     "ParameterError": "errors",
     "PasskError": "errors",
     "PasskWarning": "errors",
+    "Verdict": "python.findings",
     "pass_at_k": "metrics.pass_k",
     "pass_hat_k": "metrics.pass_k",
     "read": "api",

@@ -13,6 +13,7 @@ from passk_cli.metrics.pass_k import pass_at_k as pass_at_k
 from passk_cli.metrics.pass_k import pass_hat_k as pass_hat_k
 from passk_cli.outcomes.counts import Counts as Counts
 from passk_cli.python.findings import Findings as Findings
+from passk_cli.python.findings import Verdict as Verdict
 
 __version__: str
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ParameterError",
     "PasskError",
     "PasskWarning",
+    "Verdict",
     "pass_at_k",
     "pass_hat_k",
     "read",
@@ -215,7 +217,7 @@ def gate(
     error: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
-) -> Findings:
+) -> Verdict:
     """Passes or fails CI by its exit code: rules about a run."""
 
 def watch(
@@ -277,7 +279,7 @@ def watch(
     error: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
-) -> Findings:
+) -> Verdict:
     """Decides a run while it goes on, by the rules of gate."""
 
 def bootstrap(
@@ -469,6 +471,8 @@ def trend(
     data: Any,
     metrics: str | float = 'pass@1',
     *,
+    fail: bool = False,
+    acknowledge: str | None = None,
     skip_run: str | Iterable[str] = (),
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     map: Any = None,
@@ -496,7 +500,7 @@ def trend(
     error: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
     frame_as: Literal['pandas', 'polars'] = 'pandas',
-) -> Findings:
+) -> Verdict:
     """pass@1 or costs over runs: changes, and noise."""
 
 def order(

@@ -28,7 +28,7 @@ from passk_cli.message import WARNING, Said
 from passk_cli.near import did_you_mean, meant, nearest
 from passk_cli.option import DATA, Declared, Option, declared, filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.python.findings import FRAMES, STYLE, Findings
+from passk_cli.python.findings import FRAMES, STYLE, Findings, Verdict
 from passk_cli.python.spelling import (
     Call,
     Options,
@@ -263,7 +263,8 @@ def _findings(declaration: Command, call: Call, given: Mapping[str, Any]) -> Fin
     spelled = replace(
         report, messages=messages, methods=report.methods if declaration.methods else None
     )
-    return Findings(spelled, frozenset(numeric))
+    kind = Verdict if declaration.judges else Findings
+    return kind(spelled, frozenset(numeric))
 
 
 def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
@@ -314,7 +315,8 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
         parameters.append(inspect.Parameter(option.field, place, default=default, annotation=hint))
     frames: Any = Literal[FRAMES]
     parameters.append(inspect.Parameter("frame_as", named, default=FRAMES[0], annotation=frames))
-    return inspect.Signature(parameters, return_annotation=Findings)
+    answers = Verdict if declaration.judges else Findings
+    return inspect.Signature(parameters, return_annotation=answers)
 
 
 def _hint(declared: Declared) -> Any:

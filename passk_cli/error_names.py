@@ -50,8 +50,8 @@ _FAMILIES = {
     " what is near, or the models; `passk describe FILE` lists them.",
     "run-lacks-attempts": "a run lacks tasks or attempts that the last complete run of its suite"
     " has. A part of the run was probably lost: a shard that crashed, or attempts that timed out."
-    " Run them again, or record the run with `--incomplete`: it stays in the history, and no baseline"
-    " uses it. If the benchmark was changed on purpose, `--suite NAME` starts a new suite.",
+    " Run them again, or record the run with `--incomplete`: it stays in the history, and no"
+    " baseline uses it. If the benchmark was changed on purpose, `--suite NAME` starts another.",
     "no-history-yet": "a history does not exist yet, or it has no run of this suite. A lost history"
     " and a first night look the same, so neither passes by itself. Restore the history if it was"
     " lost (an artifact or a branch keeps it, a cache may not). On a first night use `passk gate"

@@ -39,7 +39,8 @@ def _function(name: str) -> str:
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         lines.append(f"    {parameter.name}: {_type(parameter.annotation)}{default},")
     meaning = (inspect.getdoc(function) or "").split("\n\n")[0]
-    return "\n".join(["", f"def {name}(", *lines, ") -> Findings:", f'    """{meaning}"""'])
+    answer = inspect.signature(function).return_annotation.__name__
+    return "\n".join(["", f"def {name}(", *lines, f") -> {answer}:", f'    """{meaning}"""'])
 
 
 def _type(annotation: object) -> str:

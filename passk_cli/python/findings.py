@@ -130,7 +130,7 @@ class Findings:
     frame_as: str = "pandas"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Findings, (keepable(self.report), self.numeric, self.frame_as)
+        return type(self), (keepable(self.report), self.numeric, self.frame_as)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -163,20 +163,6 @@ class Findings:
         the command has none."""
         stated = self.report.methods() if self.report.methods else None
         return f"{stated.words}\n\n{stated.bibtex}" if stated else ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether no rule of a gate fails; True for other commands.
-
-        With `max_false_alarms`, whether the rehearsal has no more of them.
-        """
-        checks = self.report.checks
-        asked = [check for check in checks if check.of_rehearsal] or checks
-        return not any(check.failing for check in asked)
-
-    def __bool__(self) -> bool:
-        """As `passed`, so that `if gate(…):` asks what it seems to ask."""
-        return self.passed
 
     def chart(
         self,
@@ -344,3 +330,31 @@ def _value(cell: Cell) -> str | float | tuple[float | None, float | None] | None
     if isinstance(cell, Estimate) and cell.upper is not None:
         return cell.ends
     return cell.value if isinstance(cell, Estimate) else cell
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict(Findings):
+    """Answer of a command that judges: gate, watch, and trend with `fail=True`.
+
+    >>> import passk_cli
+    >>> runs = [{"task": "a", "n": 4, "c": 4}, {"task": "b", "n": 4, "c": 3}]
+    >>> passk_cli.gate(runs, must_pass="a").passed
+    True
+    """
+
+    @property
+    def passed(self) -> bool:
+        """Whether no rule fails.
+
+        With `max_false_alarms`, whether the rehearsal has no more of them.  Errors: AttributeError
+        if nothing was judged.
+        """
+        checks = self.report.checks
+        if not checks and not self.report.waiting:
+            raise AttributeError("nothing was judged; trend judges with fail=True")
+        asked = [check for check in checks if check.of_rehearsal] or checks
+        return not any(check.failing for check in asked)
+
+    def __bool__(self) -> bool:
+        """As `passed`, so that `if gate(…):` asks what it seems to ask."""
+        return self.passed

@@ -19,18 +19,24 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from passk_cli.commands.gate import COMMAND
+from passk_cli.commands.trend import COMMAND as TREND_COMMAND
+from passk_cli.commands.trend import TrendOptions
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.message import Said
 from passk_cli.near import meant
 from passk_cli.option import Declared, Option, by_flag, declared, filled
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.confidence import Confidence
 from passk_cli.text import clauses
 from passk_cli.toml import read_toml
 
 # Where rules are looked for when neither files nor rules are named.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
-SUITE = "suite"
+SUITE, TREND = "suite", "trend"
+# The options of `passk trend` that its table may have.
+_OF_TREND = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
 # Keys of former releases, and what replaces them.
 _GONE = {
     "average": "a file of rules has no average over suites any more; write a rule for each suite",
@@ -116,6 +122,16 @@ class Suite:
     def out(self) -> list[Quarantined]:
         """The tasks in quarantine today."""
         return [each for each in self.quarantine if each.active]
+
+
+@dataclass(frozen=True)
+class TrendTable:
+    """A history that must not become worse."""
+
+    history: Annotated[str, Option(
+        "history", "FILE", "The history of `passk record`, a file or a folder.",
+        detail="`passk trend --fail` is made of it, and its verdicts are rows of the gate.",
+    )] = ""  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -208,6 +224,7 @@ class Rulebook:
     """A file of rules: suites and shared options.
 
     name : the file.  entries : the suites that are run.
+    trend : the options of a trend that can fail; None if the file has none.
     others : names of suites left out by the tier.  tier : the tier, "" for all suites.
     digest : the beginning of the SHA-256 of the file.
     level : of all verdicts together.  statements : how many of them chance can mislead.
@@ -215,6 +232,7 @@ class Rulebook:
 
     name: str
     entries: tuple[SuiteEntry, ...]
+    trend: Mapping[str, Any] | None = None
     others: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
@@ -232,6 +250,13 @@ def options() -> dict[str, Declared]:
     every = [each for each in COMMAND.options() if each.field not in _ELSEWHERE]
     keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
     return {"aliases" if key == "alias" else key: each for key, each in keys.items()}
+
+
+def trend_keys() -> dict[str, Declared]:
+    """Key → option, of those that the table of the trend may have."""
+    every = [each for each in TREND_COMMAND.options() if each.field in _OF_TREND]
+    keys = {flag.lstrip("-"): each for flag, each in by_flag(every).items()}
+    return {"history": declared(TrendTable)["history"], **keys}
 
 
 def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:
@@ -307,13 +332,13 @@ class _RuleFile:
 
     def rulebook(self, tier: str | None) -> Rulebook:
         """The rules of the file."""
-        shared = {k: v for k, v in self.tables.items() if k != SUITE}
+        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND)}
         suites = self.tables.get(SUITE) or [None]
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
             raise self.refused("no suite; write [[suite]] with a name and runs")
         top, entries, wrong = dict[str, Any](), list[SuiteEntry](), list[ParameterError]()
         try:
-            top = self._given(shared, options(), self.refused, (SUITE,))
+            top = self._given(shared, options(), self.refused, (SUITE, TREND))
         except ParameterError as error:
             wrong.append(error)
         for at, table in enumerate(suites):
@@ -336,7 +361,7 @@ class _RuleFile:
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         others = tuple(entry.suite.name for entry in entries if entry not in run)
         return Rulebook(
-            self.name, tuple(run), others, tier or "", digest
+            self.name, tuple(run), self._trend(), others, tier or "", digest
         )  # fmt: skip
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
@@ -363,6 +388,22 @@ class _RuleFile:
                 for text in (names if isinstance(names, list) else [names])
             ]
         return SuiteEntry(suite, given, refused)
+
+    def _trend(self) -> Mapping[str, Any] | None:
+        """The options of the trend, and its history, which is a path."""
+        table = self.tables.get(TREND)
+        if table is None:
+            return None
+        refused = partial(self.refused, table=TREND)
+        given = self._given(table if isinstance(table, dict) else {}, trend_keys(), refused)
+        if not isinstance(given.get("history"), str):
+            raise refused("history is missing; name the file that `passk record` writes")
+        try:
+            for group in (TrendOptions, Request, Confidence):
+                filled(group, given)
+        except ParameterError as error:
+            raise refused(error) from None
+        return {**given, "history": self._path(given["history"])}
 
     def _given(
         self, table: Mapping[str, Any], keys: Mapping[str, Declared],

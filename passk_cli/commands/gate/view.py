@@ -47,6 +47,7 @@ from passk_cli.commands.gate.verdict import (
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
+from passk_cli.commands.trend.view import Trend
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.database import column_sql
 from passk_cli.files.request import BOUNDS, Request
@@ -63,6 +64,7 @@ from passk_cli.report.model import (
     ChangedTasks,
     Check,
     Column,
+    Estimate,
     Hint,
     Phrase,
     Report,
@@ -973,6 +975,7 @@ class Gate(Question, GateOptions):
         """The files of the suites and their baselines, where they are there."""
         asked = self.book.entries if self.book else ()
         files = [f for each in asked for f in (*each.options.files, *paths_of(each.gate.baseline))]
+        files += [self.book.trend["history"]] if self.book and self.book.trend else []
         return [file for file in files if is_file_argument(file)]
 
     def answered(self, options: SharedOptions, read: Read) -> Report:
@@ -1006,6 +1009,7 @@ class Gate(Question, GateOptions):
                     GatePart(gate.chosen, gate.on_undecided, None, entry, problem=str(error))
                 )
         there = [(part, part.trial) for part in parts if part.trial is not None]
+        of_trend = [] if book.trend is None else self._of_trend(book.trend, read)
         if not there and len(parts) == 1:
             raise errors[0]
         if not there:
@@ -1014,9 +1018,40 @@ class Gate(Question, GateOptions):
         statements = sum(rule.statements(trial) for part, trial in there for rule in part.rules)
         level = there[0][1].study.confidence.level
         book = replace(book, level=level, statements=statements)
-        return self._reported([part.judged(book.each) for part in parts], book)
+        return self._reported([part.judged(book.each) for part in parts], book, of_trend)
 
-    def _reported(self, parts: Sequence[GatePart], book: Rulebook | None = None) -> Report:
+    def _of_trend(self, given: Mapping[str, Any], read: Read) -> list[Judgement]:
+        """The verdicts of `passk trend --fail` on the history that a file of rules names.
+
+        On a first night, or if the history cannot be read, a line says so.
+        """
+        given = {"metrics": "pass@1", **given}
+        history = [given.pop("history")]
+        question, options = Trend.ask({**given, "fail": True}, history, needed=True)
+        try:
+            report = question.answered(
+                options, lambda request, source=None, /: read(request, source or history)
+            )
+        except DataError as error:
+            verdict = NOT_JUDGED if self.first_run else ERROR
+            fact = Fact(("", "trend"), "", None, Estimate(None))
+            line = Judgement((f"no change of {given['metrics']} for the worse",), fact)
+            line = line.judged(verdict, (f"trend: {error}",), str(error)).counting(PASS)
+            return [replace(line, name="trend")]
+        lines = []
+        for check in report.checks:
+            name = "trend" if len(report.checks) == 1 else f"trend: {check.model}"
+            fact = Fact((check.model, "trend"), "", None, Estimate(None))
+            finding = ("trend: ", *check.finding)
+            line = Judgement((check.rule,), fact).judged(check.verdict, finding)
+            deed = ("became worse",)
+            lines.append(replace(line.counting(PASS), name=name, deed=deed))
+        return lines
+
+    def _reported(
+        self, parts: Sequence[GatePart], book: Rulebook | None = None,
+        of_trend: Sequence[Judgement] = (),
+    ) -> Report:  # fmt: skip
         """The report of parts that were judged; rehearsed if that was asked for."""
         studies = [part.trial.study for part in parts if part.trial is not None]
         study = studies[0]
@@ -1029,7 +1064,7 @@ class Gate(Question, GateOptions):
                             baseline=None, reading=())  # fmt: skip
         if self.rehearse:
             parts, whole, stages = rehearsed(parts, book, self.max_false_alarms)
-        rows = [row for part in parts for row in part.rows]
+        rows = [*(row for part in parts for row in part.rows), *of_trend]
         section = RuleTable(study, rows, parts, book)
         if self.rehearse:
             section = Rehearsal(study, [*rows, whole], parts, book, stages, self.max_false_alarms)

@@ -28,6 +28,8 @@ class TrendOptions:
     Example: passk trend sample_data/nights.parquet
 
     Example: passk trend sample_data/nights.parquet --level 0.99
+
+    Example: passk trend sample_data/nights.parquet --fail --acknowledge 17bd287
     """
 
     metrics: Annotated[str, Option(
@@ -36,11 +38,21 @@ class TrendOptions:
         detail="What attempts took is in runs that were recorded with it (passk record --with"
         " cost). Also tokens_in, tokens_out, and medians as median-cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip
+    fail: Annotated[bool, Option(
+        "--fail", help="Exit with 1 if the newest runs are worse.",
+        detail="A change for the worse counts until --acknowledge names its first run or a later"
+        " one, or until most of it is made up for. A gate compares with the last nights only, so"
+        " that a lasting drop becomes its own baseline.",
+    )] = False  # fmt: skip
+    acknowledge: Annotated[str | None, Option(
+        "--acknowledge", "REVISION", "Accept the changes up to this run.",
+        detail="Its revision or its name. With --fail.",
+    )] = None  # fmt: skip
     skip_run: SKIP_RUN = ()
 
 
 COMMAND = Command(
-    TrendOptions, (Request, Confidence), charts=True,
+    TrendOptions, (Request, Confidence), charts=True, judges=True,
     without=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome", "records",
              "path", "bounds", "engine", "spark_master"),
     lacking={

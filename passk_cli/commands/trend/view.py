@@ -14,7 +14,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.trend import TrendOptions
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.runs import (
     HORIZON,
@@ -30,10 +30,12 @@ from passk_cli.inference.runs import (
 )
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric, parse
+from passk_cli.near import meant
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.report.model import FULL, POINTS, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import FULL, POINTS, Check, Column, Estimate, Phrase, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
+from passk_cli.report.words import DrawnP, SeriesName, first_few, p_relation, plural, span
 from passk_cli.settle import Given, Settle
 from passk_cli.study.copies import COPIED_RUN
 from passk_cli.study.extremes import named
@@ -46,9 +48,11 @@ from passk_cli.study.history import (
     complete_runs,
     pooled,
     read_history,
+    runs_of,
     runs_with,
     setups,
 )
+from passk_cli.study.rules import FAIL, PASS, UNDECIDED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
@@ -129,6 +133,12 @@ CORRELATED_RUNS = Message(
     " errors above 0. The search for changes allows for correlation, and then sees them later;"
     " still, of simulated years of nights without a change 13 to 17 % had a false alarm where runs"
     " were correlated by 0.7, and 31 to 49 % by 0.9 (benchmarks/trend.md).")  # fmt: skip
+WORSE = Message(
+    "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
+    Settle({"--acknowledge": "{run}"}, "accepts it as the new level"),
+    "`passk trend --fail` exits with 1 if the newest runs are worse than the runs before, and"
+    " nobody has acknowledged that. A change is made up for when at least half of it is gone.",
+)  # fmt: skip
 OLD_RUNS = Message(
     "old-runs", NOTE, "changes are sought in the last {runs} runs of {models:and}", "",
     "The false-alarm rate is stated for a history of so many runs.",
@@ -181,6 +191,7 @@ class Course:
     effect : None with one run, and of what attempts took.
     least : the least change that the runs could have shown; of what attempts took, a logarithm.
     adjusted : p of no effect of the run, for the number of setups that were tested.
+    verdict : whether it is worse than it was; None if that is not asked.
     """
 
     setup: Setup
@@ -192,6 +203,53 @@ class Course:
     least: float
     error: float = 0.0
     adjusted: float | None = None
+    verdict: Check | None = None
+
+    def worse_since(self, time: str) -> Shift | None:
+        """The change for the worse that the newest runs show, of those with a first run after a
+        time; None if there is none, or if at least half of it is made up for.
+
+        It has the first run of the first such change, and the size of all changes since together.
+        """
+        later = [change for change in self.changes if self.setup.runs[change.first].at > time]
+        for place, change in enumerate(later):
+            share = change.size.share
+            sizes = [each.size.value or 0.0 for each in later[place:]]
+            steps = [size if share else -math.log(size) for size in sizes]
+            if steps[0] < 0 and sum(steps) < steps[0] / 2:
+                total = sum(steps) if share else math.exp(-sum(steps))
+                size = replace(change.size, value=total)
+                return change._replace(after=later[-1].after, size=size)
+        return None
+
+    def judged(self, metric: Metric, run: RunLabel | None) -> Course:
+        """The course with its verdict: whether the newest runs are worse than those before.
+
+        run : up to which changes are acknowledged.
+        """
+        less = metric.kind.quantity
+        since = f" since {_short(run)}" if run else ""
+        rule = f"no {'rise' if less else 'fall'} of {metric.name}{since}"
+        change = self.worse_since(run.at if run else "")
+        if change is not None:
+            first, size = self.setup.runs[change.first], abs(change.size.value or 0.0)
+            by: Sentence = ("by ", (size, POINTS))
+            if not change.size.share:
+                by = ("by a factor of ", Estimate(size, unit="ratio"))
+            when = f" since {_short(first)} ({first.at[:10]})"
+            finding: Sentence = (
+                f"{metric.name} of {self.name} is {'higher' if less else 'lower'} ", *by, when
+            )  # fmt: skip
+            verdict = Check(self.name, rule, FAIL, failing=True, finding=finding)
+        else:
+            few = not self.changes and self.least >= (math.inf if less else 1.0)
+            words = f"{metric.name} of {self.name} has not become worse{since}"
+            if few:
+                runs = plural(len(self.setup.runs), "run")
+                words = f"{runs} of {self.name} {'is' if runs == '1 run' else 'are'} too few"
+                words += f" to show a change of {metric.name}"
+            verdict = Check(self.name, rule, UNDECIDED if few else PASS, finding=(words,))
+        return replace(self, verdict=verdict)
 
     @property
     def name(self) -> str:
@@ -303,10 +361,18 @@ class Courses(Section[Course]):
             )  # fmt: skip
 
     def answer(self) -> Iterator[Sentence]:
+        verdicts = [course.verdict for course in self.records if course.verdict]
+        failing = [verdict for verdict in verdicts if verdict.failing]
+        if verdicts and not failing:
+            undecided = [verdict for verdict in verdicts if verdict.verdict == UNDECIDED]
+            yield ("PASS: ", *(undecided or verdicts)[0].finding, ".")
         changed = [course for course in self.records if course.changes]
         alpha, number = 1 - self.study.confidence.level, len(self.records)
         metric = self.study.metrics[0]
-        if changed:
+        if failing:
+            names = first_few([verdict.model for verdict in failing[1:]])
+            yield ("FAIL: ", *failing[0].finding, f"; so is that of {names}." if names else ".")
+        elif changed:
             course = max(changed, key=lambda course: course.setup.runs[course.changes[-1].first])
             change = course.changes[-1]
             first = course.setup.runs[change.first]
@@ -389,6 +455,10 @@ class Courses(Section[Course]):
 
     def messages(self) -> Iterator[Said]:
         yield from self.study.messages([])
+        for course in self.records:
+            if course.verdict and course.verdict.failing:
+                last = course.setup.runs[course.changes[-1].first]
+                yield WORSE(metric=self.study.metrics[0].name, model=course.name, run=last.run)
         alpha = 1 - self.study.confidence.level + 1e-12
         passes = _is_of_passes(self)
         mixed = {c.name: differ for c in self.records if (differ := [
@@ -550,6 +620,16 @@ class Trend(Question, TrendOptions):
     def study(self, options: SharedOptions, read: Read) -> Study:
         confidence = options.confidence
         _ = confidence.method
+        refuse("contradicting-options", (
+            self.acknowledge is not None and not self.fail,
+            Given("--acknowledge"), "it is for a trend that can fail",
+            (Settle({"--fail": True}, "lets it fail"), Settle({"--acknowledge": None})),
+        ))  # fmt: skip
+        if self.fail and parse(self.metrics).kind.ratio:
+            raise ParameterError(
+                Given("--metric", self.metrics), "changes of a ratio are not sought, so that it"
+                " cannot fail", settles=[Settle({"-m": "pass@1"})],
+            )  # fmt: skip
         if confidence.level not in _LEVELS:
             raise ParameterError(
                 Given("--level", f"{confidence.level:g}"),
@@ -601,7 +681,29 @@ class Trend(Question, TrendOptions):
             for sizes in [{change.first: change.size for change in course.changes}]
             for place, fact in enumerate(course.facts)
         ]
-        return view(whole, [Courses(whole, _adjusted(courses)), RunTable(whole, rows)])
+        courses = _adjusted(courses)
+        if self.fail:
+            acknowledged = self._acknowledged(study.counts)
+            courses = [course.judged(metric, acknowledged) for course in courses]
+        report = view(whole, [Courses(whole, courses), RunTable(whole, rows)])
+        return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
+
+    def _acknowledged(self, counts: Counts) -> RunLabel | None:
+        """The run up to which changes are acknowledged.
+
+        Errors: ParameterError for a run that the history does not have.
+        """
+        if self.acknowledge is None:
+            return None
+        runs = [run for rows in runs_of(counts).values() for run, _ in rows]
+        named = [run for run in runs if self.acknowledge in (run.run, run.revision)]
+        if not named:
+            names = {name for run in runs for name in (run.run, run.revision)}
+            raise ParameterError(
+                Given("--acknowledge", self.acknowledge),
+                f"the history has no such run; {meant(self.acknowledge, names)}",
+            )
+        return max(named)
 
 
 def _adjusted(courses: Sequence[Course]) -> list[Course]:

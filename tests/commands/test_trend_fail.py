@@ -1,0 +1,125 @@
+"""A trend that fails: changes for the worse, until they are acknowledged or made up for."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import passk_cli
+from passk_cli.files.history import append
+from tests.commands.test_history import NIGHTS, TAU, columns
+from tests.conftest import Passk
+
+
+def history(to: Path, levels: Sequence[float], model: str = "m") -> Path:
+    """Runs of 200 tasks × 4 attempts at these pass rates, without any luck."""
+    for day, level in enumerate(levels, 1):
+        passes = np.diff(np.linspace(0, 800 * level, 201).round()).astype(int)
+        append(str(to), columns(f"r{day}", np.roll(passes, day), n=4, day=day, model=model))
+    return to
+
+
+def test_a_change_for_the_worse_fails_until_it_is_acknowledged(passk: Passk) -> None:
+    done = passk("trend", NIGHTS, "--fail")
+    assert done.code == 1
+    start = "FAIL: pass@1 of agent is lower by 0.097 since 17bd287 (2026-10-30). Otherwise runs"
+    assert done.out.startswith(start)
+    (run,) = re.findall("; --acknowledge (.*) accepts it as the new level", done.err)
+    accepted = passk("trend", NIGHTS, "--fail", "--acknowledge", run)
+    assert accepted.code == 0
+    assert accepted.out.startswith("PASS: pass@1 of agent has not become worse since 17bd287. ")
+    assert passk("trend", NIGHTS).code == 0
+    early = passk("trend", NIGHTS, "--fail", "--where", "\"at\" < '2026-10-29'")
+    said = "PASS: pass@1 of agent has not become worse. No change of pass@1 of agent is shown"
+    assert (early.code, early.out.startswith(said)) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("levels", "code"),
+    [
+        ([0.8] * 8 + [0.6] * 8, 1),
+        # A rise; a fall that was made up for, and one of which a third was.
+        ([0.6] * 8 + [0.8] * 8, 0), ([0.8] * 8 + [0.6] * 8 + [0.79] * 8, 0),
+        ([0.8] * 8 + [0.5] * 8 + [0.6] * 8, 1), ([0.8] * 3, 0),
+    ],
+)  # fmt: skip
+def test_what_is_made_up_for_does_not_fail(
+    passk: Passk, tmp_path: Path, levels: list[float], code: int
+) -> None:
+    to = history(tmp_path / "h.parquet", levels)
+    done = passk("trend", to, "--fail", "-f", "json")
+    document = json.loads(done.out)
+    assert (done.code, document["exit"]) == (code, code)
+    assert document["result"] == ("fail" if code else "pass")
+    if len(levels) == 3:
+        assert document["answer"].startswith("PASS: 3 runs of m are too few to show a change of")
+
+
+def test_formats_of_pipelines_have_the_verdict_of_a_trend(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    suite = ElementTree.fromstring(passk("trend", NIGHTS, "--fail", "-f", "junit").out)
+    (case,) = suite.findall("testcase")
+    assert (case.get("name"), case.get("classname")) == ("no fall of pass@1", "agent")
+    assert suite.get("failures") == "1"
+    github = passk("trend", NIGHTS, "--fail", "-f", "github").out
+    assert github.startswith("::error title=passk%3A no fall of pass@1::fail: pass@1 of agent is")
+    refused = passk("trend", NIGHTS, "-f", "junit")
+    assert (refused.code, "formats of verdicts, and nothing was judged" in refused.err) == (2, True)
+    (line,) = re.findall(r"^  passk (.*)  # lets a trend fail", refused.err, re.M)
+    assert passk(*line.split()).code == 1
+
+
+def test_refusals(passk: Passk, tmp_path: Path) -> None:
+    for words, problem in (
+        (["--acknowledge", "17bd287"], "--acknowledge 17bd287 --fail  # lets it fail"),
+        (["--fail", "--acknowledge", "17bd288"], "the history has no such run; did you mean 17bd"),
+        (["--fail", "-m", "cost-per-success"], "changes of a ratio are not sought"),
+    ):
+        done = passk("trend", NIGHTS, *words)
+        assert (done.code, done.out, problem in done.err) == (2, "", True), words
+
+
+def test_passed_exists_on_results_of_commands_that_judge() -> None:
+    failing = passk_cli.trend(NIGHTS, fail=True)
+    for verdict in (failing, pickle.loads(pickle.dumps(failing))):
+        assert (verdict.passed, bool(verdict)) == (False, False)
+    assert passk_cli.trend(NIGHTS, fail=True, acknowledge="17bd287").passed
+    assert not hasattr(passk_cli.trend(NIGHTS), "passed")
+    assert not hasattr(passk_cli.estimate(TAU, "pass@1"), "passed")
+    assert passk_cli.gate(TAU, minimum={"pass@1": 0.1}).passed
+    assert isinstance(failing, passk_cli.Verdict)
+
+
+def test_a_file_of_rules_has_a_trend(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    history(tmp_path / "h.parquet", [0.8] * 8 + [0.6] * 8)
+    suite = f'[[suite]]\nname = "s"\nruns = "{TAU}"\nmin = {{"pass@1" = 0.2}}\n[trend]\n'
+    for keys, code, said in (
+        ('history = "h.parquet"\n', 1, "FAIL: trend: pass@1 of m is lower by 0.200 since r9"),
+        ('history = "h.parquet"\nacknowledge = "r9"\n', 0, "PASS: both rules hold"),
+        ('history = "lost.parquet"\n', 3, "ERROR: trend: lost.parquet: no such file"),
+    ):
+        Path("passk.toml").write_text(suite + keys)
+        done = passk("gate", "-o", "gate.xml", "-o", "-")
+        assert (done.code, done.out.startswith(said)) == (code, True), done.out
+        assert "no fall of pass@1" in Path("gate.xml").read_text() or code == 3
+    assert passk("gate", "--first-run").code == 2
+    for keys, problem in (
+        ("", "passk.toml:5: trend: history is missing"),
+        ('history = "h.parquet"\nacknowldge = "r9"\n', "trend: acknowldge: there is no such key"),
+        ('history = "h.parquet"\nlevel = "x"\n', "trend: level x: write a number"),
+    ):
+        Path("passk.toml").write_text(suite + keys)
+        wrong = passk("gate", "--check")
+        assert (wrong.code, problem in wrong.err) == (2, True), wrong.err
