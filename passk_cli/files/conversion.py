@@ -53,19 +53,17 @@ def convert(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) 
     con.execute("SET preserve_insertion_order = true")
     hold_the_right(con)
     _require_amounts(con, statement)
-    sql = _sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any()))
+    kept = [role for role in UNITS if _is_kept(con, statement, role)]
+    sql = _sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any()),
+               kept=kept)  # fmt: skip
     copy(con, sql, conversion.file, conversion.form)
 
 
 def _require_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> None:
     """DataError for amounts below 0, and for what is no number."""
     request = statement.request
-    for role in (role for role in UNITS if role in request.read_of_attempts):
-        # Cached tokens are a part of the input, or cannot be priced.
-        priced = bool(request.price) and role == "tokens_cached"
-        least = "least(tokens_cached, tokens_in - tokens_cached)" if priced else role
-        rows = f"WITH {statement.rows(None)} SELECT min({least}) FROM rows"
-        ((lowest,),) = con.execute(rows).fetchall()
+    for role in (role for role in UNITS if role in request.required_of_attempts):
+        lowest = _lowest(con, statement, role)
         if lowest is not None and lowest < 0:
             column = statement.batches[0].roles.column(role)
             problem = f"{role} below 0" if math.isfinite(lowest) else "values that are no number"
@@ -73,7 +71,31 @@ def _require_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> No
             raise DataError(place, f"{problem} in {column!r}", remedy, name="missing-value")
 
 
-def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool) -> str:
+def _is_kept(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> bool:
+    """Whether the table has an amount that nobody named: files have it, and only as numbers."""
+    request = statement.request
+    assert request.conversion is not None
+    named = role in request.required_of_attempts or (role == "cost" and bool(request.price))
+    if not request.conversion.amounts or named:
+        return False
+    if not any(batch.roles.column(role) for batch in statement.batches):
+        return False
+    lowest = _lowest(con, statement, role)
+    return lowest is not None and lowest >= 0
+
+
+def _lowest(con: duckdb.DuckDBPyConnection, statement: Statement, role: str) -> float | None:
+    """The smallest of these amounts, −∞ for what is no number; None without any."""
+    # Cached tokens are a part of the input, or cannot be priced.
+    priced = bool(statement.request.price) and role == "tokens_cached"
+    least = "least(tokens_cached, tokens_in - tokens_cached)" if priced else role
+    rows = f"WITH {statement.rows(None)} SELECT min({least}) FROM rows"
+    ((lowest,),) = con.execute(rows).fetchall()
+    return None if lowest is None else float(lowest)
+
+
+def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
+         kept: Sequence[str]) -> str:  # fmt: skip
     """The statement: it streams, unless files are joined to what is known of them."""
     request = statement.request
     every = statement.having(request=request.of_all_models())
@@ -82,7 +104,7 @@ def _sql(statement: Statement, form: str, keep: str | None, *, graded: bool) -> 
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
     model = model if only is None else quote_text(request.called(only))
-    columns = _columns(statement, form, model, graded=graded)
+    columns = _columns(statement, form, model, kept, graded=graded)
     shown = ", ".join(f"{sql} AS {quote_name(name)}" for name, sql in columns.items())
     conditions = ["task IS NOT NULL"]
     if request.missing == "drop":
@@ -107,8 +129,10 @@ attempts AS (
 SELECT {row} FROM attempts{' ORDER BY "#place"' * ordered}"""
 
 
-def _columns(statement: Statement, form: str, model: str, *, graded: bool) -> dict[str, str]:
-    """Name → SQL of every column of the table, in order."""
+def _columns(
+    statement: Statement, form: str, model: str, kept: Sequence[str], *, graded: bool
+) -> dict[str, str]:
+    """Name → SQL of every column of the table, in order.  kept : amounts that nobody named."""
     request, spelled = statement.request, _typed if form == "jsonl" else str
     verdict = "coalesce(verdict, 0)" if request.missing == "fail" else "verdict"
     outcome = f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
@@ -129,6 +153,7 @@ def _columns(statement: Statement, form: str, model: str, *, graded: bool) -> di
     further = [*zip(request.by, statement.groups, strict=True), *places.items()]
     columns |= {name: spelled(column) for name, column in further if name not in CANONICAL}
     facts = {role for role in request.attempts if ROLES.get(role) and role not in CANONICAL}
+    facts.update(kept)
     for role in (name for name in ROLES if name in facts):
         value = cost_sql(request.price, model) if role == "cost" and request.price else role
         if form == "csv" and role in UNITS:

@@ -13,14 +13,18 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.roles import (
     ALL,
     EQUAL,
     OF_ATTEMPTS,
     ROLES,
     TRUTH,
+    UNITS,
     Joined,
+    Roles,
+    assign,
+    candidates,
     joined,
     parts,
     verdict_sql,
@@ -202,12 +206,14 @@ class Conversion:
     file : what is written.  form : "csv", "jsonl" or "parquet".
     columns : of the data, that are in it besides those that always are.
     labels : whether its outcomes are labels, to be joined to the attempts.
+    amounts : whether costs, tokens, durations and turns are in it if the files have them.
     """
 
     file: str
     form: str
     columns: tuple[str, ...] = ()
     labels: bool = False
+    amounts: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -439,13 +445,43 @@ class Request:
             )
 
     @property
-    def read_of_attempts(self) -> tuple[str, ...]:
-        """Roles that files are read for, of what is to be known of attempts: for a cost that is
+    def required_of_attempts(self) -> tuple[str, ...]:
+        """Roles that files must have, of what is to be known of attempts: for a cost that is
         computed, the tokens that it is computed from."""
         if not self.price or "cost" not in self.attempts:
             return self.attempts
         others = (role for role in self.attempts if role != "cost")
         return tuple(dict.fromkeys((*others, "tokens_in", "tokens_out", "tokens_cached")))
+
+    @property
+    def read_of_attempts(self) -> tuple[str, ...]:
+        """Roles that files are read for: those that they must have, and amounts that a table keeps
+        if they have them."""
+        amounts = UNITS if self.conversion is not None and self.conversion.amounts else ()
+        return tuple(dict.fromkeys((*self.required_of_attempts, *amounts)))
+
+    def roles_of(
+        self, place: str, kinds: Mapping[str, set[str]], fields: Mapping[str, str]
+    ) -> Roles:
+        """The role of each column of a file, with the amounts that a table keeps.
+
+        kinds : column → the kinds of its values.  fields : role → the column named for it.
+        Errors: DataError at `place` when a needed role has no column, or two.
+        """
+        needed, by = self.required_of_attempts, self.by
+        kept = [
+            role
+            for role in self.read_of_attempts
+            if role not in needed
+            and (role in fields or len([c for c in candidates(role, kinds) if c not in by]) == 1)
+        ]
+        if kept:
+            try:
+                return assign(place, kinds, fields, (*needed, *kept), self.unjudged, by)
+            except DataError:
+                # One amount beside a list of outcomes, say, is that of no attempt.
+                pass
+        return assign(place, kinds, fields, needed, self.unjudged, by)
 
     @property
     def labels(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ class Study:
     reading : what was done to the data besides what the counts know of.  decided : the same as
     entries of the signature.
     earlier : the first of two labelled runs, which the second is compared with; "" for none.
+    texts : reads the counts again, with the solutions or answers of their attempts; None if there
+    are none.
     """
 
     counts: Counts
@@ -55,6 +57,7 @@ class Study:
     reading: tuple[Said, ...] = ()
     decided: Mapping[str, object] = field(default_factory=dict)
     earlier: str = ""
+    texts: Callable[[], Counts | None] | None = None
 
     @property
     def bounded(self) -> bool:

@@ -362,9 +362,57 @@ def test_every_eval_ever(
     required = {"schema_version", "evaluation_id", "model_id", "evaluation_name", "sample_id"}
     required |= {"interaction_type", "input", "output", "answer_attribution", "evaluation"}
     for record in lines(file):
-        assert record.keys() == {*required, "error", "metadata"}
+        assert record.keys() - {"performance"} == {*required, "error", "metadata"}
         assert all(isinstance(value, str) for value in record["metadata"].values())
         assert [type(value) for value in record["evaluation"].values()] == [float, bool]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "file", ["promptfoo-hallucination.json.gz", "promptfoo-performance.json.gz"]
+)
+def test_costs_of_harnesses_read_back(tmp_path: Path, file: str, form: str) -> None:
+    source = DATA / "cost" / file
+    policies: dict[str, Any] = {"missing": "fail", "missing_cost": "drop", "resamples": 100}
+    with warnings.catch_warnings(action="ignore"):
+        table = convert(source, tmp_path / f"all.{form}")
+        direct, again = (passk_cli.cost(data, **policies).frame for data in (source, table))
+    numbers = ["model", "metric", "estimate", "low", "high"]
+    pd.testing.assert_frame_equal(direct[numbers], again[numbers])
+
+
+def test_amounts_are_kept_under_the_names_of_their_roles(write: Write) -> None:
+    names = ("task", "passed", "wall_ms", "costUsd", "num_turns")
+    values = (("a", True, 1500, 0.5, 3), ("b", False, 500, None, 2))
+    rows = [dict(zip(names, row, strict=True)) for row in values]
+    path = write("runs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    found = pd.read_csv(convert(path, path.parent / "all.csv"))
+    assert found["duration"].tolist() == [1.5, 0.5]
+    assert found["turns"].tolist() == [3, 2]
+    assert found["cost"].fillna(-1).tolist() == [0.5, -1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"duration": "fast"}, {"duration": "slow"}),
+        ({"cost": 1, "usd": 2}, {"cost": 1, "usd": 2}),
+        ({"turns": -1}, {"turns": 2}),
+    ],
+    ids=["words", "two columns", "below 0"],
+)
+def test_amounts_that_are_not_certain_are_not_kept(
+    write: Write, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    rows = [{"task": "a", "passed": True, **first}, {"task": "b", "passed": False, **second}]
+    path = write("runs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    table = pd.read_csv(convert(path, path.parent / "all.csv"))
+    assert not {"duration", "cost", "turns"} & {*table.columns}
+
+
+def test_a_cost_next_to_a_list_of_outcomes_is_not_kept(write: Write) -> None:
+    path = write("runs.jsonl", '{"task": "a", "passed": [true, false], "cost": 2}\n')
+    assert "cost" not in pd.read_csv(convert(path, path.parent / "all.csv")).columns
 
 
 def test_every_eval_ever_has_texts_of_attempts(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from passk_cli.arrays import gathered, grouped
 from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
 from passk_cli.commands.compare.influence import decided_by_few
+from passk_cli.commands.compare.integrity import Integrity, texts_of
 from passk_cli.commands.compare.pairs import (
     Pair,
     Standing,
@@ -834,7 +835,7 @@ class Compare(Question, CompareOptions):
 
     sections = (
         Ranking, Baseline, AllPairs, Changes, Crossings, FlippedPairs, FlippedTasks,
-        Sensitivity,
+        Sensitivity, Integrity,
     )  # fmt: skip
 
     unbounded_options: ClassVar[Mapping[Given, str]] = {
@@ -879,7 +880,9 @@ class Compare(Question, CompareOptions):
                 options, lambda request, source=None: read(request.keeping(self.baseline), source)
             )
             require_no_copies(study.counts, options.request.models)
-            return study
+            request = self.request(options)
+            texts = None if options.once else texts_of(study.counts, request, read)
+            return replace(study, texts=texts)
         label = label_of(runs.baseline)
         other = runs.read_baseline(read, self.request(options))
         counts, counts_of_baseline = joined(read(self.request(options), runs.files), other, label)
@@ -949,6 +952,7 @@ class Compare(Question, CompareOptions):
             sections.append(FlippedTasks(study, facts_of_flips(flipped)))
         if self.sensitivity:
             sections.append(Sensitivity(study, kept, self.sensitivity))
+        sections.append(Integrity.of_study(study))
         return view(
             study, sections, messages=study.messages((), short=list(_left_out(compared))),
             resamples=confidence.resamples, seed=confidence.seed, **adjustment.signature,

@@ -88,7 +88,7 @@ class Convert(Question, ConvertOptions):
             others = tuple(name for name in self.columns if name not in _ROLES)
             request = replace(
                 request, attempts=("line", "score", *roles), missing=self.missing or KEEP,
-                conversion=Conversion(str(file), form, others),
+                conversion=Conversion(str(file), form, others, amounts=True),
             )  # fmt: skip
             try:
                 return Study(read(request))

@@ -210,8 +210,8 @@ def _problems(counts: Counts) -> Sentence:
          facts.missing_policy == "error" and not nested),
         (facts.not_understood,
          f"{plural(facts.not_understood, 'outcome')} neither pass nor fail", "--threshold", True),
-        (facts.duplicates, plural(facts.duplicates, "duplicate row"), "--duplicates",
-         facts.duplicates_policy == "error"),
+        (facts.duplicates, _repeated(facts.duplicates, bool(settings)), "--duplicates",
+         facts.duplicates_policy == "error" and not settings),
     )  # fmt: skip
     pieces: list[str | Hint] = []
     for number, words, option, undecided in problems:
@@ -223,6 +223,15 @@ def _problems(counts: Counts) -> Sentence:
     if facts.duplicates_checked:
         return ("No outcome is missing, no attempt duplicated.",)
     return ("No outcome is missing; duplicates cannot be found.",)
+
+
+def _repeated(rows: int, settings: bool) -> str:
+    """Words for rows with the model, task and attempt of another one, which are no duplicates if
+    attempts differ in a setting."""
+    if not settings:
+        return plural(rows, "duplicate row")
+    verb = "has" if rows == 1 else "have"
+    return f"{plural(rows, 'row')} {verb} the attempt number of another row"
 
 
 def _alike(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:

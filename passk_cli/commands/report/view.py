@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from passk_cli.commands.command import command_of
+from passk_cli.commands.compare.integrity import texts_of
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.grid import check_link, link_in_group, task_grid
+from passk_cli.commands.report.integrity import integrity_panel
 from passk_cli.commands.report.leaderboard import Places, leaderboard, places_of
 from passk_cli.commands.report.page import Page
 from passk_cli.commands.report.parts import (
@@ -76,6 +78,9 @@ class OnePage(Question, ReportOptions):
         study, uncosted = super().study(options, read), dict[str, Counts | str]()
         if self.board:
             require_no_copies(study.counts, options.request.models)
+            if not options.once:
+                texts = texts_of(study.counts, self.request(options), read)
+                study = replace(study, texts=texts)
         inputs = study.counts.facts.inputs
         if not (study.named or options.once) and inputs and all(_COST in i.offered for i in inputs):
             # Where files say what attempts cost, a leaderboard without it hides half of the choice.
@@ -85,7 +90,8 @@ class OnePage(Question, ReportOptions):
             try:
                 if study.bounded:
                     require_monotone(metrics.metrics)
-                study = super().study(replace(options, metrics=metrics), read)
+                costed = super().study(replace(options, metrics=metrics), read)
+                study = replace(costed, texts=study.texts)
                 options = replace(options, metrics=metrics)
             except (DataError, ParameterError) as error:
                 uncosted = {_COST: str(error)}
@@ -116,7 +122,11 @@ class OnePage(Question, ReportOptions):
         macro = macro_panel(page, whole) if len(groups) > 1 else None
         if self.board:
             boards = [replace(each, panels=each.panels[:1]) for each in sections]
-            boards += [Chapter("All groups", (macro,))] if macro else []
+            overall = tuple(filter(None, (macro, integrity_panel(page))))
+            if len(groups) > 1 and overall:
+                boards.append(Chapter("All groups", overall))
+            else:
+                boards = [replace(boards[0], panels=(*boards[0].panels, *overall)), *boards[1:]]
             return self._report(page, _with(whole, macro), boards, len(groups))
         temperature = TEMPERATURE.panel(page, page.further.get("temperature", page.counts))
         quality = QUALITY.panel(page, page.counts)

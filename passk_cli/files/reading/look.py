@@ -269,12 +269,12 @@ def roles_of(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Rol
     scores = [column for column in candidates("score", kinds) if column not in request.by]
     if request.conversion and "score" not in fields and len(scores) > 1:
         # Nobody asked for a score: the outcome is what it is without one, and stands for it.
-        others = [role for role in request.read_of_attempts if role != "score"]
+        others = [role for role in request.required_of_attempts if role != "score"]
         outcome = assign(place, kinds, fields, others, request.unjudged, request.by).outcome
         fields |= {"outcome": outcome, "score": outcome} if outcome else {}
-    roles = request.read_of_attempts
+    roles = request.required_of_attempts
     try:
-        return assign(place, kinds, fields, roles, request.unjudged, request.by)
+        return request.roles_of(place, kinds, fields)
     except NoResults as error:
         lacking: dict[str, set[str]] = {c: {"text"} for c in absent(request.fields, kinds)}
         if error.name == "no-such-column" and lacking:

@@ -50,7 +50,6 @@ from passk_cli.files.roles import (
     SHORT,
     UNITS,
     Roles,
-    assign,
     candidates,
     columns_of,
     find,
@@ -584,10 +583,8 @@ class _Sheets:
         # "run" is a usual name of attempts, and here it is none.
         usual = {name: seen for name, seen in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
-        roles = request.read_of_attempts
         given = request.fields if request.mapped else without_absent(request.fields, columns)
-        fields = {**own, **given}
-        return assign(place, columns, fields, roles, request.unjudged)
+        return request.roles_of(place, columns, {**own, **given})
 
 
 def _shortened(value: Any) -> Any:

@@ -1,0 +1,138 @@
+"""The table of what sets submissions apart: agreement, equal texts, losses, certain tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+from passk_cli.commands.question import Read
+from passk_cli.errors import PasskError
+from passk_cli.files.request import Request
+from passk_cli.inference.integrity import LEVEL
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.model import FULL, Column, Table
+from passk_cli.study.integrity import (
+    AGREEMENT,
+    CERTAIN,
+    EQUAL_TEXTS,
+    MISSING,
+    TEXTS,
+    Board,
+    Submission,
+    boards,
+)
+from passk_cli.study.section import GROUPS, MODEL, Section
+from passk_cli.study.study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Submissions(Sequence[Submission]):
+    """Submissions of several boards, which are computed when the first is looked at."""
+
+    boards: Sequence[Board]
+
+    @cached_property
+    def _found(self) -> list[Submission]:
+        return [each for board in self.boards for each in board.submissions]
+
+    def __len__(self) -> int:
+        return sum(len(board.counts.series) for board in self.boards)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._found[at]
+
+
+def _counted(name: str) -> Callable[[Submission], str]:
+    """The cell of a figure: "594 of 600; 420 expected"."""
+
+    def cell(row: Submission) -> str:
+        figure = row.figures.get(name)
+        if figure is None:
+            return ""
+        words = f"{figure.number:,} of {figure.every:,}"
+        return words if figure.expected is None else f"{words}; {figure.expected:,.0f} expected"
+
+    return cell
+
+
+def _p(name: str) -> Callable[[Submission], float | None]:
+    return lambda row: row.figures[name].p if name in row.figures else None
+
+
+class Integrity(Section[Submission]):
+    """A row per submission, those with a remark first."""
+
+    title = "Integrity"
+    shown = FULL
+    columns = (
+        MODEL, GROUPS,
+        Column("remarks", cell=lambda row: "; ".join(row.remarks),
+               meaning=f"What chance gives less than {LEVEL:g} of honest boards. Related models"
+               " agree more than others do, so a remark is a reason to look, not a verdict."),
+        Column("agrees most with", cell=lambda row: row.figures[AGREEMENT].against,
+               meaning="The model with which it shares most outcomes that the difficulty of the"
+               " tasks does not explain."),
+        Column("outcomes that agree", cell=_counted(AGREEMENT),
+               meaning="Attempts of both with the same outcome, and how many would agree between"
+               " different tasks of similar difficulty."),
+        Column("p of agreement", "p", cell=_p(AGREEMENT),
+               meaning="From how far the agreement lies above that of a usual pair, over all"
+               " pairs."),
+        Column("equal texts", cell=_counted(EQUAL_TEXTS),
+               where=lambda section: section.study.texts is not None,
+               meaning="Attempts with a solution, or else an answer, that one other model has word"
+               " for word at the same task. Short answers are often equal: a remark needs third"
+               " models that have other texts."),
+        Column("missing attempts", cell=_counted(MISSING),
+               where=lambda section: section.uneven,
+               meaning="Attempts that most models have and this one lacks."),
+        Column("rate 0 or 1", cell=_counted(CERTAIN), where=lambda section: section.repeated,
+               meaning="Tasks at which all attempts pass, or all fail, and how many its pass rate"
+               " and the difficulty of the tasks explain."),
+        Column("p of these tasks", "p", cell=_p(CERTAIN), where=lambda section: section.repeated,
+               meaning="Of a share of tasks that pass or fail whatever their difficulty, compared"
+               " with the other models and over all of them."),
+    )  # fmt: skip
+
+    @classmethod
+    def of_study(cls, study: Study) -> Self:
+        """The section about the models of a study."""
+        return cls(study, Submissions(boards(study.counts, study.texts)))
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some model has fewer attempts at a task than another one."""
+        counts = self.study.counts
+        full = len(counts.series) * len(counts.tasks)
+        return len(counts.n) < full or int(counts.n.min()) < int(counts.n.max())
+
+    @property
+    def repeated(self) -> bool:
+        """Whether some task has several attempts."""
+        return int(self.study.counts.n.max()) > 1
+
+    def tables(self) -> Iterator[Table]:
+        if len(self.records):
+            yield self.table(self.records, self.title)
+
+
+def texts_of(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
+    """What reads the same attempts with their solutions, or else their answers.
+
+    None if not all files have them.
+    """
+    inputs = counts.facts.inputs
+    roles = [role for role in TEXTS if inputs and all(role in file.offered for file in inputs)]
+    if not roles:
+        return None
+
+    def texts() -> Counts | None:
+        try:
+            return read(replace(request, attempts=(roles[0],)))
+        except PasskError:
+            # A table that only looks at texts besides stops no comparison.
+            return None
+
+    return texts

@@ -1,0 +1,42 @@
+"""The panel of a leaderboard about what sets submissions apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from passk_cli.commands.compare.integrity import Integrity
+from passk_cli.commands.report.page import Page
+from passk_cli.report.model import ALWAYS, Estimate, Panel
+from passk_cli.study.fact import Fact
+from passk_cli.study.integrity import Submission
+from passk_cli.study.section import view
+
+_HOW = (
+    "Models that agree, lack attempts or pass tasks in a way that the difficulty of the tasks does"
+    " not explain come first. A remark is a reason to look, not a verdict."
+)
+
+
+class IntegrityOfPage(Integrity):
+    """The table on a page, which has its numbers to download."""
+
+    title = ""
+    shown = ALWAYS
+
+    def facts_of(self, record: Submission) -> Iterator[Fact]:
+        for name, figure in record.figures.items():
+            share = Estimate(figure.number / figure.every)
+            more = {"number": figure.number, "of": figure.every, "expected": figure.expected,
+                    "remark": figure.words if figure.remarkable else ""}  # fmt: skip
+            yield Fact(
+                record.series, name, None, share, against=figure.against, p_adjusted=figure.p,
+                more=more,
+            )  # fmt: skip
+
+
+def integrity_panel(page: Page) -> Panel | None:
+    """The panel; None with too few models to tell agreement from difficulty."""
+    section = IntegrityOfPage.of_study(page)
+    if not section.records:
+        return None
+    return Panel("integrity", "Integrity", _HOW, view(page, [section]))

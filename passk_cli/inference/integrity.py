@@ -1,0 +1,316 @@
+"""Submissions to a benchmark that differ from all others: agreement, certainty, losses, texts.
+
+Every function takes arrays with a row per submission and a column per task, and gives each
+submission a p-value that holds over all submissions, or over all pairs of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from passk_cli.arrays import Bools, Floats, Ints, Places
+
+# A submission is remarkable if honest boards have one like it less often than this.  Families of
+# strongly related models are flagged in a third of the boards at 0.05 (benchmarks/integrity.md).
+LEVEL = 0.001
+# Prior variances of log odds: ability of a submission, difficulty of a task.
+_ABILITY, _DIFFICULTY = 4.0, 9.0
+_ROUNDS, _MIXTURE_ROUNDS = 30, 40
+# Tasks of similar difficulty that expected agreement is averaged over.
+_BLOCK = 10
+# Standard deviations of a normal distribution per median absolute deviation.
+_PER_MAD = 1.4826
+# The texts that two submissions share are tested for so many partners that share most.
+_PARTNERS = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Agreement:
+    """The submission that each submission agrees with most, beyond what difficulty explains.
+
+    partner : index of that submission.  agreeing, shared : outcomes that agree, and outcomes that
+        both have.  expected : agreeing outcomes if tasks of similar difficulty are exchanged.
+    p : over all pairs.  fits : whether the outcomes in which the two differ fit the difficulty of
+        the tasks better than those of the partner do.
+    """
+
+    partner: Places
+    agreeing: Ints
+    shared: Ints
+    expected: Floats
+    p: Floats
+    fits: Bools
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CertainTasks:
+    """Tasks with a pass rate of 0 or 1, among those with several attempts.
+
+    number, tasks : per submission.  expected : from its ability and the difficulty of the tasks.
+    p : over all submissions, of a share of tasks that pass or fail whatever their difficulty.
+    """
+
+    number: Ints
+    tasks: Ints
+    expected: Floats
+    p: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MissingAttempts:
+    """Attempts that a submission lacks, while most submissions have them.
+
+    missing, usual : attempts per submission.
+    p : over all submissions, of losses at tasks that the others fail, by chance.
+    """
+
+    missing: Ints
+    usual: int
+    p: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EqualTexts:
+    """The submission whose texts each submission has most often, beyond what third ones explain.
+
+    partner : index, −1 for none.  equal, attempts : attempts with a text that the partner has at
+        the same task, and all attempts with a text.  p : over all pairs.
+    """
+
+    partner: Places
+    equal: Ints
+    attempts: Ints
+    p: Floats
+
+
+def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
+    """Success rates from an ability per submission and a difficulty per task, and the difficulty.
+
+    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b, by Newton steps that
+    alternate between both.
+
+    n, c : (submissions, tasks), attempts and passes; n = 0 where there is no attempt.
+    Returns p in (0, 1) and b.  Source: Rasch 1960.
+
+    >>> rates, difficulty = success_rates(np.full((2, 2), 4), np.array([[4, 2], [2, 0]]))
+    >>> bool(rates[0, 0] > rates[1, 0] > rates[1, 1]), bool(difficulty[0] < difficulty[1])
+    (True, True)
+    """
+    from scipy.special import expit
+
+    ability, ease = np.zeros(len(n)), np.zeros(n.shape[1])
+
+    def step(axis: int, values: Floats, variance: float) -> Floats:
+        rates = expit(ability[:, None] + ease)
+        slope = (c - n * rates).sum(axis) - values / variance
+        change: Floats = slope / ((n * rates * (1 - rates)).sum(axis) + 1 / variance)
+        return change
+
+    for _ in range(_ROUNDS):
+        ability += step(1, ability, _ABILITY)
+        ease += step(0, ease, _DIFFICULTY)
+    return expit(ability[:, None] + ease), -ease
+
+
+def agreement(n: Ints, c: Ints) -> Agreement:
+    """The closest partner of each of three or more submissions.
+
+    r_st = (c − n p) / √(n p (1 − p)) with p of `success_rates`, and for a pair
+    z = Σ_t r_st r_ut / √(Σ_t r_st² r_ut²).  Related models agree somewhat, so that p is the normal
+    tail of (z − median) / max(1, 1.4826 MAD) over all pairs, times their number.
+
+    n, c : as in `success_rates`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> c = rng.binomial(4, rng.random(200), (12, 200))
+    >>> c[11] = c[3]
+    >>> found = agreement(np.full(c.shape, 4), c)
+    >>> int(found.partner[3]), int(found.agreeing[3]), bool(found.p[3] < 1e-6 < found.p[4])
+    (11, 800, True)
+    """
+    rates, difficulty = success_rates(n, c)
+    # Where there is no attempt, c − n p is 0.
+    r = (c - n * rates) / np.sqrt(np.maximum(n, 1) * rates * (1 - rates))
+    z = r @ r.T / np.sqrt(np.maximum(r**2 @ (r**2).T, np.finfo(float).tiny))
+    first, second = np.triu_indices(len(n), 1)
+    pairs = z[first, second]
+    np.fill_diagonal(z, -np.inf)
+    partner = z.argmax(axis=1)
+    own = np.arange(len(n))
+    p = _tail(z[own, partner], pairs)
+    blocks = np.array_split(np.argsort(difficulty, kind="stable"), max(n.shape[1] // _BLOCK, 1))
+    agreeing, shared, expected = [], [], []
+    for one, other in enumerate(partner):
+        both = (n[one], c[one]), (n[other], c[other])
+        alike, common = _alike(*both)
+        agreeing.append(int(alike.sum()))
+        shared.append(int(common.sum()))
+        expected.append(sum(_exchanged(*both, tasks) * common[tasks].sum() for tasks in blocks))
+    logs = c * np.log(rates) + (n - c) * np.log1p(-rates)
+    differ = (c != c[partner]) & (n == n[partner])
+    fits = ((logs - logs[partner]) * differ).sum(axis=1) >= 0
+    return Agreement(
+        partner, np.array(agreeing), np.array(shared), np.array(expected), p, fits
+    )  # fmt: skip
+
+
+def _alike(one: tuple[Ints, Ints], other: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Outcomes that agree if attempts are matched as well as they can be, and those of both."""
+    (n, c), (n_other, c_other) = one, other
+    return (
+        np.minimum(c, c_other) + np.minimum(n - c, n_other - c_other), np.minimum(n, n_other)
+    )  # fmt: skip
+
+
+def _exchanged(one: tuple[Ints, Ints], other: tuple[Ints, Ints], tasks: Places) -> float:
+    """Share of outcomes that agree between different tasks."""
+    (n, c), (n_other, c_other) = one, other
+    alike, common = _alike(
+        (n[tasks, None], c[tasks, None]), (n_other[None, tasks], c_other[None, tasks])
+    )
+    apart = ~np.eye(len(tasks), dtype=bool)
+    return float(alike[apart].sum() / max(common[apart].sum(), 1))
+
+
+def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
+    """Whether a share of the tasks passes, or fails, whatever its difficulty.
+
+    For each submission, a share π₁ of its tasks passes every attempt, a share π₀ fails every
+    attempt, and the others follow `success_rates` with an ability that is fitted again (EM).  The
+    statistic is √(2 log likelihood ratio) to π = 0, compared with that of all submissions as in
+    `agreement`.  Only tasks with two or more attempts count.
+
+    n, c : as in `success_rates`.
+    """
+    from scipy.special import expit, logit
+
+    several = n > 1
+    n, c = n * several, c * several
+    rates, _ = success_rates(n, c)
+    odds, shift = logit(rates), np.zeros(len(n))
+    passes, fails = several & (c == n), several & (c == 0)
+    tasks = several.sum(axis=1)
+    shares = np.full((2, len(n)), 0.05)
+
+    def likelihood(rates: Floats) -> Floats:
+        return np.where(several, np.exp(c * np.log(rates) + (n - c) * np.log1p(-rates)), 1.0)
+
+    for _ in range(_MIXTURE_ROUNDS):
+        other = expit(odds + shift[:, None])
+        parts = _parts(shares, likelihood(other), passes, fails)
+        weights = parts / parts.sum(axis=0)
+        shares = (weights[:2] * several).sum(axis=2) / np.maximum(tasks, 1)
+        slope = (weights[2] * (c - n * other)).sum(axis=1)
+        shift += slope / ((weights[2] * n * other * (1 - other)).sum(axis=1) + 1 / _ABILITY)
+    parts = _parts(shares, likelihood(expit(odds + shift[:, None])), passes, fails)
+    gain = (np.log(parts.sum(axis=0)) - np.log(likelihood(rates))).sum(axis=1, where=several)
+    statistic = np.sqrt(2 * np.maximum(gain, 0.0))
+    expected = (rates**n + (1 - rates) ** n).sum(axis=1, where=several)
+    number = (passes | fails).sum(axis=1)
+    return CertainTasks(number, tasks, expected, _tail(statistic, statistic))
+
+
+def _parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
+    """Likelihood of a task that always passes, one that always fails, and another one."""
+    always, never = shares[:, :, None]
+    return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
+
+
+def missing_attempts(n: Ints, c: Ints) -> MissingAttempts:
+    """Attempts that submissions lack, and whether these are at tasks that the others fail.
+
+    The usual number of attempts at a task is the median over submissions.  Given how many attempts
+    a submission lacks, each of the usual ones is equally likely to be missing; the mean failure
+    rate of the others at the missing ones is then approximately normal.
+
+    n, c : as in `success_rates`.
+    """
+    from scipy.special import ndtr
+
+    usual = np.floor(np.median(n, axis=0)).astype(np.int64)
+    missing = np.maximum(usual - n, 0)
+    number, every = missing.sum(axis=1), int(usual.sum())
+    attempts, passes = n.sum(axis=0) - n, c.sum(axis=0) - c
+    failing = 1 - passes / np.maximum(attempts, 1)
+    mean = (usual * failing).sum(axis=1) / max(every, 1)
+    spread = (usual * (failing - mean[:, None]) ** 2).sum(axis=1) / max(every, 1)
+    variance = number * spread * (every - number) / max(every - 1, 1)
+    excess = (missing * failing).sum(axis=1) - number * mean
+    z = np.divide(excess, np.sqrt(variance), out=np.zeros(len(n)), where=variance > 0)
+    return MissingAttempts(number, every, np.minimum(ndtr(-z) * len(n), 1.0))
+
+
+def equal_texts(
+    submission: Ints, task: Ints, passed: Ints, text: Ints, times: Ints, submissions: int
+) -> EqualTexts:
+    """Texts that two submissions share beyond what the texts of third submissions explain.
+
+    A text of one submission is expected in a partner that made m attempts at the same task with the
+    same verdict with probability 1 − (1 − f)^m, f = (h + ½) / (H + 1) for h of the H attempts of
+    third submissions with that verdict.  So short right answers, which all submissions share, are
+    expected, and long texts are not.  p is the tail of the Poisson binomial distribution, times the
+    number of pairs.
+
+    submission, task, passed, text, times : a row per submission, task, verdict and text, which is
+        how often it came.  submissions : how many there are.
+    """
+    words, judged, group = (
+        _attempts(submissions, submission, _codes(task, *keys), times)
+        for keys in ((text,), (passed, text), (passed,))
+    )
+    equal = (words @ (words > 0).T).toarray()
+    np.fill_diagonal(equal, 0)
+    all_judged, all_groups = judged.sum(axis=0), group.sum(axis=0)
+    of_judged, of_group = _codes(task, passed, text), _codes(task, passed)
+    pairs = submissions * (submissions - 1) / 2
+    partner, p = np.full(submissions, -1), np.ones(submissions)
+    for one in range(submissions):
+        rows = submission == one
+        texts, groups = of_judged[rows], of_group[rows]
+        for other in np.argsort(-equal[one], kind="stable")[:_PARTNERS].tolist():
+            if not equal[one, other]:
+                continue
+            same = judged[[other]].toarray()[0][texts]
+            made = group[[other]].toarray()[0][groups]
+            third = all_judged[texts] - times[rows] - same
+            rest = all_groups[groups] - group[[one]].toarray()[0][groups] - made
+            chance = 1 - (1 - (third + 0.5) / (rest + 1)) ** made
+            tail = _at_least(chance, int((same > 0).sum())) * pairs
+            if partner[one] < 0 or tail < p[one]:
+                partner[one], p[one] = other, min(tail, 1.0)
+    number = np.where(partner < 0, 0, equal[np.arange(submissions), partner])
+    return EqualTexts(partner, number, np.asarray(words.sum(axis=1)), p)
+
+
+def _attempts(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
+    """(submissions, codes), attempts, sparse."""
+    from scipy.sparse import csr_array
+
+    shape = (submissions, int(code.max(initial=-1)) + 1)
+    return csr_array((times, (submission, code)), shape=shape)
+
+
+def _codes(*columns: Ints) -> Ints:
+    """The same number for the same row."""
+    return np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()
+
+
+def _at_least(chance: Floats, number: int) -> float:
+    """P(N ≥ number) of independent events."""
+    from passk_cli.inference.flips import number_law
+
+    return float(number_law(chance)[number:].sum())
+
+
+def _tail(values: Floats, every: Floats) -> Floats:
+    """Normal tails of values above the median of all, in robust standard deviations of at least 1,
+    times their number."""
+    from scipy.special import ndtr
+
+    middle = np.median(every)
+    spread = max(1.0, _PER_MAD * float(np.median(np.abs(every - middle))))
+    tails: Floats = ndtr(-(values - middle) / spread) * len(every)
+    return np.minimum(tails, 1.0)

@@ -1,0 +1,231 @@
+"""Integrity: facts that set a submission to a benchmark apart from all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Ints, gathered
+from passk_cli.inference.integrity import (
+    LEVEL,
+    Agreement,
+    CertainTasks,
+    EqualTexts,
+    MissingAttempts,
+    agreement,
+    certain_tasks,
+    equal_texts,
+    missing_attempts,
+)
+from passk_cli.inference.stopping import FIRST_PASS, ONCE_PASSED, REPLACED, Stopping, stopping
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.words import plural
+from passk_cli.study.values import Series
+
+# With fewer submissions, agreement cannot be told from the difficulty of the tasks.
+FEWEST = 3
+#: Facts of attempts whose texts are compared, the one that says most first.
+TEXTS = ("solution", "answer")
+# Names of the figures.
+AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
+STOPPED, CERTAIN = "stopped tasks", "certain tasks"
+# Equal texts are remarkable from this share of the attempts on.
+_SHARE_OF_TEXTS = 0.1
+_STOPPED = {
+    FIRST_PASS: "stops at the first pass",
+    ONCE_PASSED: "stops after a pass",
+    REPLACED: "replaces failed attempts by retries",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """The submissions of one group of tasks, and what is found when it is first looked at.
+
+    counts : of the group.  texts : as in `boards`.
+    """
+
+    counts: Counts
+    texts: Callable[[], Counts | None] | None
+
+    def _matrix(self, values: Ints) -> Ints:
+        matrix = np.zeros((len(self.counts.series), len(self.counts.tasks)), dtype=np.int64)
+        matrix[self.counts.series_codes, self.counts.task_codes] = values
+        return matrix
+
+    @cached_property
+    def n(self) -> Ints:
+        """(submissions, tasks), attempts."""
+        return self._matrix(self.counts.n)
+
+    @cached_property
+    def c(self) -> Ints:
+        """(submissions, tasks), passes."""
+        return self._matrix(self.counts.c)
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """The closest partner of each submission."""
+        return agreement(self.n, self.c)
+
+    @cached_property
+    def certain(self) -> CertainTasks:
+        """Tasks with a pass rate of 0 or 1."""
+        return certain_tasks(self.n, self.c)
+
+    @cached_property
+    def missing(self) -> MissingAttempts:
+        """Attempts that most submissions have."""
+        return missing_attempts(self.n, self.c)
+
+    @cached_property
+    def stopped(self) -> list[Stopping | None]:
+        """How the attempts of each submission ended, if that depended on their outcomes."""
+        return [*map(self._stopped, range(len(self.counts.series)))]
+
+    def _stopped(self, place: int) -> Stopping | None:
+        rows, numbers = self.counts.rows_of(place), self.counts.numbering
+        known = () if numbers is None else (numbers.made[rows], numbers.last[rows])
+        found = stopping(self.counts.n[rows], self.counts.c[rows], *known)
+        number = len(self.counts.series)
+        return found if found is not None and found.chance * number < LEVEL else None
+
+    @cached_property
+    def equal(self) -> EqualTexts | None:
+        """The submission that each one has most texts in common with; None without texts."""
+        counts = self.texts() if self.texts is not None else None
+        role = next((r for r in TEXTS if counts is not None and r in counts.attempts), "")
+        if counts is None or not role:
+            return None
+        texts, places = counts.attempts[role], {s: at for at, s in enumerate(self.counts.series)}
+        own = np.array([places.get(series, -1) for series in counts.series])
+        submission, task = own[counts.series_codes[texts.cell]], counts.task_codes[texts.cell]
+        rows = []
+        for passed, times in ((1, texts.passed), (0, texts.count - texts.passed)):
+            there = (times > 0) & (texts.value >= 0) & (submission >= 0)
+            verdict = np.full(len(task), passed)
+            rows.append(np.stack([submission, task, verdict, texts.value, times])[:, there])
+        owner, tasks, verdicts, values, numbers = np.concatenate(rows, axis=1)
+        return equal_texts(owner, tasks, verdicts, values, numbers, len(self.counts.series))
+
+    @cached_property
+    def submissions(self) -> list[Submission]:
+        """Those with a remark first, the least likely by chance at the top.
+
+        Two that agree have the same p. The one whose outcomes fit the difficulty of the tasks less
+        comes first, and the other one after all submissions with a remark of their own.
+        """
+        every = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
+        return sorted(every, key=lambda each: (*each.order, each.series))
+
+
+class Figure(NamedTuple):
+    """A number of attempts or tasks of a submission, and how likely it is by chance.
+
+    number, every : 594 of 600.  words : the remark that says it.
+    p : over all submissions, or over all pairs; None if it is not tested.
+    expected : the number by chance; None if that is not known.  against : the other submission.
+    second : whether a remark on the other submission says the same and comes first.
+    """
+
+    number: int
+    every: int
+    words: str
+    p: float | None
+    expected: float | None = None
+    against: str = ""
+    second: bool = False
+
+    @property
+    def remarkable(self) -> bool:
+        """Whether honest boards hardly have such a number."""
+        return self.p is not None and self.p < LEVEL
+
+
+@dataclass(frozen=True, eq=False)
+class Submission:
+    """A submission, and what sets it apart from the others of its board."""
+
+    series: Series
+    board: Board
+    place: int
+
+    @cached_property
+    def figures(self) -> dict[str, Figure]:
+        """Name → figure: agreement, equal texts, missing attempts, stopped tasks, certain tasks."""
+        return dict(self._figures())
+
+    @property
+    def remarks(self) -> list[str]:
+        """What honest boards hardly have, in neutral words."""
+        return [figure.words for figure in self.figures.values() if figure.remarkable]
+
+    @property
+    def order(self) -> tuple[int, float]:
+        """0 with a remark of its own, 1 if all are said of another submission before, 2 without
+        remarks; and the smallest p."""
+        figures = self.figures.values()
+        first = [f.p for f in figures if f.p is not None and f.remarkable and not f.second]
+        if first:
+            return 0, min(first)
+        return (1 if self.remarks else 2), min(f.p for f in figures if f.p is not None)
+
+    def _figures(self) -> Iterator[tuple[str, Figure]]:
+        at, board = self.place, self.board
+        names = [series[0] for series in board.counts.series]
+        pair = board.agreement
+        partner, number, every = (int(a[at]) for a in (pair.partner, pair.agreeing, pair.shared))
+        expected, outcomes = float(pair.expected[at]), plural(every, "outcome")
+        words = (
+            f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
+        )
+        # If each is the closest to the other, the one that fits the difficulty better is second.
+        second = bool(pair.fits[at]) and int(pair.partner[partner]) == at
+        p = float(pair.p[at])
+        yield AGREEMENT, Figure(number, every, words, p, expected, names[partner], second)
+        texts = board.equal
+        if texts is not None and texts.attempts[at]:
+            other, number, every = (
+                int(a[at]) for a in (texts.partner, texts.equal, texts.attempts)
+            )
+            name = names[other] if number else ""
+            words = f"shares {number:,} of {plural(every, 'text')} with {name}"
+            chance = float(texts.p[at]) if number >= _SHARE_OF_TEXTS * every else None
+            second = second and p < LEVEL and other == partner
+            yield EQUAL_TEXTS, Figure(number, every, words, chance, None, name, second)
+        losses = board.missing
+        if number := int(losses.missing[at]):
+            words = f"lacks {number:,} of {plural(losses.usual, 'attempt')}"
+            words += ", mostly at tasks that others fail"
+            yield MISSING, Figure(number, losses.usual, words, float(losses.p[at]))
+        if (end := board.stopped[at]) is not None:
+            tasks, chance = int((board.n[at] > 0).sum()), end.chance * len(names)
+            words = f"{_STOPPED[end.kind]} at {end.short:,} of {plural(tasks, 'task')}"
+            yield STOPPED, Figure(end.short, tasks, words, chance)
+        certain = board.certain
+        if every := int(certain.tasks[at]):
+            number, expected = int(certain.number[at]), float(certain.expected[at])
+            words = f"passes all or no attempts at {number:,} of {plural(every, 'task')}"
+            words += f"; {expected:,.0f} expected"
+            yield CERTAIN, Figure(number, every, words, float(certain.p[at]), expected)
+
+
+def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[Board]:
+    """A board for each group of tasks with enough submissions; none if nothing passes, as
+    with scores that nothing judges.
+
+    texts : reads the counts with the texts of the attempts, or gives None; None without texts.
+    """
+    if not counts.c.any():
+        return []
+    groups = gathered((series[1:], place) for place, series in enumerate(counts.series))
+    found = []
+    for places in groups.values():
+        if len(places) >= FEWEST:
+            stays = np.isin(counts.series_codes, places)
+            found.append(Board(counts.of_sizes(counts.n * stays, counts.c * stays), texts))
+    return found

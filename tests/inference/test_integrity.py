@@ -1,0 +1,127 @@
+"""Submissions that differ from all others: found in doctored boards, and not in honest ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from passk_cli.inference.integrity import (
+    LEVEL,
+    agreement,
+    certain_tasks,
+    equal_texts,
+    missing_attempts,
+    success_rates,
+)
+from tests.conftest import long
+
+Ints = NDArray[np.int64]
+SUBMISSIONS, TASKS, ATTEMPTS = 30, 150, 4
+COPY, ORIGINAL, LEAKED, LOSING = 29, 3, 28, 27
+
+
+def outcomes(rng: np.random.Generator, family: float = 0.0) -> NDArray[np.bool_]:
+    """(submissions, tasks, attempts) of honest submissions in five families."""
+    ability, difficulty = rng.normal(0, 0.6, SUBMISSIONS), rng.normal(0, 1.6, TASKS)
+    shared = rng.normal(0, family, (5, TASKS))[rng.integers(0, 5, SUBMISSIONS)]
+    logits = ability[:, None] + difficulty + shared + rng.normal(0, 0.8, (SUBMISSIONS, TASKS))
+    return rng.random((SUBMISSIONS, TASKS, ATTEMPTS)) < expit(logits)[..., None]
+
+
+def doctored(rng: np.random.Generator, passed: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Attempts and passes with a copy, leaked tasks, and lost failures."""
+    passed, kept = passed.copy(), np.ones(passed.shape, dtype=bool)
+    changed = rng.random(passed.shape[1:]) < 0.06
+    passed[COPY] = np.where(changed, ~passed[ORIGINAL], passed[ORIGINAL])
+    passed[LEAKED, rng.random(TASKS) < 0.5] = True
+    kept[LOSING] = passed[LOSING] | (rng.random((TASKS, ATTEMPTS)) < 0.5)
+    return kept.sum(axis=2), (passed & kept).sum(axis=2)
+
+
+def test_rates_are_at_the_maximum_of_their_posterior() -> None:
+    """Its slopes vanish, but for what moves abilities and difficulties together."""
+    rng = np.random.default_rng(1)
+    n = rng.integers(0, 5, (6, 40))
+    c = rng.binomial(n, 0.6)
+    rates, difficulty = success_rates(n, c)
+    ability = np.log(rates / (1 - rates))[:, 0] + difficulty[0]
+    slopes = (c - n * rates).sum(axis=1) - ability / 4
+    np.testing.assert_allclose(slopes, slopes.mean(), atol=0.02)
+    slopes = (c - n * rates).sum(axis=0) + difficulty / 9
+    np.testing.assert_allclose(slopes, slopes.mean(), atol=0.02)
+
+
+def test_agreement_counts_matched_outcomes() -> None:
+    """Against attempts that are matched one by one, and tasks of a block that are exchanged."""
+    rng = np.random.default_rng(2)
+    n = rng.integers(0, 4, (5, 9))
+    c = rng.binomial(n, 0.5)
+    found = agreement(n, c)
+    for one, other in enumerate(found.partner.tolist()):
+
+        def alike(t: int, u: int, one: int = one, other: int = other) -> int:
+            passes = min(c[one, t], c[other, u])
+            return int(passes + min(n[one, t] - c[one, t], n[other, u] - c[other, u]))
+
+        common = [min(n[one, t], n[other, u]) for t in range(9) for u in range(9) if t != u]
+        exchanged = [alike(t, u) for t in range(9) for u in range(9) if t != u]
+        shared = np.minimum(n[one], n[other]).sum()
+        assert found.shared[one] == shared
+        assert found.agreeing[one] == sum(alike(t, t) for t in range(9))
+        expected = sum(exchanged) / sum(common) * shared
+        assert found.expected[one] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("family", [0.0, *long(0.5)])
+def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng([seed, int(10 * family)])
+        passed = outcomes(rng, family)
+        n = np.full(passed.shape[:2], ATTEMPTS)
+        c = passed.sum(axis=2)
+        for honest in (agreement(n, c).p, certain_tasks(n, c).p, missing_attempts(n, c).p):
+            assert honest.min() > LEVEL
+        n, c = doctored(rng, passed)
+        pairs = agreement(n, c)
+        assert [*np.flatnonzero(pairs.p < LEVEL)] == [ORIGINAL, COPY]
+        assert (pairs.partner[COPY], pairs.fits[ORIGINAL], pairs.fits[COPY]) == (3, True, False)
+        assert [*np.flatnonzero(missing_attempts(n, c).p < LEVEL)] == [LOSING]
+        assert [*np.flatnonzero(certain_tasks(n, c).p < LEVEL)] == [LEAKED]
+
+
+def test_certain_tasks_are_counted_among_those_with_several_attempts() -> None:
+    found = certain_tasks(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
+    assert (found.number.tolist(), found.tasks.tolist()) == ([1] * 3, [2] * 3)
+
+
+def test_losses_by_chance_are_no_remark() -> None:
+    rng = np.random.default_rng(3)
+    passed = outcomes(rng)
+    kept = np.ones(passed.shape, dtype=bool)
+    kept[5] = rng.random((TASKS, ATTEMPTS)) < 0.7
+    found = missing_attempts(kept.sum(axis=2), (passed & kept).sum(axis=2))
+    assert found.missing[5] == TASKS * ATTEMPTS - kept[5].sum()
+    assert found.missing.sum() == found.missing[5]
+    assert found.p[5] > 0.05
+
+
+def test_texts_that_third_submissions_share_are_expected() -> None:
+    """All have the same right answer; two have the same wrong ones, which others do not have."""
+    rows = []
+    for submission in range(8):
+        for task in range(60):
+            passed = (submission + task) % 2
+            wrong = task if submission in (2, 4) else 1000 + 60 * submission + task
+            rows.append((submission, task, passed, 5000 + task if passed else wrong, 1))
+    found = equal_texts(*np.array(rows).T, 8)
+    assert [*np.flatnonzero(found.p < LEVEL)] == [2, 4]
+    assert (found.partner[2], found.equal[2], found.attempts[2]) == (4, 60, 60)
+    assert found.equal[1] == 30
+
+
+def test_no_texts_are_no_agreement() -> None:
+    none = np.zeros(0, dtype=np.int64)
+    found = equal_texts(none, none, none, none, none, 3)
+    assert (found.partner.tolist(), found.attempts.tolist()) == ([-1] * 3, [0] * 3)
