@@ -16,6 +16,8 @@ from passk_cli.commands.gate.rulebook import (
     options,
     trend_keys,
 )
+from passk_cli.files.mapping import TABLE, keys
+from passk_cli.files.roles import ROLES
 from passk_cli.option import Declared, declared
 
 PAGE = Path(__file__).parent / "passk.schema.json"
@@ -47,12 +49,21 @@ def schema() -> dict[str, Any]:
     top[SUITE] = {"type": "array", "minItems": 1, "items": suite}
     of_trend = trend_keys()
     top[TREND] = {**_table(_keys(of_trend)), "required": ["history"]}
+    text = {"type": "string"}
+    texts = {"anyOf": [text, {"type": "array", "items": text}]}
+    value = {"type": "object", "required": ["value"], "properties": {"value": text}}
+    column = {"$ref": "#/$defs/column"}
+    data = _table({**_keys(keys()), **dict.fromkeys(ROLES, column), "files": texts, "has": texts})
+    item = {"$ref": "#/$defs/data"}
+    top[TABLE] = {"anyOf": [item, {"type": "array", "items": item}]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Rules of passk gate",
         **_table(top),
-        "required": [SUITE],
         "$defs": {
+            "column": {"anyOf": [*texts["anyOf"], value]},
+            "data": data,
+        } | {
             each.option.name.lstrip("-"): _property(each)
             for each in (*of_trend.values(), *every.values(), *declared(Suite).values())
         },

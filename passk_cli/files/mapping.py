@@ -20,7 +20,7 @@ from typing import Any
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.database import ours, parquet_keys
 from passk_cli.files.request import Request, parse_fields
-from passk_cli.files.roles import CANONICAL, ROLES, VALUE
+from passk_cli.files.roles import CANONICAL, OF_HISTORIES, ROLES, VALUE
 from passk_cli.files.sources.arguments import paths_of, split_label
 from passk_cli.files.sources.memory import column_names
 from passk_cli.files.sources.source import Source
@@ -38,6 +38,8 @@ _NO_KEYS = (
     "--map --field --model --truth --truth-from --engine --spark-master --exclude-model --alias"
     " --exclude-task --only-task"
 ).split()
+# Of what passk wrote itself, columns mean what it says.
+_WRITTEN = "written by passk"
 # A caller who names the outcome does not mean what a map says about another one.
 _OF_OUTCOME = ("outcome", "all_of", "passes", "fails", "threshold")
 MAPPED = Message(
@@ -52,6 +54,10 @@ UNMAPPED = Message(
     "A map says with files = and has = which files it is for. Files of a folder that it is not for"
     " are not read.",
 )  # fmt: skip
+
+
+class FoundMap(str):
+    """The path of a map that nobody named: next to data or rules, and perhaps for none of them."""
 
 
 @cache
@@ -76,6 +82,11 @@ class Map:
     has: tuple[str, ...]
     fields: Mapping[str, str]
     options: Mapping[str, Any]
+
+    @property
+    def records(self) -> str:
+        """Where the records are; "" at the top."""
+        return self.options.get("records") or ""
 
     def is_named(self, source: Source) -> bool:
         """Whether the name of a file fits; what is not a file has no name."""
@@ -111,12 +122,13 @@ def mapped(
     if path in ("", NO_MAP):
         return [*sources], without, []
     maps = read_maps(path)
-    if not maps and request.map is None:
+    if not maps and isinstance(path, FoundMap):
         return [*sources], without, []
     found = {source.path: _fitting(source, maps) for source in sources}
     chosen = [each for each in dict.fromkeys(found.values()) if isinstance(each, Map)]
     left = [source for source in sources if not isinstance(found[source.path], Map)]
-    if not chosen and (request.map is None or any(found[s.path] == "converted" for s in left)):
+    written = any(found[source.path] == _WRITTEN for source in left)
+    if not chosen and (written or isinstance(path, FoundMap)):
         return [*sources], without, []
     apart = [source for source in left if source.named] if chosen else left
     name = maps[0].place if maps else str(path)
@@ -128,7 +140,7 @@ def mapped(
         ends = [next(s.name for s in sources if found[s.path] is each) for each in chosen[:2]]
         problem = f"{' and '.join(ends)} have a table of their own each"
         raise ParameterError(name, problem, "read them in two commands", name="bad-map")
-    said = [MAPPED(map=chosen[0].place)] if request.map is None else []
+    said = [MAPPED(map=chosen[0].place)] if isinstance(path, FoundMap) else []
     if left:
         said.append(UNMAPPED(count=len(left), map=chosen[0].place, files=[s.name for s in left]))
     # What a table is for is never passed over.
@@ -165,13 +177,15 @@ class _Table:
 
     def map(self) -> Map:
         fields, options = dict[str, str](), dict[str, Any]()
-        for key, value in self.table.items():
-            known = (*_OWN, *ROLES, *keys())
+        known = (*_OWN, *ROLES, *keys())
+        for written, value in self.table.items():
+            # As in rules, hyphens may be underscores.
+            key = written if written in known else written.replace("_", "-")
             if key not in known:
                 near = meant(key, known, f"the keys are {', '.join(known)}")
-                raise self.refused(key, "there is no such key", near)
+                raise self.refused(written, "there is no such key", near)
             if value in ("", []):
-                raise self.open(key)
+                raise self.open(written)
             try:
                 if key == "outcome":
                     options["outcome"] = self.column(key, value)
@@ -247,7 +261,7 @@ def _found(data: Any) -> str:
         folder = path if os.path.isdir(path) else os.path.dirname(path)
         name = os.path.join(folder, NAME)
         if path != "-" and "://" not in path and os.path.isfile(name):
-            return name
+            return FoundMap(name)
     return ""
 
 
@@ -257,8 +271,8 @@ def _fitting(source: Source, maps: Sequence[Map]) -> Map | str:
     if not named:
         return ""
     columns = _columns(source)
-    if {*CANONICAL} <= {*columns}:
-        return "converted"
+    if {*CANONICAL} <= {*columns} or {*OF_HISTORIES} <= {*columns}:
+        return _WRITTEN
     lacking = [each.lacking(columns) for each in named]
     fits = next((each for each, names in zip(named, lacking, strict=True) if not names), None)
     return fits or f", which has no column {first_few(lacking[0])}"

@@ -22,6 +22,7 @@ from passk_cli.commands.gate import COMMAND
 from passk_cli.commands.trend import COMMAND as TREND_COMMAND
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.mapping import TABLE, FoundMap, read_maps
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument, is_result, split_label
 from passk_cli.message import Said
@@ -271,7 +272,10 @@ def read_rulebook(path: str | None, tier: str | None) -> Rulebook | None:
         except OSError:
             project = False
         path = FILE if os.path.isfile(FILE) else PROJECT if project else None
-    return None if path is None else _RuleFile.read(path).rulebook(tier)
+        # A file of maps only has no rules.
+        if path is None or {TABLE} >= _RuleFile.read(path).tables.keys():
+            return None
+    return _RuleFile.read(path).rulebook(tier)
 
 
 @dataclass(frozen=True)
@@ -332,7 +336,9 @@ class _RuleFile:
 
     def rulebook(self, tier: str | None) -> Rulebook:
         """The rules of the file."""
-        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND)}
+        shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
+        if TABLE in self.tables:
+            read_maps(self.name)
         suites = self.tables.get(SUITE) or [None]
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
             raise self.refused("no suite; write [[suite]] with a name and runs")
@@ -378,6 +384,10 @@ class _RuleFile:
         if given.get("baseline") == _RECORD:
             raise refused(_NO_RECORD)
         given["runs"] = [self._path(run) for run in suite.runs]
+        if isinstance(given.get("map"), str):
+            given["map"] = self._path(given["map"])
+        elif TABLE in self.tables:
+            given.setdefault("map", FoundMap(self.name))
         if baseline := given.get("baseline"):
             several = baseline if isinstance(baseline, list) else [baseline]
             paths = [self._path(each, of_models=True) for each in several]

@@ -10,7 +10,6 @@ from collections.abc import Collection
 
 from passk_cli.files.formats import generic
 from passk_cli.files.formats.aider import AIDER
-from passk_cli.files.formats.bigcodebench import BIGCODEBENCH
 from passk_cli.files.formats.cruxeval import CRUXEVAL
 from passk_cli.files.formats.deepeval import DEEPEVAL
 from passk_cli.files.formats.evalplus import EVALPLUS
@@ -20,11 +19,11 @@ from passk_cli.files.formats.format import Example, File, Format
 from passk_cli.files.formats.hal import HAL
 from passk_cli.files.formats.harbor import HARBOR
 from passk_cli.files.formats.helm import HELM
-from passk_cli.files.formats.human_eval import HUMAN_EVAL
 from passk_cli.files.formats.inspect import INSPECT
 from passk_cli.files.formats.lighteval import LIGHTEVAL
 from passk_cli.files.formats.livecodebench import LIVECODEBENCH
 from passk_cli.files.formats.lm_eval import LM_EVAL
+from passk_cli.files.formats.maps import mapped_formats
 from passk_cli.files.formats.math_evaluation import MATH_EVALUATION
 from passk_cli.files.formats.mcpmark import MCPMARK
 from passk_cli.files.formats.multipl_e import MULTIPL_E
@@ -49,11 +48,12 @@ from passk_cli.files.roles import LINE
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        INSPECT, AIDER, CRUXEVAL, BIGCODEBENCH, DEEPEVAL, EVALPLUS, EVALSCOPE, EVERY_EVAL_EVER,
-        HELM, HUMAN_EVAL, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION, MULTIPL_E,
+        INSPECT, AIDER, CRUXEVAL, DEEPEVAL, EVALPLUS, EVALSCOPE, EVERY_EVAL_EVER,
+        HELM, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION, MULTIPL_E,
         NEMO_EVALUATOR, NEMO_SKILLS, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO, PYTEST_REPORT,
         SKILL_EVALS, *REFUSED, HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH,
-        SWE_BENCH_INSTANCE, SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL, *generic.FORMATS,
+        SWE_BENCH_INSTANCE, SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL,
+        *mapped_formats(), *generic.FORMATS,
     )
 }  # fmt: skip
 # A small file of each kind of table.

@@ -1,0 +1,81 @@
+"""Harnesses whose files a map describes: a file in TOML each, in passk_cli/files/maps.
+
+[format] says what passes and where the layout was read, with an example. [data] is a map as anybody
+writes it: `has` names the keys, in a record, by which the files are recognised.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from passk_cli.files.formats import generic
+from passk_cli.files.formats.format import (
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    numbered,
+    outcomes_alone,
+)
+from passk_cli.files.mapping import Map, read_maps
+
+_FOLDER = Path(__file__).parents[1] / "maps"
+
+
+def mapped_formats() -> list[Format]:
+    """The formats of the folder, in the order of their names."""
+    return [_format(path) for path in sorted(_FOLDER.glob("*.toml"))]
+
+
+def _format(path: Path) -> Format:
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    about, (table,) = document["format"], read_maps(document)
+
+    def rows(file: File, wanted: Wanted) -> Iterator[Row]:
+        found = _rows(table, file, wanted)
+        return iter(found) if "{" in table.records else numbered(found)
+
+    return Format(
+        path.stem,
+        about["rule"],
+        about["source"],
+        lambda file: _has(table, file),
+        outcomes_alone(rows),
+        tuple(about.get("covers", ())),
+        example=Example(tuple(about["paths"]), about["example"].lstrip()),
+    )
+
+
+def _has(table: Map, file: File) -> bool:
+    """Whether the records of a file have all keys of a map, and those of lines no other ones."""
+    if not table.records:
+        return file.keys == {*table.has}
+    steps = [".+" if step.startswith("{") else re.escape(step) for step in table.records.split(".")]
+    above = re.compile(rf"{'[.]'.join(steps)}(\[\])?[.]")
+    inside = {above.sub("", key, 1) for key in file.keys if above.match(key)}
+    return inside.issuperset(table.has)
+
+
+def _rows(table: Map, file: File, wanted: Wanted) -> Iterator[Row]:
+    """An attempt of each record: what the columns of the map hold."""
+    found: Any = file.lines(wanted)
+    if table.records:
+        found = enumerate(generic.inside(table.records).table(file).rows(wanted), 1)
+    named = {name: {*table.options.get(name, ())} for name in ("passes", "fails")}
+    for number, record in found:
+        values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
+        said = at(record, *table.options["outcome"].split("."))
+        outcome = True if said in named["passes"] else False if said in named["fails"] else said
+        task, attempt = values["task"], values.get("attempt", record.get("attempt"))
+        above = re.sub(r"\{(\w+)\}", lambda name: str(record[name[1]]), table.records)
+        place = f"{above}[{attempt}]" if above else f"line {number}"
+        missed = table.records and attempt is None
+        reason = "not attempted" if missed else "timeout" if said == "timeout" else ""
+        texts = {name: values.get(name) for name in ("answer", "solution")}
+        yield Row(task, outcome, None, attempt, reason, **texts, place=place, record=record)
