@@ -73,9 +73,9 @@ def _rows(table: Map, file: File, wanted: Wanted) -> Iterator[Row]:
         said = at(record, *table.options["outcome"].split("."))
         outcome = True if said in named["passes"] else False if said in named["fails"] else said
         task, attempt = values["task"], values.get("attempt", record.get("attempt"))
-        above = re.sub(r"\{(\w+)\}", lambda name: str(record[name[1]]), table.records)
+        above = ".".join(str(record.get(s.strip("{}"), s)) for s in table.records.split("."))
         place = f"{above}[{attempt}]" if above else f"line {number}"
         missed = table.records and attempt is None
         reason = "not attempted" if missed else "timeout" if said == "timeout" else ""
-        texts = {name: values.get(name) for name in ("answer", "solution")}
-        yield Row(task, outcome, None, attempt, reason, **texts, place=place, record=record)
+        solution = values.get("solution")
+        yield Row(task, outcome, None, attempt, reason, solution=solution, place=place)
