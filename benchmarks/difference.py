@@ -2,10 +2,9 @@
 
 Run: python benchmarks/difference.py [SECTION …] [--runs 1000]
 SECTION is tuned, held-out (situations that no constant was chosen on), small (3 to 8 tasks),
-audited (cells of an
-audit of the law before), rare (few tasks change much), few (how often
-few tasks decide), family, halves and halves-held (half of ten models worse) or many (all pairs of
-134 models); all but many when none is named.  Writes its tables into benchmarks/difference.md.
+audited (cells of an audit of the law before), rare (few tasks change much), few (how often few
+tasks decide), family, chosen and unseen (all intervals of ten models together) or many (all pairs
+of 134 models); all but many when none is named.  Writes its tables into benchmarks/difference.md.
 """
 
 from __future__ import annotations
@@ -27,16 +26,14 @@ from measure import keep, table
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from passk_cli.inference.adjust import holm
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
 from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.min_p import Differences, Family, draw_min_p
+from passk_cli.inference.paired import paired_t
+from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse
-from passk_cli.outcomes.counts import Counts
-from passk_cli.study.confidence import Confidence
-from passk_cli.study.pairs import choose_pairs, compare_pairs
-from passk_cli.study.rules import Rules
-from passk_cli.study.study import Study
 
 PAGE = Path(__file__).with_suffix(".md")
 Floats = NDArray[np.float64]
@@ -380,87 +377,128 @@ def families(runs: int) -> str:
 
 
 @dataclass(frozen=True)
-class Half:
-    """Ten models of which some are worse, n attempts each: the audit's kind of family."""
+class Board:
+    """Ten models that attempt the same tasks, all pairs at pass@k.
+
+    worse : how many of them are worse, by `step` on the logit scale.
+    unlike : how unlike the models are: model i adds to the logit of a task a normal number of its
+        own, with a standard deviation from 0 (the first) to `unlike` (the last).
+    """
 
     law: str
     tasks: int
     n: int | tuple[int, int]
     worse: int = 5
+    unlike: float = 0.0
+    k: int = 1
+    step: float = 0.8
     models: int = 10
-    step: float = 1.0
 
-    def draw(self, rng: np.random.Generator, runs: int) -> tuple[Floats, Floats]:
-        """Rates (runs × tasks) of the better and the worse models."""
-        better = HALVES[self.law](rng, (runs, self.tasks))
-        with np.errstate(divide="ignore"):
-            return better, 1 / (1 + np.exp(self.step - np.log(better / (1 - better))))
+    @property
+    def shown(self) -> tuple[object, ...]:
+        kind = f"up to {self.unlike:g} unlike" if self.unlike else f"{self.worse} of 10 worse"
+        return self.law, self.tasks, self.n, self.k, kind
+
+    def rates(self, rng: np.random.Generator, tasks: int) -> Floats:
+        """Rates of (models × tasks)."""
+        rates = np.clip(RATES[self.law](rng, tasks), 1e-12, 1 - 1e-12)
+        logits = np.log(rates) - np.log1p(-rates) + np.zeros((self.models, 1))
+        logits[self.models - self.worse :] -= self.step
+        spread = np.linspace(0, self.unlike, self.models)[:, None]
+        shifts = rng.normal(0, 1, logits.shape) * spread if self.unlike else 0.0
+        return 1 / (1 + np.exp(-logits - shifts))
+
+    def means(self) -> Floats:
+        """The true pass@k of the models: those that are meant to be equal are."""
+        rates = self.rates(np.random.default_rng(7), 400_000)
+        means: Floats = (1 - (1 - rates) ** self.k).mean(axis=1)
+        if not self.unlike:
+            middle = self.models - self.worse
+            means[:middle], means[middle:] = means[0], means[-1]
+        return means
 
 
-HALVES: dict[str, Rates] = {
-    "rare passes": lambda rng, shape: rng.beta(0.3, 6, shape),
-    "three kinds": lambda rng, shape: rng.choice([0.02, 0.5, 0.98], shape),
-    "Beta(9, 1)": lambda rng, shape: rng.beta(9, 1, shape),
-    "Beta(5, .5)": lambda rng, shape: rng.beta(5, 0.5, shape),
-    "5 % at .5, rest .01": lambda rng, shape: np.where(rng.random(shape) < 0.05, 0.5, 0.01),
-    "Beta(2, 2)": lambda rng, shape: rng.beta(2, 2, shape),
-    "Beta(.5, .5)": lambda rng, shape: rng.beta(0.5, 0.5, shape),
-    "all .5": lambda rng, shape: np.full(shape, 0.5),
-    "10 % at .9, rest .999": lambda rng, shape: np.where(rng.random(shape) < 0.1, 0.9, 0.999),
+RATES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
+    "rare passes": lambda rng, tasks: rng.beta(0.3, 6, tasks),
+    "three kinds": lambda rng, tasks: rng.choice([0.02, 0.5, 0.98], tasks),
+    "Beta(9, 1)": lambda rng, tasks: rng.beta(9, 1, tasks),
+    "Beta(5, .5)": lambda rng, tasks: rng.beta(5, 0.5, tasks),
+    "5 % at .5, rest .01": lambda rng, tasks: np.where(rng.random(tasks) < 0.05, 0.5, 0.01),
+    "Beta(2, 2)": lambda rng, tasks: rng.beta(2, 2, tasks),
+    "Beta(.5, .5)": lambda rng, tasks: rng.beta(0.5, 0.5, tasks),
+    "all .5": lambda rng, tasks: np.full(tasks, 0.5),
+    "10 % at .9, rest .999": lambda rng, tasks: np.where(rng.random(tasks) < 0.1, 0.9, 0.999),
+    "logit-normal": lambda rng, tasks: 1 / (1 + np.exp(-rng.normal(0, 1.5, tasks))),
+    "all .97": lambda rng, tasks: np.full(tasks, 0.97),
+    "Beta(.2, 20)": lambda rng, tasks: rng.beta(0.2, 20, tasks),
 }
-AUDITED_HALVES = (
-    Half("rare passes", 50, 5), Half("three kinds", 30, 10), Half("three kinds", 50, 4),
-    Half("Beta(9, 1)", 30, 10), Half("Beta(5, .5)", 50, 4), Half("5 % at .5, rest .01", 100, 10),
+# The situations that the method was chosen on.
+CHOSEN = (
+    Board("rare passes", 20, 16), Board("rare passes", 60, 4),
+    Board("rare passes", 200, (64, 3), 0, 1.0), Board("three kinds", 20, 16),
+    Board("three kinds", 60, 16, 0, 1.0), Board("Beta(5, .5)", 60, 16), Board("Beta(5, .5)", 20, 4),
+    Board("logit-normal", 60, 16, 0, 1.0),
 )  # fmt: skip
-HELD_OUT_HALVES = (
-    Half("Beta(2, 2)", 50, 4), Half("Beta(.5, .5)", 20, 6), Half("all .5", 40, 5),
-    Half("10 % at .9, rest .999", 80, 6), Half("rare passes", 200, 3),
-    Half("three kinds", 40, (12, 3)), Half("rare passes", 100, 1), Half("Beta(5, .5)", 3, 5),
-    Half("Beta(2, 2)", 100, 4, worse=1, models=5), Half("three kinds", 60, 8, worse=0),
-    Half("Beta(9, 1)", 50, 5, worse=0, models=25),
+# Held out: unlike pairs, few tasks, rates near 0 and 1, other k.
+UNSEEN = (
+    *(Board(law, tasks, 8, 0, 1.5) for law, tasks in product(
+        ("Beta(2, 2)", "Beta(.5, .5)", "rare passes", "Beta(9, 1)"), (12, 50, 150))),
+    *(Board(law, tasks, 6) for law, tasks in product(
+        ("Beta(2, 2)", "three kinds", "Beta(5, .5)", "all .5"), (5, 8))),
+    *(Board(law, tasks, 10) for law, tasks in product(
+        ("all .97", "Beta(.2, 20)", "10 % at .9, rest .999", "5 % at .5, rest .01"), (40, 120))),
+    Board("Beta(2, 2)", 50, (12, 3)), Board("Beta(.5, .5)", 30, 10, k=4),
+    Board("rare passes", 100, 20, 0, 1.0, k=5), Board("three kinds", 60, 8, 0),
+    Board("Beta(9, 1)", 50, 5, 1), Board("all .97", 30, 8, 0, 2.0),
 )  # fmt: skip
 
 
-def halves(cells_: Sequence[Half], runs: int) -> str:
-    """How often all intervals of `passk compare` hold together, and what its tests find."""
+def together(boards: Sequence[Board], runs: int) -> str:
+    """How often all intervals hold together, and what the tests find, as `passk compare` makes
+    them, without moderation, and by t with Holm."""
     rows = []
-    for cell in cells_:
-        rng = np.random.default_rng([cell.tasks, *(ord(sign) for sign in cell.law)])
-        big = cell.draw(np.random.default_rng(7), 2_000_000 // cell.tasks)
-        worse = np.arange(cell.models) >= cell.models - cell.worse
-        mean = np.where(worse, big[1].mean(), big[0].mean())
-        sizes = np.resize(cell.n, cell.models)
-        names = [f"m{model:02d}" for model in range(cell.models)]
-        seen: list[tuple[float, ...]] = []
-        better, lower = cell.draw(rng, runs)
-        for run in range(runs):
-            rates = np.where(worse[:, None], lower[run], better[run])
-            c = rng.binomial(sizes[:, None], rates)
-            counts = Counts.from_columns(
-                [(name,) for name in names for _ in range(cell.tasks)],
-                [f"{task:04d}" for task in range(cell.tasks)] * cell.models,
-                np.repeat(sizes, cell.tasks), c.ravel(),
-            )  # fmt: skip
-            confidence = Confidence(resamples=1000)
-            study = Study(counts, (parse("pass@1"),), confidence, Rules())
-            pairs = compare_pairs(choose_pairs(study, None), confidence, study.rules)
-            ends = [[int(each.series[0][1:]) for each in (p.first, p.second)] for p in pairs]
-            true = np.array([mean[a] - mean[b] for a, b in ends])
-            low, high = np.array([(p.interval.low, p.interval.high) for p in pairs]).T
-            found = np.array([p.adjusted <= 0.05 for p in pairs])
-            held = ((low <= true + 1e-12) & (true - 1e-12 <= high)).all()
-            differs = np.abs(true) > 1e-12
+    for board in boards:
+        seed = [*(ord(sign) for sign in f"{board.shown}")]
+        rng, means = np.random.default_rng(seed), board.means()
+        first, second = np.triu_indices(board.models, 1)
+        true = means[first] - means[second]
+        sizes, metric = np.resize(board.n, board.models), parse(f"pass@{board.k}")
+        n = np.broadcast_to(sizes[:, None], (board.models, board.tasks))
+        seen = []
+        for _ in range(runs):
+            c = rng.binomial(n, board.rates(rng, board.tasks))
+            values = pass_at_k(n, c, board.k)
+            d = values[first] - values[second]
+            floor = attempt_floor(metric, np.array([n[first], n[second]]),
+                                  np.array([c[first], c[second]]))  # fmt: skip
+            plain = difference_law(d, 1.0, floor)
+            moderated = plain.moderated()
+            held = []
+            for law in (moderated, plain):
+                family = Family(Differences(values.T, first, second), p=law.p())
+                (level,) = draw_min_p([family], resamples=1_000)
+                low, high = law.limits(level.level(0.05))
+                held.append(((low <= true + 1e-12) & (true - 1e-12 <= high)).all())
+                if law is moderated:
+                    found, width = level.adjusted(law.p()) <= 0.05, np.mean(high - low)
+                else:
+                    width /= np.mean(high - low)
+            by_t = holm(np.nan_to_num(paired_t(d.T), nan=1.0)) <= 0.05
+            differs = np.abs(true) > 1e-4
             seen.append((
-                held, found[~differs].any(), found[differs].mean() if differs.any() else np.nan,
+                *held, width, found[~differs].any(), by_t[~differs].any(),
+                *(each[differs].mean() if differs.any() else np.nan for each in (found, by_t)),
             ))  # fmt: skip
-        held, false, power = np.mean(seen, axis=0)
+        held, plain_held, width, false, false_t, power, power_t = np.mean(seen, axis=0)
+        shown = ["–" if np.isnan(x) else f"{100 * x:.1f}" for x in (power, power_t)]
+        error = 100 * (held * (1 - held) / runs) ** 0.5
         rows.append([
-            cell.law, cell.tasks, cell.n, f"{cell.worse} of {cell.models}",
-            f"{100 * held:.1f} ± {100 * (held * (1 - held) / runs) ** 0.5:.1f}",
-            f"{100 * false:.1f}", "–" if np.isnan(power) else f"{100 * power:.1f}",
+            *board.shown, f"{100 * held:.1f} ± {error:.1f}", f"{100 * plain_held:.1f}",
+            f"{width:.2f}", f"{100 * false:.1f}", f"{100 * false_t:.1f}", *shown,
         ])  # fmt: skip
-        print(rows[-1], file=sys.stderr)
-    head = ["rates", "tasks", "n", "worse", "all intervals hold %", "any false %", "found %"]
+        print(rows[-1], file=sys.stderr, flush=True)
+    head = ["rates", "tasks", "n", "k", "models", "all intervals hold %", "without moderation",
+            "width to that", "any false %", "t, Holm", "found %", "t, Holm 2"]  # fmt: skip
     return table(head, rows)
 
 
@@ -508,8 +546,8 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "rare": lambda runs: rare(2 * runs),
     "few": few,
     "family": lambda runs: families(max(runs // 2, 100)),
-    "halves": lambda runs: halves(AUDITED_HALVES, runs // 2),
-    "halves-held": lambda runs: halves(HELD_OUT_HALVES, runs // 2),
+    "chosen": lambda runs: together(CHOSEN, runs // 4),
+    "unseen": lambda runs: together(UNSEEN, runs // 4),
     "many": lambda runs: many(),
 }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -178,9 +179,10 @@ def test_pairs(
             tested = [c.having(equivalence=p) for c, p in zip(tested, tests, strict=True)]
         places: dict[int, Comparison] = {}
         named = list(_families(tested, rules))
-        answers_ = _judged([family for _, family in named], confidence, rules, verdicts=verdicts)
-        for (name, family), results in zip(named, answers_, strict=True):
-            for c, result in zip(family, results, strict=True):
+        families = [_moderated(family, rules) for _, family in named]
+        answers_ = _judged(families, confidence, rules, verdicts=verdicts)
+        for (name, family), moderated, results in zip(named, families, answers_, strict=True):
+            for before, c, result in zip(family, moderated, results, strict=True):
                 p, level = result.get("p", c.p), 1 - confidence.level + 1e-12
                 verdict = "" if math.isnan(p) else TIED
                 equivalent = result.get("equivalence", math.nan) <= level
@@ -188,7 +190,7 @@ def test_pairs(
                     verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
                 elif equivalent:
                     verdict = EQUIVALENT
-                places[id(c)] = c.having(
+                places[id(before)] = c.having(
                     **result, family=name, verdict=verdict, equivalent=equivalent
                 )
         judged += [places[id(c)] for c in tested]
@@ -208,64 +210,45 @@ def _families(
         yield SECONDARY if number else PRIMARY, family
 
 
-class _Judged(NamedTuple):
-    """Comparisons that are adjusted together, with p, that of equivalence, and the law of each."""
+def _moderated(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
+    """A family with the p and the law that all its pairs together give each of them.
 
-    comparisons: Sequence[Comparison]
-    p: Floats
-    equivalence: Floats
-    laws: list[tuple[DifferenceLaw, int] | None]
-
-
-def _pooled(comparisons: Sequence[Comparison], rules: Rules) -> _Judged:
-    """A family whose laws know of each other's spread, metric by metric, where flips adjust it.
-
-    Of many pairs some have by chance few differences, and a standard error far too small, so that
-    not all intervals hold.  So that of a pair is at least the root mean square of all pairs', as
-    far as its own error allows (`DifferenceLaw.at_least`).
+    Only if min-P adjusts it, and metric by metric: see `DifferenceLaw.moderated`.
     """
-    p, equivalence = (np.array([getattr(c, name) for c in comparisons]) for name in _P)
-    laws = [c.law for c in comparisons]
-    bounded = [at for at, law in enumerate(laws) if law and math.isfinite(law[0].reach)]
+    moderated = list(comparisons)
     if rules.adjust not in (None, MIN_P):
-        bounded = []
-    for pairs in grouped(bounded, lambda at: comparisons[at].first.metric).values():
-        own = grouped(((at, *law) for at in pairs if (law := laws[at])), lambda each: id(each[1]))
-        rows = {key: np.array([row for *_, row in each]) for key, each in own.items()}
-        spreads = np.concatenate([
-            law.spread[rows[key]] ** 2 * (law.degrees[rows[key]] + 1)
-            for key, ((_, law, _), *_) in own.items()
-        ])  # fmt: skip
-        usual = np.mean(spreads) if np.isfinite(spreads).all() and len(pairs) > 1 else 0.0
-        for key, each in own.items():
-            whole, places = each[0][1], [at for at, *_ in each]
-            part = whole.at_least(rows[key], np.sqrt(usual / (whole.degrees[rows[key]] + 1)))
-            p[places] = part.p()
-            if rules.margin:
-                equivalence[places] = part.equivalence(rules.margin)
-            for row, at in enumerate(places):
-                laws[at] = part, row
-    return _Judged(comparisons, p, equivalence, laws)
+        return moderated
+    bounded = [(at, *c.law) for at, c in enumerate(comparisons) if c.law]
+    bounded = [entry for entry in bounded if math.isfinite(entry[1].reach)]
+    for entries in grouped(bounded, lambda entry: comparisons[entry[0]].first.metric).values():
+        parts = grouped(entries, lambda entry: id(entry[1])).values()
+        law = DifferenceLaw.joined(
+            [(part[0][1], np.array([row for *_, row in part])) for part in parts]
+        ).moderated()
+        p = law.p().tolist()
+        equivalence = law.equivalence(rules.margin).tolist() if rules.margin else p
+        for row, (at, *_) in enumerate(chain.from_iterable(parts)):
+            results = {"equivalence": equivalence[row]} if rules.margin else {}
+            moderated[at] = comparisons[at].having(law=(law, row), p=p[row], **results)
+    return moderated
 
 
 def _judged(
     every: Sequence[Sequence[Comparison]], confidence: Confidence, rules: Rules, *, verdicts: bool
 ) -> Iterator[Iterable[dict[str, Any]]]:
-    """Of each comparison of each family: p adjusted, that of equivalence, the law that its interval
-    has, the largest p that is significant, and the adjustment made.
+    """Of each comparison of each family: p adjusted, that of equivalence, the largest p that is
+    significant, and the adjustment made.
 
     verdicts : whether p is a bound where that tells the verdict: adjusted p lies between p and
         tests·p, which nearly always does without draws.
     """
     alpha, laws = 1.0 - confidence.level, dict[int, MinP]()
-    pooled, wanted = dict[int, _Judged](), dict[int, Family]()
+    wanted: dict[int, Family] = {}
     for at, comparisons in enumerate(every):
-        if comparisons[0].first.metric.kind.ratio:
+        ratio = comparisons[0].first.metric.kind.ratio
+        if ratio or rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
             continue
-        pooled[at] = family = _pooled(comparisons, rules)
-        if rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
-            continue
-        tested = family.p[~np.isnan(family.p)]
+        tested = np.array([c.p for c in comparisons if not math.isnan(c.p)])
         unsure = (tested <= alpha + 1e-9) & (len(tested) * tested > alpha - 1e-9)
         if verdicts and not rules.margin and not unsure.any():
             continue
@@ -276,10 +259,10 @@ def _judged(
     drawn = draw_min_p(list(wanted.values()), alpha=alpha, **confidence.draws)
     laws |= zip(wanted, drawn, strict=True)
     for at, comparisons in enumerate(every):
-        if at not in pooled:
+        if comparisons[0].first.metric.kind.ratio:
             yield compare_ratios(comparisons, confidence, rules)
             continue
-        _, p, equivalence, own = pooled[at]
+        p, equivalence = (np.array([getattr(c, name) for c in comparisons]) for name in _P)
         adjusted, level, name = [], alpha, rules.adjust or MIN_P
         if any(c.test == WITHIN for c in comparisons):
             name = rules.without_flips()
@@ -297,10 +280,9 @@ def _judged(
             tests = int(np.count_nonzero(~np.isnan(p)))
             adjusted, level = np.minimum(tests * p, 1.0).tolist(), alpha / max(tests, 1)
         yield (
-            {"law": law_of_pair, "adjusted": differ, "equivalence": alike, "alpha": level,
-             "adjustment": name}
-            for law_of_pair, differ, alike in zip(own, adjusted, equivalence.tolist(), strict=True)
-        )  # fmt: skip
+            {"adjusted": differ, "equivalence": alike, "alpha": level, "adjustment": name}
+            for differ, alike in zip(adjusted, equivalence.tolist(), strict=True)
+        )
 
 
 def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
