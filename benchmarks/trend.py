@@ -1,6 +1,6 @@
 """Runs of one setup: thresholds of changes, simulated nights, coverage of a gate on a history.
 
-python benchmarks/trend.py thresholds|steady|correlated|nights|early|costs|coverage [NUMBER]
+python benchmarks/trend.py thresholds|steady|bounds|correlated|nights|early|costs|coverage [NUMBER]
 python benchmarks/trend.py tau|terminal FOLDER
 """
 
@@ -110,6 +110,54 @@ def steady(histories: int = 100, length: int = 365) -> None:
         shares = 100 * alarms / histories
         print(f"| {name} | {tasks} | {sizes} | {100 * effect:g} | {shares[0]:.0f}"
               f" ± {error[0]:.0f} % | {shares[1]:.0f} % |", flush=True)  # fmt: skip
+
+
+# Rates of tasks at which the run moves all tasks alike, on the logit scale.
+NEAR: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    **{
+        f"all {rate:g}": lambda random, tasks, rate=rate: np.full(tasks, rate)
+        for rate in (0.99, 0.97, 0.95, 0.9, 0.5, 0.03)
+    },
+    "Beta(9, 1)": lambda random, tasks: random.beta(9, 1, tasks),
+    "Beta(5, .5)": lambda random, tasks: random.beta(5, 0.5, tasks),
+    "Beta(.3, 6)": lambda random, tasks: random.beta(0.3, 6, tasks),
+    "half .99, half .3": lambda random, tasks: np.where(np.arange(tasks) % 2, 0.99, 0.3),
+}
+
+
+def bounds(histories: int = 200, length: int = 365, tasks: int = 50, n: int = 4) -> None:
+    """Years of nights with an effect of the run on logits; drops on night 120 of 200."""
+    print("| rates | effect on logits | on the mean, points | years with a false alarm |"
+          " drop of 5 points: seen | nights | of 10 points: seen | nights |")  # fmt: skip
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for (name, rates), effect in product(NEAR.items(), (0.3, 0.5)):
+        random, alarms = np.random.default_rng([*(ord(x) for x in name), int(10 * effect)]), 0
+        spread, delays = 0.0, ([], [])
+        for history in range(histories):
+            chosen = np.clip(rates(random, tasks), 1e-9, 1 - 1e-9)
+            logits = np.log(chosen) - np.log1p(-chosen) + random.normal(0, effect, (length, 1))
+            true = 1 / (1 + np.exp(-logits))
+            spread += true.mean(axis=1).std() / histories
+            c = random.binomial(n, true)
+            attempts = np.full_like(c, n)
+            alarms += bool(found(attempts, c))
+            for seen, drop in zip(delays, (0.05, 0.1), strict=True):
+                if history % 2 or chosen.mean() < drop:
+                    continue
+                fallen = true[:200] - drop * (np.arange(200) >= 119)[:, None] * (
+                    true[:200] / true[:200].mean(axis=1, keepdims=True)
+                )
+                c = random.binomial(n, np.clip(fallen, 0, 1))
+                later = [x.shown - 118 for x in found(attempts[:200], c) if x.shown >= 119]
+                seen.append(later[0] if later else 999)
+        cells = []
+        for seen in delays:
+            times = [nights_ for nights_ in seen if nights_ < 999]
+            late = f"{np.median(times):.0f} ({np.quantile(times, 0.9):.0f})" if times else "–"
+            cells.append(f"{100 * len(times) / len(seen):.0f} % | {late}" if seen else "– | –")
+        error = 100 * np.sqrt(max(alarms, 1) * (1 - alarms / histories)) / histories
+        print(f"| {name} | {effect:g} | {100 * spread:.1f} | {100 * alarms / histories:.1f} ±"
+              f" {error:.1f} % | {' | '.join(cells)} |", flush=True)  # fmt: skip
 
 
 def correlated(histories: int = 200, length: int = 365) -> None:
@@ -361,6 +409,7 @@ if __name__ == "__main__":
     {
         "thresholds": thresholds,
         "steady": steady,
+        "bounds": bounds,
         "correlated": correlated,
         "nights": nights,
         "early": early,

@@ -128,6 +128,7 @@ class DifferenceLaw:
         """Lower and upper limits of level 1 − alpha, held inside ±reach.
 
         alpha : in (0, 1), one for all rows or one per row.  Both bounds with one unit.
+        The limit that faces 0 lies on the side that p ≤ alpha says, whatever rounding says.
         """
         from scipy.special import stdtrit
 
@@ -136,6 +137,10 @@ class DifferenceLaw:
         with np.errstate(invalid="ignore"):
             low, high = self.estimate - steps * self.below, self.estimate + steps * self.above
         low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+        significant, least = self.p() <= alpha, np.nextafter(0.0, 1.0)
+        faces, away = np.where(self.estimate > 0, (low, -high), (-high, low))
+        faces = np.where(significant, np.maximum(faces, least), np.minimum(faces, 0.0))
+        low, high = np.where(self.estimate > 0, (faces, -away), (away, -faces))
         return np.clip(low, -self.reach, self.reach), np.clip(high, -self.reach, self.reach)
 
 

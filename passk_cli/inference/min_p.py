@@ -18,6 +18,8 @@ _TOGETHER = 1 << 16
 # While a verdict is within so many Monte-Carlo errors of the level, draws go on up to so many times
 # the resamples, and up to so many numbers: of thousands of pairs some are always near the level.
 _CLEAR = 3.0
+# A p and the smallest p of a draw that differ relatively by less are equal.
+_TIE = 1e-9
 _LONGER = 16
 _MOST = 1 << 26
 
@@ -49,11 +51,14 @@ class MinP:
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
-        """P(smallest ≤ p): from the draws, (b + 1)/(m + 1), at most tests·p and at least p."""
+        """P(smallest ≤ p): from the draws, (b + 1)/(m + 1), at most tests·p and at least p.
+
+        A draw that is equal to p but for rounding counts: of values on a lattice many are.
+        """
         p = np.asarray(p, dtype=np.float64)
         if self.tests < 2:
             return p.copy()
-        reached = np.searchsorted(self.smallest, p, side="right")
+        reached = np.searchsorted(self.smallest, p * (1 + _TIE), side="right")
         more = 0 if self.exact else 1
         share = (reached + more) / (len(self.smallest) + more)
         adjusted: Floats = np.minimum(np.maximum(p, np.minimum(share, self.tests * p)), 1.0)
@@ -90,7 +95,7 @@ class MinP:
         if reached >= len(self.smallest):
             below = alpha
         elif reached >= 0:
-            below = float(np.nextafter(self.smallest[reached], 0.0))
+            below = float(np.nextafter(self.smallest[reached] / (1 + _TIE), 0.0))
         return min(alpha, max(below, alpha / self.tests))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, blocks
 from passk_cli.inference.roots import crossing
+from passk_cli.inference.rounding import ROUNDING
 from passk_cli.inference.streams import stream
 
 # Draws of a test: so many cells at most, between so many draws.
@@ -19,6 +20,8 @@ HORIZON = 365
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # Correlation of neighbouring runs above which they would show nothing.
 _MOST_CORRELATED = 0.95
+# So many runs before and after a change that do not overlap show it, whatever their scores are.
+_FEWEST_APART = 4
 
 
 @dataclass(frozen=True)
@@ -308,10 +311,13 @@ def changes(
     t = (mean after − mean before) / (sd √(1/s + 1/(r−s))) is largest, sd pooled, r − 2 degrees of
     freedom, carried to the normal scale by its tail.  It is a change where it exceeds the 1 − α
     quantile of its largest value over all splits of all nights of a history of `HORIZON` runs in
-    which nothing changes, and where three doubts leave it so:
+    which nothing changes, and where four doubts leave it so:
 
     - sd is at least what chance within tasks gives, which runs alike by accident would deny;
     - runs may be correlated with those before, and drift: `correlated_t` takes the place of t;
+    - means of runs near 0 or 1 are skewed, and a few low ones are not a change: the normal scores
+      of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the same threshold at the same split.
+      If there are too few runs for that, four runs or more on both sides must not overlap;
     - a few attempts may be all there is of it: the exact p of the counts (`dealt_p`) of the runs
       before and after must be as small as the threshold asks.
 
@@ -346,6 +352,8 @@ def changes(
             continue
         if _deviate(correlated_t(stretch, split), len(stretch) - 2) <= threshold:
             continue
+        if not _ranks_show(stretch, split, threshold):
+            continue
         if counts is not None and dealt_p(*counts, start, start + split, end) > rare:
             continue
         start += split
@@ -355,6 +363,25 @@ def changes(
         ChangePoint(first, seen, float(means[left:first].mean()), float(means[first:right].mean()))
         for (first, seen), left, right in zip(shown, edges[:-2], edges[2:], strict=True)
     ]
+
+
+def _ranks_show(means: Floats, split: int, threshold: float) -> bool:
+    """Whether the ranks of the runs show a change at a split as well."""
+    from scipy.special import ndtri
+
+    runs = len(means)
+    _, place, ties = np.unique(means.round(12), return_inverse=True, return_counts=True)
+    rank = (np.cumsum(ties) - (ties - 1) / 2)[place]
+    before, after = np.split(rank, [split])
+    if min(split, runs - split) >= _FEWEST_APART and (
+        before.max() < after.min() or after.max() < before.min()
+    ):
+        return True
+    sides = np.split(ndtri((rank - 3 / 8) / (runs + 1 / 4)), [split])
+    rest = sum(float(side.var()) * len(side) for side in sides) / (runs - 2)
+    change = abs(float(sides[1].mean() - sides[0].mean()))
+    error = (rest * (1 / split + 1 / (runs - split))) ** 0.5
+    return _deviate(change / error, runs - 2) > threshold if error > ROUNDING else change > ROUNDING
 
 
 def correlated_t(means: Floats, split: int) -> float:
@@ -404,15 +431,16 @@ def _correlated(means: Floats, split: int) -> tuple[float, float]:
 def least_shown(means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0.05) -> float:
     """The least change of a history that its last run could have shown, at whichever run it came.
 
-    At a split, what exceeds the threshold by t and by `correlated_t`, with the noise around the
-    means before and after it; the least over splits.  The exact test of counts may ask for more.
+    At a split that ranks can show, what exceeds the threshold by t and by `correlated_t`, with the
+    noise around the means before and after it; the least over splits.  The exact test of counts and
+    the ranks of the runs may ask for more.
 
     means, floors, alpha : as `changes` has them, of the runs since the last change.
-    Edge cases: infinity for fewer than five runs; 0 for runs that are all alike without a floor.
+    Edge cases: infinity for fewer than eight runs; 0 for runs that are all alike without a floor.
 
     >>> nights = np.random.default_rng(1).normal(0.8, 0.02, 100)
     >>> [round(least_shown(nights[:runs]), 3) for runs in (8, 12, 25, 100)]
-    [0.173, 0.065, 0.039, 0.017]
+    [0.188, 0.065, 0.039, 0.017]
     """
     runs = len(means)
     if runs < 5:
@@ -420,8 +448,10 @@ def least_shown(means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0
     floor, degrees = float(np.broadcast_to(floors, runs)[-1]), runs - 2
     deviate = _THRESHOLDS[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
     t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
-    least = np.inf
+    least, apart = np.inf, np.arange(runs)
     for split in range(1, runs):
+        if not _ranks_show(apart, split, _THRESHOLDS[alpha]):
+            continue
         square = sum(float(part.var()) * len(part) for part in np.split(means, [split]))
         plain = np.sqrt(max(square / degrees, floor) * (1 / split + 1 / (runs - split)))
         least = min(least, t * max(float(plain), _correlated(means, split)[1]))

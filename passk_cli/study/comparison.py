@@ -296,16 +296,18 @@ def difference_intervals(
         confidence.required_steady()
     alphas = [c.alpha for c in comparisons for _ in c.ends or (c,)]
     answers: dict[int, Interval] = {}
-    levels = [confidence.level if math.isnan(alpha) else 1.0 - alpha for alpha in alphas]
+    alphas = [1.0 - confidence.level if math.isnan(alpha) else alpha for alpha in alphas]
+    levels = [1.0 - alpha for alpha in alphas]
     made: dict[tuple[int, float], list[list[float]]] = {}
     about = confidence.level, GUARDED_T, confidence.population
-    for at, (c, level) in enumerate(zip(plain, levels, strict=True)):
+    for at, (c, alpha) in enumerate(zip(plain, alphas, strict=True)):
         # Differences that are one number have a remark, which their law does not know.
         if c.law is None or c.law[0].alike[c.law[1]] or _method(c, confidence) != GUARDED_T:
             continue
-        (law, row), key = c.law, (id(c.law[0]), level)
+        (law, row), key = c.law, (id(c.law[0]), alpha)
         if key not in made:
-            made[key] = [ends.tolist() for ends in law.limits(1.0 - level)]
+            # Not 1 − (1 − α), in which few digits of a small α are left.
+            made[key] = [ends.tolist() for ends in law.limits(alpha)]
         answers[at] = Interval(made[key][0][row], made[key][1][row], *about)
     others = [at for at in range(len(plain)) if at not in answers]
     for part, method, level in _alike(plain, others, levels, confidence):
