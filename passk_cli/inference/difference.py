@@ -132,7 +132,8 @@ class DifferenceLaw:
         """
         from scipy.special import stdtrit
 
-        steps = -stdtrit(np.maximum(self.degrees, 1), np.asarray(alpha, dtype=np.float64) / 2)
+        alpha = np.asarray(alpha, dtype=np.float64)
+        steps = -stdtrit(np.maximum(self.degrees, 1), alpha / 2)
         steps = np.where(self.degrees < 1, np.inf, steps)
         with np.errstate(invalid="ignore"):
             low, high = self.estimate - steps * self.below, self.estimate + steps * self.above

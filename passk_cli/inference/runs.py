@@ -448,7 +448,7 @@ def least_shown(means: Floats, floors: Floats | float = 0.0, *, alpha: float = 0
     floor, degrees = float(np.broadcast_to(floors, runs)[-1]), runs - 2
     deviate = _THRESHOLDS[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
     t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
-    least, apart = np.inf, np.arange(runs)
+    least, apart = np.inf, np.arange(runs, dtype=np.float64)
     for split in range(1, runs):
         if not _ranks_show(apart, split, _THRESHOLDS[alpha]):
             continue

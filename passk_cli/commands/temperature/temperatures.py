@@ -27,6 +27,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.lead import shares_of_lead
 from passk_cli.study.pairs import BETTER, WORSE, compare_pairs
+from passk_cli.study.rules import SECONDARY
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 
@@ -116,6 +117,11 @@ class Verdict:
         differences = ((heat(c.second), c.difference) for c in self.against)
         equal = [other for other, d in differences if d is not None and abs(d) < _EQUAL]
         return sorted((heat(self.ranked[0]), *equal), key=float)
+
+    @property
+    def leads(self) -> bool:
+        """Whether T* is significantly better than the next temperature."""
+        return self.against[0].verdict == BETTER
 
     @property
     def alike(self) -> list[str]:
@@ -293,13 +299,15 @@ def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Co
 
 
 def temperatures_of(
-    study: Study,
+    study: Study, shown: Sequence[Metric]
 ) -> tuple[list[Fact], list[Comparison], list[Verdict], list[Lead], list[Law]]:
     """Best temperatures with their tests, models against each other, power laws.
 
     study : of counts with the temperature as first group, as `by_temperature` makes them.
+    shown : metrics whose leads the table shows.  These leads are a family; all other tests, which
+        only --full shows, are a secondary one.
     Returns the means of each series × metric; all comparisons, of two temperatures of a model and
-    of two models, adjusted together; and what follows from them.
+    of two models; and what follows from them.
     Errors: ParameterError when no model has values at two temperatures.
     """
     confidence, series = study.confidence, study.counts.series
@@ -321,7 +329,17 @@ def temperatures_of(
         )
     best = [each[0] for each in ranked]
     own = [pair for each in ranked for pair in combinations(each, 2)]
-    compared = compare_pairs([*own, *model_pairs(values, best)], confidence, study.rules)
+    pairs = [*own, *model_pairs(values, best)]
+    leads = {id(each[0]): each[1] for each in ranked if each[0].metric in shown}
+    primary = [at for at, (first, second) in enumerate(own) if leads.get(id(first)) is second]
+    answers = dict(
+        zip(primary, compare_pairs([pairs[at] for at in primary], confidence, study.rules),
+            strict=True)
+    )  # fmt: skip
+    secondary = [at for at in range(len(pairs)) if at not in answers]
+    others = compare_pairs([pairs[at] for at in secondary], confidence, study.rules)
+    answers |= {at: c.having(family=SECONDARY) for at, c in zip(secondary, others, strict=True)}
+    compared = [answers[at] for at in range(len(pairs))]
     verdicts, every = [], iter(compared)
     for each in ranked:
         # Pairs come in the order of the ranking: first those of T*.

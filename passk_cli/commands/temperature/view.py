@@ -37,7 +37,7 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.pairs import BETTER, TIED, WORSE
-from passk_cli.study.rules import ALL
+from passk_cli.study.rules import ALL, SECONDARY
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
@@ -104,7 +104,7 @@ class BestColumn(NamedTuple):
         if v is None:
             return Estimate(None, reason="no two temperatures have it")
         if self.kind == "share":
-            return replace(v.lead.estimate, verdict="~" if v.alike else "")
+            return replace(v.lead.estimate, verdict="" if v.leads else "~")
         value = Estimate(v.ranked[0].mean, unit=self.metric.unit)
         return Phrase((value, f" at {', '.join(v.best)}"))
 
@@ -130,23 +130,15 @@ class BestTemperatures(Section[BestTemperature]):
     )  # fmt: skip
     estimates: Sequence[Fact]
     adjustment: Adjustment
-
-    @property
-    def metrics(self) -> list[Metric]:
-        """The smallest and the largest k of each family."""
-        families = [[o for o in self.study.metrics if o.family == m.family]
-                    for m in self.study.metrics]  # fmt: skip
-        return list(dict.fromkeys(
-            end(of_family, key=lambda metric: metric.k or 0)
-            for of_family in families for end in (min, max)
-        ))  # fmt: skip
+    others: Adjustment
+    metrics: Sequence[Metric]
 
     @property
     def parts(self) -> Iterator[BestColumn]:
         """Two columns for each metric."""
         ahead = (
-            "Difference of T* to the next best temperature, with the simultaneous interval; ~ where"
-            " some temperature is not significantly worse."
+            "Difference of T* to the next best temperature, with an interval that is simultaneous"
+            " over the leads of the table; ~ if it is not significant."
         )
         for metric in self.metrics:
             best = "The highest estimate, and its temperature T*."
@@ -179,7 +171,7 @@ class BestTemperatures(Section[BestTemperature]):
         words = listed(parts)
         if len(common) == 1 and len(self.records) > 1:
             words += common.pop()
-        significant = sum(not v.alike for v in verdicts)
+        significant = sum(v.leads for v in verdicts)
         verb = "is" if len(verdicts) == 1 or significant < 2 else "are"
         yield (f"{words}; {_of(significant, len(verdicts), 'lead')} {verb} significant.",)
 
@@ -187,13 +179,15 @@ class BestTemperatures(Section[BestTemperature]):
         yield self.study.sizes(self.estimates)
         level = f"{100 * self.study.confidence.level:g}"
         yield f"{level} % intervals, {self.adjustment.words.removesuffix(' and their intervals')}"
-        if any(v.alike for v in self.shown_verdicts):
+        if not all(v.leads for v in self.shown_verdicts):
             yield "~: not significant"
 
     def details(self) -> Iterator[str]:
         confidence = self.study.confidence
         yield confidence.words(confidence.for_differences().as_used(self.adjustment.methods))
-        yield f"{self.adjustment.words}, paired by task"
+        yield f"leads of the table: {self.adjustment.words}, paired by task"
+        if self.others.comparisons:
+            yield f"all other tests: {self.others.words}"
         yield self.adjustment.test_words
 
     def messages(self) -> Iterator[Said]:
@@ -218,7 +212,7 @@ class BestTemperatures(Section[BestTemperature]):
             yield UNEQUAL_TEMPERATURES(models=unequal)
         if lone := tasks.keys() - {series for series, _ in self.records}:
             yield NO_BEST_TEMPERATURE(models=[SeriesName(m) for m in tasks if m in lone])
-        if fields := self.adjustment.disagreement:
+        if fields := self.adjustment.disagreement or self.others.disagreement:
             yield DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -283,8 +277,8 @@ class Margins(Section[Verdict]):
         Column("next", meaning="The second-best temperature.", cell=lambda v: heat(v.ranked[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell=lambda v: v.lead.estimate),
-        Column("p", "p", True, meaning="p-value, adjusted over all tests.",
-               cell=lambda v: v.lead.p_adjusted),
+        Column("p", "p", True, meaning="p-value, adjusted over the leads of the first table; at other"
+               " k over all other tests.", cell=lambda v: v.lead.p_adjusted),
         Column("tied with T*", meaning="Temperatures that are not significantly worse.",
                cell=lambda v: ", ".join(v.alike)),
     )  # fmt: skip
@@ -342,7 +336,8 @@ class ModelPairs(Section[Superiority]):
     shown = FULL
     columns = (
         MODEL,
-        Column("verdict", meaning="Better: significantly, after adjustment over all tests.",
+        Column("verdict", meaning="Better: significantly, after adjustment over all tests but the"
+               " leads.",
                cell=lambda row: row.verdict),
         Column("other model", meaning="The model that is compared with.",
                cell=lambda row: row.other),
@@ -373,6 +368,14 @@ def _places(lead: Lead, verdict: str, *, plain: bool, own: bool = True) -> str:
         where[own_ks] = " and own T*".join((where[own_ks], "")) if own_ks in where else "own T*"
     k = "k = " if plain else ""
     return ", ".join(f"{temperatures} ({k}{ks})" for ks, temperatures in where.items())
+
+
+def _ends(metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics with the smallest and the largest k of each family."""
+    families = [[other for other in metrics if other.family == m.family] for m in metrics]
+    return list(dict.fromkeys(
+        end(family, key=lambda metric: metric.k or 0) for family in families for end in (min, max)
+    ))  # fmt: skip
 
 
 def _all_pass(metrics: Sequence[Metric]) -> bool:
@@ -469,10 +472,17 @@ class Temperature(Question, TemperatureOptions):
 
     def report(self, study: Study) -> Report:
         """Estimates by temperature, the best ones, which model is better where, the power law."""
-        facts, compared, verdicts, leads, laws = temperatures_of(study)
+        metrics = _ends(study.metrics)
+        facts, compared, verdicts, leads, laws = temperatures_of(study, metrics)
         confidence, plain = study.confidence, _all_pass(study.metrics)
-        adjustment = Adjustment(compared, confidence.level, study.rules)
-        method = confidence.for_differences().as_used(adjustment.methods).method_name
+        adjustment, others = (
+            Adjustment(family, confidence.level, study.rules)
+            for family in ([c for c in compared if c.family != SECONDARY],
+                           [c for c in compared if c.family == SECONDARY])
+        )  # fmt: skip
+        method = (
+            confidence.for_differences().as_used([*adjustment.methods, *others.methods]).method_name
+        )
         standings = [
             Superiority((model[0], *lead.first[1:]), sign, other[0], where)
             for lead in leads
@@ -488,7 +498,8 @@ class Temperature(Question, TemperatureOptions):
             choices.setdefault(v.series, {})[v.lead.name] = v
         best = [BestTemperature(*each) for each in choices.items()]
         answered: list[Section[Any]] = [
-            BestTemperatures(study, best, facts, adjustment), ByTemperature(study, rows_of(facts)),
+            BestTemperatures(study, best, facts, adjustment, others, metrics),
+            ByTemperature(study, rows_of(facts)),
             Margins(study, verdicts, compared), PowerLaws(study, laws),
             ModelPairs(study, standings, leads),
         ]  # fmt: skip
