@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -50,12 +51,12 @@ class DifferenceLaw:
 
         parts : laws of the same reach, each with the places of its rows.
         """
-        laws = [law for law, _ in parts]
-        columns = [
-            np.concatenate([getattr(law, name)[rows] for law, rows in parts])
-            for name in ("estimate", "below", "above", "degrees", "alike", "spread", "unsure")
-        ]
-        return DifferenceLaw(*columns[:4], laws[0].reach, *columns[4:])
+        names = "estimate below above degrees alike spread unsure".split()
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(law, name)[rows] for law, rows in parts])
+            for name in names
+        }
+        return DifferenceLaw(**columns, reach=parts[0][0].reach)
 
     def moderated(self) -> DifferenceLaw:
         """The law whose spreads are raised towards those that the other rows make likely.

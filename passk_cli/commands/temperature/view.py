@@ -277,8 +277,8 @@ class Margins(Section[Verdict]):
         Column("next", meaning="The second-best temperature.", cell=lambda v: heat(v.ranked[1])),
         Column("difference", "share", True, meaning="T* minus the next best temperature.",
                cell=lambda v: v.lead.estimate),
-        Column("p", "p", True, meaning="p-value, adjusted over the leads of the first table; at other"
-               " k over all other tests.", cell=lambda v: v.lead.p_adjusted),
+        Column("p", "p", True, meaning="p-value, adjusted over the leads of the first table; at"
+               " other k over all other tests.", cell=lambda v: v.lead.p_adjusted),
         Column("tied with T*", meaning="Temperatures that are not significantly worse.",
                cell=lambda v: ", ".join(v.alike)),
     )  # fmt: skip
