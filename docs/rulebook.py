@@ -63,7 +63,8 @@ def schema() -> dict[str, Any]:
         "$defs": {
             "column": {"anyOf": [*texts["anyOf"], value]},
             "data": data,
-        } | {
+        }
+        | {
             each.option.name.lstrip("-"): _property(each)
             for each in (*of_trend.values(), *every.values(), *declared(Suite).values())
         },

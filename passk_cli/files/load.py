@@ -38,7 +38,7 @@ from passk_cli.files.reading.doubts import (
     number,
     warned,
 )
-from passk_cli.files.reading.look import Inputs, Spooled, look, unshared
+from passk_cli.files.reading.look import Inputs, Spooled, first_columns, look, unshared
 from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
@@ -93,7 +93,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     with temporary_folder("passk-") as folder:
         try:
             hidden: list[str] = []
-            sources, request, said = mapped(data, _sources(data, folder, request, hidden), request)
+            sources, request, said = mapped(
+                data, _sources(data, folder, request, hidden), request, first_columns
+            )
             if hidden:
                 said.append(HIDDEN_FILES(count=len(hidden), files=hidden))
             if request.labelled and TRUTH not in request.attempts:

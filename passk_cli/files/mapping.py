@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from passk_cli.errors import ParameterError, PasskError
-from passk_cli.files.database import ours, parquet_keys
+from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request, parse_fields
 from passk_cli.files.roles import CANONICAL, OF_HISTORIES, ROLES, VALUE
 from passk_cli.files.sources.arguments import paths_of, split_label
-from passk_cli.files.sources.memory import column_names
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.near import meant
@@ -111,10 +109,14 @@ class Map:
 
 
 def mapped(
-    data: Any, sources: Sequence[Source], request: Request
+    data: Any,
+    sources: Sequence[Source],
+    request: Request,
+    columns: Callable[[Source], Sequence[str]],
 ) -> tuple[list[Source], Request, list[Said]]:
     """The files that are read, the request as a map has it, and what is said of that.
 
+    columns : the columns of a file.
     Errors: ParameterError for a map that is not as it should be, or is for none of the files.
     """
     without = replace(request, map=NO_MAP)
@@ -124,7 +126,7 @@ def mapped(
     maps = read_maps(path)
     if not maps and isinstance(path, FoundMap):
         return [*sources], without, []
-    found = {source.path: _fitting(source, maps) for source in sources}
+    found = {source.path: _fitting(source, maps, columns) for source in sources}
     chosen = [each for each in dict.fromkeys(found.values()) if isinstance(each, Map)]
     left = [source for source in sources if not isinstance(found[source.path], Map)]
     written = any(found[source.path] == _WRITTEN for source in left)
@@ -265,32 +267,16 @@ def _found(data: Any) -> str:
     return ""
 
 
-def _fitting(source: Source, maps: Sequence[Map]) -> Map | str:
+def _fitting(
+    source: Source, maps: Sequence[Map], columns_of: Callable[[Source], Sequence[str]]
+) -> Map | str:
     """The first table that is for a file; else why none is, in words."""
     named = [each for each in maps if each.is_named(source)]
     if not named:
         return ""
-    columns = _columns(source)
+    columns = columns_of(source)
     if {*CANONICAL} <= {*columns} or {*OF_HISTORIES} <= {*columns}:
         return _WRITTEN
     lacking = [each.lacking(columns) for each in named]
     fits = next((each for each, names in zip(named, lacking, strict=True) if not names), None)
     return fits or f", which has no column {first_few(lacking[0])}"
-
-
-def _columns(source: Source) -> Sequence[str]:
-    """The columns of a file, and the paths in its first record."""
-    from passk_cli.files.formats.format import look
-    from passk_cli.files.reading.look import sniff
-
-    if source.frame is not None:
-        return column_names(source.frame)
-    if source.opening == "PAR1":
-        return [*parquet_keys(source.path)]
-    if source.opening in ("{", "[", "PK"):
-        return [key.replace("[].", ".").removeprefix(".") for key in look(source).keys]
-    try:
-        return [name for name, _ in sniff(ours(), source, None).columns]
-    except PasskError:
-        # The reader says what is wrong with it.
-        return []

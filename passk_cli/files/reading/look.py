@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from passk_cli.errors import DataError, NoResults, ParameterError
-from passk_cli.files.database import AS_IT_IS
+from passk_cli.errors import DataError, NoResults, ParameterError, PasskError
+from passk_cli.files.database import AS_IT_IS, ours
 from passk_cli.files.reading.condition import names_in
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.records import first_fault
@@ -456,6 +456,21 @@ def sniff(
     if source.shared is not None:
         raise unshared(source, "one JSON document")
     return _document(con, source, text if len(start) < HEAD_BYTES else "")
+
+
+def first_columns(source: Source) -> Sequence[str]:
+    """The columns of a file, and the paths in its first record; none of a file that is not read."""
+    from passk_cli.files.formats.format import look as beginning
+
+    if source.frame is not None:
+        return column_names(source.frame)
+    if source.opening in ("{", "[", "PK", "PAR1"):
+        return [key.replace("[].", ".").removeprefix(".") for key in beginning(source).keys]
+    try:
+        return [name for name, _ in sniff(ours(), source, None).columns]
+    except PasskError:
+        # The reader says what is wrong with it.
+        return []
 
 
 def unshared(source: Source, what: str) -> NoResults:
