@@ -154,6 +154,9 @@ _FAMILIES = {
     "preferences": "a table holds preferences or games, no outcomes. Its rows say which of two"
     " answers or players is the better one. passk counts attempts of one model each at a task,"
     " which pass or fail: write a row for each player, with what it came to.",
+    "summary": "a table sums up attempts. Its columns are averages, such as success_rate or"
+    " pass@5, and a threshold of an average means nothing. Give the file with the attempts, or"
+    " their numbers with --field n=COLUMN --field c=COLUMN.",
     "no-model-column": "the column called model holds objects. An object is no name of a model."
     " Name the key in it that is, with --field model=model.KEY, or another column.",
     "no-role-column": "no column holds what a metric or a command needs of each attempt. maj@k"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from passk_cli.near import did_you_mean, meant, nearest, pattern_of
@@ -13,12 +14,6 @@ from passk_cli.settle import Given, Settle
 from passk_cli.text import clauses, cut, plural, printable, without_secrets
 
 Kind = TypeVar("Kind", bound="PasskError")
-# Families beside whose remedies other columns may be meant.
-_OF_COLUMNS = ("no-task-column", "no-outcome-column", "no-model-column", "ambiguous-column")
-
-# Options of metrics, of which a description has none.
-_OF_METRICS = ("-m", "-k", "--bounds")
-
 # Models that a name may have meant, each of which is offered.
 _ALTERNATIVES = 3
 
@@ -37,12 +32,14 @@ class PasskError(Exception):
     name : of its family, "duplicate-attempts"; `passk_cli.error_names` declares them.
     settles : options that settle it, one or several alternatives.
     remedies : these as commands or calls, each as a whole, where a door wrote them.
+    candidates : role → the columns that can be chosen for it, each with a tally of its values.
     """
 
     exit_code = 4
     kind = "internal"
     name = "internal"
     remedies: Sequence[str] = ()
+    candidates: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
     def __init__(self, *parts: str | Given, name: str = "", settles: Sequence[Settle] = ()) -> None:
         place, problem, remedy = (*(parts if parts[1:] else ("", *parts)), "")[:3]
@@ -61,7 +58,9 @@ class PasskError(Exception):
         own = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
         parts = [own.pop(part) for part in ("place", "problem", "remedy")]
         own = {"name": self.name, "settles": self.settles, **own}
-        return kind(*(parts if parts[0] else parts[1:2]), **own)
+        error = kind(*(parts if parts[0] else parts[1:2]), **own)
+        error.candidates = self.candidates
+        return error
 
     def __str__(self) -> str:
         return cut(printable(clauses(str(self.args[0]), *map(str, self.settles))))
@@ -118,18 +117,6 @@ def refuse(name: str, *reasons: tuple[object, str | Given, str, tuple[Settle, ..
     for holds, place, problem, settles in reasons:
         if holds:
             raise ParameterError(place, problem, name=name, settles=settles)
-
-
-def offered(error: PasskError, command: str) -> list[Settle]:
-    """The remedies of an error that leave nothing to the reader, of this command; beside what is
-    read, all columns."""
-    settles = [settle for settle in error.settles if settle.complete]
-    if error.name in _OF_COLUMNS and command not in ("describe", "convert"):
-        first = [settle for settle in settles if not settle.command][:1]
-        for each in first:
-            options = {k: v for k, v in each.options.items() if k not in _OF_METRICS}
-            settles.append(Settle(options, "shows all columns", "describe"))
-    return settles
 
 
 def not_there(argument: str) -> DataError:

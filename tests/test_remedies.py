@@ -408,7 +408,10 @@ ELSEWHERE: Mapping[str, str] = {
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
     "unclear-score": "tests/files/formats/test_inspect.py: a log of version 1",
-    "no-task-column": "tests/files/reading/test_readings.py: a task that half of the records lack",
+    **dict.fromkeys(
+        ("bad-outcome", "no-outcome-column", "no-task-column"),
+        "tests/files/reading/test_asking.py: the screen",
+    ),
     "unjudged-numbers": "tests/files/test_outcomes.py: words beside numbers",
     "spark-failed": "tests/files/spark: a cluster",
 }  # fmt: skip

@@ -10,7 +10,7 @@ from passk_cli.cli.manual import declared
 from passk_cli.cli.output import suffixes_of
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.errors import PasskError, offered
+from passk_cli.errors import PasskError
 from passk_cli.message import Said
 from passk_cli.option import Declared, accepts, by_flag
 from passk_cli.settle import Settle, quoted
@@ -23,7 +23,7 @@ def complete(error: PasskError, words: Sequence[str]) -> None:
     words : the command line.
     """
     error.settles = possible(error.settles, words)
-    error.remedies = commands(offered(error, "".join(words[:1])), words)
+    error.remedies = commands(error.settles, words)
 
 
 def with_commands(error: PasskError, words: Sequence[str]) -> str:
@@ -33,7 +33,11 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     """
     asked = [str(settle) for settle in error.settles if not settle.complete]
     lines = [clauses(str(error.args[0]), *asked)]
-    settles = offered(error, "".join(words[:1]))
+    if error.candidates:
+        from passk_cli.files.reading.asking import screen
+
+        lines += screen(error.candidates, str)
+    settles = [settle for settle in error.settles if settle.complete]
     for settle, command in zip(settles, error.remedies, strict=True):
         lines.append(f"{command}  # {settle.why}" if settle.why else command)
     return f"error[{error.name}]: " + "\n  ".join(cut(printable(line)) for line in lines)

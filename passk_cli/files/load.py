@@ -166,20 +166,20 @@ def _read(
             named = request.outcome is not None or "outcome" in request.fields
             none_left = not named and any(lost == made for lost, made in rows)
             if losses and files and (tolerant or none_left):
-                from passk_cli.files.reading.readings.proposal import proposed
+                from passk_cli.files.reading.asking import asking
 
                 missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
                 error = DataError(sources[0].name, missing, name="missing-outcome")
-                deeper = proposed(error, con, sources, request, again)
+                deeper = asking(error, con, sources, request, again)
                 counts = counts if deeper is error else counts.saying(refused(deeper))
         except DataError as error:
             if not files and sources[0].label is not None:
                 # Of frames by model each has an error of its own.
                 raise
             if not any(source.partial for source in sources):
-                from passk_cli.files.reading.readings.proposal import proposed
+                from passk_cli.files.reading.asking import asking
 
-                raise proposed(error, con, sources, request, again) from None
+                raise asking(error, con, sources, request, again) from None
             from passk_cli.files.sources.cluster import whole
 
             copies = whole(sources, request.spark_master)

@@ -20,7 +20,7 @@ VERDICT_WORDS = _listed(
     "correct correctness match matches em verdict label grade graded score scores resolved verified"
     " accepts accepted pass passed passes passing success successful succeeded solved right win won"
     " reward rewards acc accuracy rating judgment judgement judged outcome result valid"
-    " complied done placed achieved completed ok fulfilled satisfied safe"
+    " points complied done placed achieved completed ok fulfilled satisfied safe"
 )
 # Words of what is bad if it is true, so that nobody knows whether true passes.
 BAD_WORDS = _listed(
@@ -40,9 +40,8 @@ ENDED_ONLY_WORDS = _listed("status ok completed complete finished state ended st
 # Words of what an attempt is asked, of what is right, and of what was answered.
 STATEMENT_WORDS = _listed("question problem statement instruction query goal prompt input claim")
 EXPECTED_WORDS = _listed("expected gold golden target reference truth true label")
-ANSWER_WORDS = _listed(
-    "pred predict predicted prediction answer output response actual result selected claimed"
-)
+PREDICTED_WORDS = _listed("pred predict predicted prediction predictions")
+ANSWER_WORDS = PREDICTED_WORDS | _listed("answer output response actual result selected claimed")
 # Names of settings, under which one model is really several.
 SETTING_NAMES = _listed(
     "arm cond condition strategy harness effort variant adapter pipeline route routing config"
@@ -71,10 +70,10 @@ NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:
 DATES = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 # Words of numbers of attempts, of numbers of passes among them, and of averages of several.
 ATTEMPT_COUNT_WORDS = _listed(
-    "n trials episodes attempts samples evaluated total runs completions rollouts"
+    "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
-PASS_COUNT_WORDS = _listed("c successes success correct passed passes solved wins")
-AVERAGE_WORDS = _listed("rate percent pct avg mean average std accuracy")
+PASS_COUNT_WORDS = _listed("c successes success correct passed passes solved wins sum")
+AVERAGE_WORDS = _listed("rate rates percent pct avg mean average std")
 # Words of who judges, whose name is not that of the model.
 JUDGE_WORDS = _listed("judge judged grader scorer evaluator annotator rater reviewer")
 

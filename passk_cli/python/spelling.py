@@ -14,7 +14,7 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
-from passk_cli.errors import DataError, ParameterError, offered
+from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import Said
 from passk_cli.option import Declared, accepts, by_flag, split
 from passk_cli.settle import FULL_OPTION, Given, Settle, keywords, literal, whole, with_value
@@ -101,8 +101,13 @@ def python_spelling(options: Options, call: Call | None = None) -> Iterator[None
         if call:
             settles = tuple(map(call.changed, filter(call.takes, settles)))
         own = error.but(kind, place=place, settles=settles)
-        offers = offered(own, call.name) if call else []
+        offers = [settle for settle in settles if settle.complete and call]
         own.remedies = [call.with_options(each) for each in offers] if call else []
+        if own.candidates:
+            from passk_cli.files.reading.asking import screen
+
+            for line in screen(own.candidates, lambda settle: str(named(settle, options))):
+                own.add_note(printable(f"  {line}"))
         for line, settle in zip(own.remedies, offers, strict=True):
             own.add_note(printable(f"  {line}  # {settle.why}" if settle.why else f"  {line}"))
         raise own from None

@@ -69,11 +69,11 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("line is a list", "a.jsonl", GOOD + "[1]\n", [], "a.jsonl:2: not a JSON record in [1]"),
     (
         "neither pass nor fail", "a.jsonl", attempts("true", "false", '"maybe"'), [],
-        'a.jsonl:3: "passed" is "maybe"\n',
+        'a.jsonl:3: "passed" is "maybe"; expected true/false, 0/1 or a score',
     ),
     (
         "score without threshold", "a.jsonl", attempts("true", "0.7"), [],
-        "from what value does passed pass (0.7 to 1)? --threshold X reads",
+        "best@k, worst@k and mean need no threshold; --threshold X says from where on",
     ),
     ("list as outcome", "a.jsonl", attempts("1", "[1]"), [], 'a.jsonl:1: "passed" is 1; elsewhere'),
     (
@@ -121,7 +121,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "two outcome columns", "a.csv", "task,passed,correct\na,1,1\n", [],
-        "2 columns could be the outcome: passed, correct\n",
+        "2 columns could be the outcome: passed, correct; which column says whether",
     ),
     (
         "two model columns", "a.csv", "task,passed,model,agent\na,1,m,x\n", [],
@@ -341,6 +341,8 @@ def test_unknown_columns_are_a_mistake_of_usage(passk: Passk) -> None:
     assert "no column 'nope'; there are model, task_id, trial, reward" in done.err
     done = passk("estimate", path, "--field", "task=nope")
     assert (done.code, done.error) == (2, "no-such-column")
+    assert "no column 'nope'; the columns are model, task_id, trial, reward" in done.err
+    done = passk("estimate", path, "--field", "task=task-idd")
     assert commands(done.err) == [["estimate", str(path), "--field", "task=task_id"]]
     run_printed(passk, done.err)
 
@@ -622,9 +624,8 @@ def test_a_count_that_is_empty_is_named(passk: Passk, write: Write) -> None:
 def test_what_says_that_attempts_failed_fails_first(passk: Passk, write: Write) -> None:
     rows = "".join(f"t{i // 3},{i % 3},{int(i % 4 == 0)}\n" for i in range(30))
     done = passk("estimate", write("f.csv", "task,attempt,failed\n" + rows))
-    first, second = [line for line in done.err.splitlines() if "  passk estimate" in line]
-    assert "--passes 0 --fails 1  # if 0 passes, 22 of 30" in first
-    assert "--field outcome=failed  # if 1 passes" in second
+    assert "--field outcome=failed  22 × 0, 8 × 1; --passes 0 or --passes 1\n" in done.err
+    assert not commands(done.err)
 
 
 def test_a_word_that_comes_again_does_not_say_that_a_table_is_cut(

@@ -47,14 +47,14 @@ def test_a_cursor_reads_times_as_the_connection_does(monkeypatch: pytest.MonkeyP
 def test_readings_that_are_tried_one_after_another_compare_programs(tmp_path: Path) -> None:
     """Each has a cursor of its own, which is closed before the next one compares them."""
     rows = [
-        {"case": f"c{t}", "group": f"g{t % 3}", "ok": (t + a) % 3 > 0, "win": (t + 2 * a) % 3 > 0,
-         "code": f"x = {a % 2}"}
-        for t in range(8) for a in range(4)
-    ]  # fmt: skip
+        {"exercise": f"c{t}", "passed": (t + a) % 3 > 0, "code": f"x = {a % 2}"}
+        for t in range(8)
+        for a in range(4)
+    ]
     pd.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(DataError) as error:
         passk_cli.diversity(tmp_path / "a.csv", k=1, normalise="python")
-    assert error.value.name == "no-outcome-column"
+    assert error.value.name == "no-task-column"
     assert error.value.settles
 
 

@@ -137,7 +137,7 @@ def _messages(
     copy = copy_of_a_file(batches) if _is_pooled(batches, cells) and not kept else None
     within = None
     if int(cells["attempts"].sum()) == 1 and request.records is None:
-        from passk_cli.files.reading.structures import records_within
+        from passk_cli.files.reading.asking import records_within
 
         within = records_within(con, batches[0])
     doubted = [error for error in (copy, within) if error is not None]

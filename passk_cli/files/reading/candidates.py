@@ -1,28 +1,63 @@
 """Candidates: the columns that may play a role, with tallies and the option that chooses each.
 
-`find_candidates(con, source, request)` looks at the beginning of one file and returns `Candidates`:
+`find_candidates(con, sources, request)` looks at the beginning of a file and returns `Candidates`,
+one for each place with records, the most likely place first:
 
-    found = find_candidates(con, sources[0], request)
+    found = find_candidates(con, sources, request)[0]
     found.records                    # value of --records, "" at the top of the file
     found["task"]                    # tuple of Candidate, the most likely first
     found["outcome"][0].option       # Settle({"--field": {"outcome": "verdict"}})
     found["outcome"][0].passing      # one Settle per way to pass; empty if the values say it
-    found.certain("task")            # the only Candidate that can be meant, or None
+    found.certain("task")            # the Candidate that is certain, or None
 
 The roles are "task", "outcome", "counts" (columns of attempts and of passes), "model" and
-"setting".  Nothing is chosen here, and nothing is counted.
+"setting".  Nothing is chosen here, and nothing is counted: an order is only for the screen.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING
 
-from passk_cli.files.reading.structures import Structure, beginning
+from passk_cli.files.reading.places import Column, Place, find_places, text_of
 from passk_cli.files.request import Request
-from passk_cli.files.roles import strength
+from passk_cli.files.roles import (
+    COLUMN,
+    EQUAL,
+    ROLES,
+    SHORT,
+    agree_sql,
+    candidates,
+    leaf,
+    strength,
+    words,
+)
 from passk_cli.files.sources.source import Source
+from passk_cli.files.vocabulary import (
+    ANSWER_WORDS,
+    ATTACK_WORDS,
+    ATTEMPT_COUNT_WORDS,
+    AVERAGE_WORDS,
+    BAD_WORDS,
+    DATES,
+    ENDED_ONLY_WORDS,
+    ENDED_WORDS,
+    EXPECTED_WORDS,
+    HAPPENING_WORDS,
+    JUDGE_WORDS,
+    NUMBERED,
+    NUMBERING_WORDS,
+    PASS_COUNT_WORDS,
+    PREDICTED_WORDS,
+    SETTING_NAMES,
+    STATEMENT_WORDS,
+    VERDICT_WORDS,
+    look_like_models,
+)
 from passk_cli.settle import Settle
 
 if TYPE_CHECKING:
@@ -30,6 +65,30 @@ if TYPE_CHECKING:
 
 #: The roles that columns can be chosen for, in the order in which they are shown.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
+# Words of names of what is not an outcome, whatever its values are.
+_NOT_OUTCOMES = (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS | {
+    *"n num total max min enabled use used type first cached cache skipped retry timeout timed id"
+    " idx index seed level turn step size rank confidence temperature k mock delta energy calls"
+    " edits has exists thinking answerable unanswerable".split()
+}  # fmt: skip
+# Words of names of what does not name tasks, unless the name is a usual one.
+_NOT_TASKS = (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS) - {
+    *"sample index idx".split()
+} | {
+    *"code reason message error model log reasoning note notes version explanation rationale"
+    " reply trace patch diff status score points reward level type kind difficulty".split()
+}
+# Words of names of what was asked, expected or answered.
+_SAID = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
+# Names of values of several attempts, like pass@5, and words of keys above what happens in turn.
+_OF_SEVERAL = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
+_IN_TURN = {*"turn turns step steps history trajectory messages actions events trace calls".split()}
+# Names of codes, whose order says nothing.
+_CODES = {*"label category class code".split()}
+# Words that may be outcomes; values of a setting; values from which on text may name tasks.
+_WORDS, _VALUES, _FEW = 6, 16, 5
+# How many more statements than names there may be before a name is one of a kind of tasks.
+_STATED = 1.2
 
 
 @dataclass(frozen=True)
@@ -40,6 +99,7 @@ class Candidate:
     option : the option that chooses it.
     tally : its values in words: "145 false, 43 true", or "30 values, 5 rows each" of a task.
     certain : whether its name, or that nothing else can be meant, leaves no doubt.
+    unasked : whether it plays the role without the option.
     missing : records without a value.
     passing : options that say what passes, one for each way, each with its meaning as `why`; empty
         if the values say it themselves.
@@ -50,6 +110,7 @@ class Candidate:
     option: Settle
     tally: str
     certain: bool = False
+    unasked: bool = False
     missing: int = 0
     passing: tuple[Settle, ...] = ()
 
@@ -59,43 +120,413 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     """Role → its candidates, the most likely first, of the records at one place of a file.
 
     records : the place, as --records takes it; "" at the top.  rows : records that were looked at.
+    columns : path → tally of each column, also of those that play no role.
     """
 
     records: str
     rows: int
     by_role: Mapping[str, tuple[Candidate, ...]]
+    columns: Mapping[str, str]
 
     def __getitem__(self, role: str) -> tuple[Candidate, ...]:
-        return self.by_role.get(role, ())
+        return self.by_role[role]
 
     def __iter__(self) -> Iterator[str]:
-        return (role for role in SHOWN_ROLES if self[role])
+        return iter(self.by_role)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self.by_role)
 
     def certain(self, role: str) -> Candidate | None:
         """The candidate of a role that is certain; None if there is none."""
-        return next((candidate for candidate in self[role] if candidate.certain), None)
+        found = (candidate for candidate in self.get(role, ()) if candidate.certain)
+        return next(found, None)
 
 
-def find_candidates(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Candidates:
-    """The candidates in the most likely place of a file; none in a file that a harness wrote."""
-    found = beginning(source.name, con, [source], request)
-    return max(map(_candidates, found), key=len, default=Candidates("", 0, {}))
+def find_candidates(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+) -> list[Candidates]:
+    """The candidates at each place of the first of these files, the most likely place first.
+
+    Empty for a file that a harness wrote.  Errors: DataError for a file that is not one of results.
+    """
+    places = find_places(con, sources, request)
+    found = [_Reader(con, place, request) for place in places]
+    found = [reader for reader in found if request.records in (None, reader.place.keys)]
+    return [reader.candidates() for reader in sorted(found, key=_Reader.likeliness, reverse=True)]
 
 
-def _candidates(structure: Structure) -> Candidates:
-    by_role: dict[str, Sequence[Candidate]] = {}
-    for role in ("task", "outcome", "model"):
-        columns = sorted(structure.columns, key=lambda name: -strength(role, name))
-        by_role[role] = [
-            Candidate(
-                role, name, Settle({"--field": {role: name}}), structure.columns[name].tally,
-                certain=strength(role, name) == 3, missing=structure.columns[name].texts.count(""),
+class _Reader:
+    """The columns of a place, judged by their names and values."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, place: Place, request: Request) -> None:
+        self.con, self.place, self.request = con, place, request
+        self.columns = place.columns
+
+    def candidates(self) -> Candidates:
+        """The candidates of all roles."""
+        tasks, outcomes = [self._task_candidate(path) for path in self.tasks], self.outcomes
+        if not any(task.certain for task in tasks):
+            tasks += [self._task_candidate(path) for path in self.weak_tasks]
+        found = {
+            "task": tasks,
+            "outcome": [self._outcome_candidate(path) for path in outcomes] + self._picks(),
+            "counts": self._count_candidates(),
+            "model": [self._candidate("model", path) for path in self.models],
+            "setting": [self._candidate("setting", path) for path in self.settings],
+        }
+        verdicts = (p for p in outcomes if self.columns[p].verdicts == {0, 1})
+        if not found["counts"] and not any(self._outcome_level(p) > 1 for p in verdicts):
+            found["outcome"] += [*self._agreements(), *self._side_by_side()]
+        tallies = {path: column.tally for path, column in self.columns.items()}
+        by_role = {role: (*found[role],) for role in SHOWN_ROLES if found[role]}
+        return Candidates(self.place.keys, self.place.rows, by_role, tallies)
+
+    def likeliness(self) -> tuple[int, ...]:
+        """How likely records are attempts: higher ones come first."""
+        task = max((self._task_level(path) for path in self.tasks), default=0)
+        outcome = max((self._outcome_level(path) for path in self.outcomes), default=0)
+        outcome = 3 if self.counts else outcome
+        task = max(task, bool(self.weak_tasks))
+        named = sum(path in self.columns for path in self.request.named.values())
+        # Records that are attempts come before records that contain lists of them.
+        first = next(iter(self.outcomes), "")
+        plain = bool(self.counts) or (first in self.columns and not self.columns[first].listed)
+        inside = plain and "." not in first
+        both, several = min(task, outcome), self.place.rows > 1
+        return named, both > 0, inside, both, task + outcome, several, -self.place.keys.count(".")
+
+    def _candidate(self, role: str, path: str, *, certain: bool = False) -> Candidate:
+        option = {"--by": (path,)} if role == "setting" else {"--field": {role: path}}
+        column = self.columns[path]
+        unasked = self._is_unasked(role, path)
+        return Candidate(role, path, Settle(option), column.tally, certain, unasked, column.missing)
+
+    def _is_unasked(self, role: str, path: str) -> bool:
+        """Whether a column plays a role by its name."""
+        return role in ROLES and candidates(role, self.place.usual) == [path]
+
+    # Tasks
+
+    @cached_property
+    def tasks(self) -> list[str]:
+        """Columns that may name the tasks: one of those that tell the same records apart."""
+        found = [path for path in self.columns if self._task_level(path)]
+        found.sort(key=self._task_rank, reverse=True)
+        kept: dict[tuple[int, ...], str] = {}
+        for path in found:
+            kept.setdefault(self.columns[path].codes, path)
+        return [*kept.values()]
+
+    @cached_property
+    def weak_tasks(self) -> list[str]:
+        """Columns that nothing speaks for, and that could name tasks; those that are named like
+        something else only if there are no other ones."""
+        taken = {*self.tasks, *self.outcomes, *(self.counts or ())}
+        found = [path for path, column in self.columns.items() if path not in taken
+                 and _names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
+        plain = [path for path in found if not self._names_something_else(path)]
+        return sorted(plain or ([] if self.tasks else found), key=lambda p: self.columns[p].whole)
+
+    def _names_something_else(self, path: str) -> bool:
+        """Whether a column is named, or has values, like a model, a setting or a result."""
+        other = words(path) & _NOT_TASKS or leaf(path) in SETTING_NAMES or strength("model", path)
+        return bool(other) or look_like_models(self.columns[path].counts)
+
+    def _task_level(self, path: str) -> int:
+        """3 if a column has a task's usual name, 2 a word of it, 1 if its values speak for it."""
+        column, named = self.columns[path], strength("task", path)
+        plain = not (column.listed or column.missing) and (column.is_text or column.whole)
+        few = len(column.counts) < 2 < self.place.rows or column.verdicts <= {0, 1}
+        if not plain or (few and named < 3) or path in (self.counts or ()):
+            return 0
+        if named == 3:
+            return 3
+        other = self._names_something_else(path) or words(path) & {"index", "idx"}
+        if other or not _names(column) or self._is_kind(path):
+            return 0
+        stated = column.is_text and words(path) & STATEMENT_WORDS
+        if named or stated:
+            return 2
+        even = len({*column.counts.values()}) == 1
+        repeats = len(column.counts) < self.place.rows
+        return int(len(column.counts) >= _FEW and repeats and (even or column.is_text))
+
+    def _task_rank(self, path: str) -> tuple[float, ...]:
+        column = self.columns[path]
+        sizes, longest = column.counts.values(), max(map(len, column.counts))
+        numbers = strength("attempt", path) > 0 or column.whole
+        even, few = len({*sizes}) == 1, len(sizes) < _FEW
+        level, own = self._task_level(path), path not in self.place.above
+        return level, own, not few, even, not numbers, -longest
+
+    def _is_kind(self, path: str) -> bool:
+        """Whether a statement or an expected answer differs within the values of a column."""
+        column = self.columns[path]
+        if len(column.counts) == self.place.rows:
+            return False
+        for other, stated in self.columns.items():
+            named = words(other) & (STATEMENT_WORDS | {"gold", "expected"})
+            named_id = bool(words(other) & {"id", "idx"})
+            if other == path or not named or named_id or not stated.is_text or stated.listed:
+                continue
+            pairs = len({*zip(column.codes, stated.codes, strict=True)})
+            if min(pairs, len(stated.counts)) > _STATED * len(column.counts):
+                return True
+        return False
+
+    def _task_candidate(self, path: str) -> Candidate:
+        usual = [task for task in self.tasks if self._task_level(task) == 3]
+        alone = {*self.tasks, *self.weak_tasks} == {path}
+        column = self.columns[path]
+        found = self._candidate("task", path, certain=usual == [path] or (not usual and alone))
+        return replace(found, tally=column.spread, certain=found.certain or found.unasked)
+
+    # Outcomes
+
+    @cached_property
+    def outcomes(self) -> list[str]:
+        """Columns that may say which attempts passed, verdicts first; of equal ones the first."""
+        found = [path for path in self.columns if self._outcome_level(path)]
+        found.sort(key=self._outcome_rank, reverse=True)
+        kept: dict[tuple[object, ...], str] = {}
+        for path in found:
+            kept.setdefault(self.columns[path].judged or (path,), path)
+        return [*kept.values()]
+
+    def _outcome_level(self, path: str) -> int:
+        """3 if a column has an outcome's usual name, 2 a verdict's word, 1 if its values may be
+        verdicts; 0 if it is not an outcome."""
+        column, own, named = self.columns[path], _singular(path), strength("outcome", path)
+        if path == self.request.named.get("outcome"):
+            return 3
+        if path in self.place.above or not re.search(r"[^\W\d_]", path):
+            return 0
+        constant = len(column.counts) < 2 <= self.place.rows
+        if path in (self.counts or ()) or (own & ENDED_ONLY_WORDS and constant):
+            return 0
+        if column.listed and any(words(key) & _IN_TURN for key in path.split(".")[:-1]):
+            return 0
+        flags = column.verdicts <= {0, 1}
+        like = named > 0 or bool(own & VERDICT_WORDS)
+        if strength("task", path) == 3 or (is_average(path) and not flags and named < 3):
+            return 0
+        numbering = strength("attempt", path) > 0 and not like
+        if numbering or (
+            own & _NOT_OUTCOMES and not (like and own & {"is", "first", "use"}) and named < 3
+        ):
+            return 0
+        level = 3 if named == 3 else 2 if like else 1
+        if flags:
+            both = len(column.verdicts) == 2
+            settled = not (both or named) or (level == 1 and self._is_of_task(path))
+            return 0 if settled else level
+        if column.numbers:
+            varies = len(column.counts) > 1 or self.place.rows == 1
+            return level if like and varies else 0
+        few = 2 <= len(column.counts) <= _WORDS and 2 * column.missing <= len(column.flat)
+        said = like or own & {"category", "class", "decision", "classification"}
+        model = strength("model", path) or look_like_models(column.counts) or leaf(path) == "judge"
+        return level if few and said and leaf(path) not in SETTING_NAMES and not model else 0
+
+    def _outcome_rank(self, path: str) -> tuple[float, ...]:
+        column, own = self.columns[path], _singular(path)
+        plain = not (column.listed and "." in path)
+        return (
+            len(column.verdicts) == 2 or not column.verdicts <= {0, 1},
+            not own & ENDED_WORDS,
+            min(self._outcome_level(path), 2 if own & BAD_WORDS else 3),
+            column.verdicts <= {0, 1},
+            plain,
+            -column.missing,
+        )
+
+    def _is_of_task(self, path: str) -> bool:
+        """Whether a column has one value at each task, and tasks have several records."""
+        if not self.tasks or self.columns[path].listed:
+            return False
+        tasks, column = self.columns[self.tasks[0]], self.columns[path]
+        several = 2 * len(tasks.counts) <= self.place.rows
+        return several and len({*zip(tasks.codes, column.codes, strict=True)}) == len(tasks.counts)
+
+    def _outcome_candidate(self, path: str) -> Candidate:
+        column, passing = self.columns[path], self._passing(path)
+        usual = [p for p in self.outcomes if self._outcome_level(p) == 3]
+        # Words of how a run ended are an outcome only if nothing next to them looks like a verdict.
+        ended = bool(_singular(path) & ENDED_WORDS)
+        alone = not ended or (
+            len(column.verdicts) == 2
+            and all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
+        )
+        certain = usual == [path] and not passing and alone and not self._picks()
+        return replace(self._candidate("outcome", path, certain=certain), passing=passing)
+
+    def _passing(self, path: str) -> tuple[Settle, ...]:
+        """The ways to pass; empty if the values say themselves what passes."""
+        column, own = self.columns[path], _singular(path)
+        if column.verdicts <= {0, 1}:
+            attacks = any(words(other) & ATTACK_WORDS for other in self.columns)
+            open_ = own & BAD_WORDS or (attacks and own & {"success", "successful", "achieved"})
+            if not open_ and (own & VERDICT_WORDS or strength("outcome", path)):
+                return ()
+            true, false = (
+                next((text for text in column.counts if column.verdict_of[text][0] == v), word)
+                for v, word in ((1, "true"), (0, "false"))
             )
-            for name in columns if strength(role, name)
+            ways = tuple(Settle({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
+            return ways[::-1] if own & BAD_WORDS else ways
+        if column.numbers and not (own & _CODES and len(column.counts) <= _WORDS):
+            top = max(column.numbers)
+            low = min(
+                (number for number in column.numbers if number > min(column.numbers)), default=top
+            )
+            return tuple(
+                Settle({"--threshold": (bar,)}, f"if {bar:g} or more passes")
+                for bar in dict.fromkeys((top, low))
+            )
+        return tuple(
+            Settle({"--passes": (text,)}, f"if {text} passes")
+            for text, _ in column.counts.most_common(_WORDS)
+            if column.verdict_of.get(text, (-1, None))[0] is not None
+        )
+
+    def _picks(self) -> list[Candidate]:
+        """One entry of a list of named verdicts, like `scores[name=correct].value`."""
+        return []
+
+    def _agreements(self) -> list[Candidate]:
+        """An answer and what was expected, if they have values in common."""
+        plain = {p: c for p, c in self.columns.items()
+                 if not c.listed and max(map(len, c.counts)) <= SHORT}  # fmt: skip
+        expected = [
+            p for p in plain if words(p) & EXPECTED_WORDS or {"correct", "answer"} <= words(p)
+        ]
+        given = [p for p in plain if words(p) & ANSWER_WORDS and p not in expected]
+        found = []
+        for one, other in product(given, expected):
+            pairs = [
+                *zip(
+                    map(text_of, plain[one].values), map(text_of, plain[other].values), strict=True
+                )
+            ]
+            sql = "SELECT count(*) FROM (SELECT unnest($1::VARCHAR[]) a, unnest($2::VARCHAR[]) b)"
+            ((same,),) = self.con.execute(
+                f"{sql} WHERE {agree_sql('a', 'b')} = 'true'",
+                [*map(list, zip(*pairs, strict=True))],
+            ).fetchall()
+            if same:
+                path = f"{one}{EQUAL}{other}"
+                option = Settle({"--field": {"outcome": path}})
+                tally = f"{same:,} of {len(pairs):,} agree"
+                found.append(Candidate("outcome", path, option, tally))
+        return found
+
+    def _side_by_side(self) -> list[Candidate]:
+        """Columns with a verdict per model, or per attempt if their names are numbered."""
+        flags = [
+            path for path, column in self.columns.items()
+            if column.verdicts <= {0, 1} and not (column.listed or "." in path or "," in path)
+            and not _singular(path) & (_NOT_OUTCOMES | BAD_WORDS) and strength("task", path) < 3
         ]  # fmt: skip
-    return Candidates(
-        ".".join(structure.keys), structure.size, {r: (*c,) for r, c in by_role.items()}
-    )
+        numbered = all(NUMBERED.fullmatch(path) for path in flags)
+        if len(flags) < 2 or not any(len(self.columns[path].verdicts) == 2 for path in flags):
+            return []
+        joined = ",".join(flags)
+        fields = {"outcome": joined} | ({} if numbered else {"model": COLUMN})
+        tally = f"if each column is {'an attempt' if numbered else 'a model'}"
+        return [Candidate("outcome", joined, Settle({"--field": fields}), tally)]
+
+    # Counts, models and settings
+
+    @cached_property
+    def counts(self) -> tuple[str, str] | None:
+        """The columns of attempts and of passes: whole, c ≤ n in every row, some n above 1."""
+        whole = {
+            p: c for p, c in self.columns.items()
+            if c.whole and min(c.numbers) >= 0 and not (c.missing or c.listed)
+        }  # fmt: skip
+        for n, c in product(_count_columns("n", whole), _count_columns("c", whole)):
+            if n == c:
+                continue
+            pairs = [*zip(whole[n].numbers, whole[c].numbers, strict=True)]
+            if all(passed <= made for made, passed in pairs) and any(made > 1 for made, _ in pairs):
+                return n, c
+        return None
+
+    def _count_candidates(self) -> list[Candidate]:
+        if self.counts is None or self.request.named.get("outcome"):
+            return []
+        n, c = self.counts
+        tally = f"{sum(self.columns[c].numbers):g} of {sum(self.columns[n].numbers):g}"
+        option = Settle({"--field": {"n": n, "c": c}})
+        unasked = self._is_unasked("n", n) and self._is_unasked("c", c)
+        return [Candidate("counts", f"{n},{c}", option, tally, certain=True, unasked=unasked)]
+
+    @cached_property
+    def models(self) -> list[str]:
+        """Columns of text that may name the model."""
+        found = [
+            path for path, column in self.columns.items()
+            if column.is_text and not (column.listed or column.missing)
+            and (strength("model", path) or look_like_models(column.counts))
+            and not words(path) & (JUDGE_WORDS | {"user"})
+        ]  # fmt: skip
+        found.sort(key=lambda p: (-strength("model", p), len(self.columns[p].counts) < 2))
+        kept: dict[tuple[int, ...], str] = {}
+        for path in found:
+            kept.setdefault(self.columns[path].codes, path)
+        return [*kept.values()]
+
+    @cached_property
+    def settings(self) -> list[str]:
+        """Columns of few values that may be settings or groups, and are not consequences."""
+        taken = {*self.tasks, *self.outcomes, *self.models, *(self.counts or ())}
+        found = []
+        for path, column in self.columns.items():
+            named = leaf(path) in SETTING_NAMES
+            if path in taken or not _names(column) or words(path) & _SAID:
+                continue
+            few = len(column.counts) <= _VALUES and len(column.counts) < self.place.rows
+            if few and (named or (column.is_text and not self._is_consequence(path))):
+                found.append(path)
+        return sorted(found, key=lambda path: leaf(path) not in SETTING_NAMES)
+
+    def _is_consequence(self, path: str) -> bool:
+        """Whether the values of a column separate passes from failures perfectly."""
+        column = self.columns[path]
+        for outcome in self.outcomes:
+            other = self.columns[outcome]
+            if other.listed or len(other.counts) < 2:
+                continue
+            if len({*zip(column.codes, other.codes, strict=True)}) == len(column.counts):
+                return True
+        return False
+
+
+def is_average(path: str) -> bool:
+    """Whether a column is named like an average of several attempts.
+
+    >>> is_average("results.pass@5"), is_average("success_rate"), is_average("success")
+    (True, True, False)
+    """
+    return bool(words(path) & AVERAGE_WORDS or _OF_SEVERAL.fullmatch(leaf(path)))
+
+
+def _names(column: Column) -> bool:
+    """Whether the values of a column may be names."""
+    plain = not (column.listed or column.missing) and (column.is_text or column.whole)
+    return plain and len(column.counts) > 1 and not all(map(DATES.fullmatch, column.counts))
+
+
+def _count_columns(role: str, whole: Mapping[str, Column]) -> list[str]:
+    """The columns that may be counts of attempts or of passes, by usual names or by words."""
+    kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
+    others = {*"per tokens test tests id idx index".split()}
+    return candidates(role, whole) or [
+        path for path in whole if words(path) & kinds and not words(path) & others
+    ]
+
+
+def _singular(path: str) -> set[str]:
+    """The words of a name, also without a plural's s."""
+    return {word for own in words(path) for word in (own, own.removesuffix("s"))}

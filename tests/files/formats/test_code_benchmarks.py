@@ -121,7 +121,7 @@ def test_livecodebench_by_position_without_details(tmp_path: Path, passk: Passk)
     path.write_text(json.dumps([{"task": "a", "pass@1": 0.5}, {"task": "b", "pass@1": 0.7}]))
     done = passk("estimate", path)
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("error[no-outcome-column]")
+    assert done.err.startswith("error[summary]")
 
 
 def test_human_eval_numbers_the_samples_of_a_task() -> None:

@@ -1,0 +1,284 @@
+"""Asking: what a file leaves open, as an error with the columns that can be chosen.
+
+The screen of an error lists the candidates of each role, with the option that chooses each.  A
+complete command is added only if the names are certain: then there is one, and it drops nothing.
+Preferences, summaries and files without outcomes are refused by name, without a command.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.errors import DataError, PasskError
+from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
+from passk_cli.files.reading.remedies import Trials, is_open, size
+from passk_cli.files.request import Request
+from passk_cli.files.roles import candidates, leaf, parts, words
+from passk_cli.files.sources.arguments import comes_once
+from passk_cli.files.sources.paths import layout_template
+from passk_cli.near import did_you_mean, nearest
+from passk_cli.settle import Settle
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from passk_cli.files.reading.layout import Batch
+    from passk_cli.files.sources.source import Source
+    from passk_cli.outcomes.counts import Counts
+
+# Errors of which columns are the answer → the question that each asks.
+_QUESTIONS = {
+    "no-task-column": "task",
+    "no-outcome-column": "outcome",
+    "no-model-column": "model",
+    "ambiguous-column": "",
+    "ambiguous-records": "",
+    "no-results": "",
+    "unknown-format": "",
+    "missing-outcome": "outcome",
+    "bad-outcome": "outcome",
+    "no-such-column": "",
+}
+_ASKED = {
+    "task": "which column is the task?",
+    "outcome": "which column says whether an attempt passed?",
+    "model": "which column is the model?",
+}
+# Words of columns that say which of two answers is better.
+_PREFERENCES = {*"winner preference preferred".split()}
+# Bytes of files that are read again to try each remedy.
+_TRIED = 1 << 24
+
+
+def asking(
+    error: DataError,
+    con: duckdb.DuckDBPyConnection,
+    sources: Sequence[Source],
+    request: Request,
+    read: Callable[[Request], Counts],
+) -> PasskError:
+    """The error with the columns that can be chosen, or the refusal of what holds no outcomes.
+
+    read : reads with a request.
+    """
+    if request.engine != "duckdb" or any(comes_once(source.frame) for source in sources):
+        return error
+    trials = Trials(request, read)
+    roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
+    paths = [source.path for source in sources if source.frame is None]
+    other = error.name == "ambiguous-column" and roles - {*_ASKED}
+    if error.name not in (*_QUESTIONS, "no-role-column") or other:
+        return trials.completed(error) if sum(map(os.path.getsize, paths)) <= _TRIED else error
+    place = str(error.place)
+    first = sorted(sources, key=lambda source: not place.startswith(source.name))
+    try:
+        found = find_candidates(con, first, request)
+    except DataError as refusal:
+        return refusal if error.name == "unknown-format" else error
+    if error.name == "no-task-column" and (template := layout_template(paths)):
+        # Folders that are named like tasks.
+        path = error.but(type(error), settles=[Settle({"--path": template})])
+        if (completed := trials.completed(path)).settles:
+            return completed
+    if not found:
+        return error
+    if error.name == "no-such-column":
+        return _near_column(error, found[0], request)
+    if error.name == "no-role-column":
+        return _deeper(error, found[0], trials)
+    if error.name == "bad-outcome" and (request.passes or request.fails):
+        return _unnamed(error, found[0], request)
+    if error.name == "missing-outcome":
+        others = [c for c in found[0].get("outcome", ()) if not (c.missing or c.unasked)]
+        if "outcome" in request.named or not others:
+            return trials.completed(error)
+    return _refused(error, found) or _asked(error, found, trials)
+
+
+def _deeper(error: DataError, found: Candidates, trials: Trials) -> PasskError:
+    """The error about an amount or an answer without a column, with the nested ones of its name."""
+    (role,) = error.settles[0].options["--field"]
+    nested = [path for path in found.columns if "." in path and candidates(role, [leaf(path)])]
+    named = error.but(
+        type(error), settles=[Settle({"--field": {role: path}}, "names it") for path in nested]
+    )
+    completed = trials.completed(named) if nested else error
+    return completed if completed.settles else error
+
+
+def _unnamed(error: DataError, found: Candidates, request: Request) -> DataError:
+    """The error about words that neither --passes nor --fails names, with both answers to each."""
+    named = {word.lower() for word in (*request.passes, *request.fails)}
+    ways = (way for candidate in found.get("outcome", ())[:1] for way in candidate.passing)
+    words_left = [word for way in ways for word in way.options.get("--passes", ())
+                  if word.lower() not in named]  # fmt: skip
+    if not words_left:
+        return error
+    settles = [
+        Settle({option: (word,)}, f"if {word} {verb}")
+        for word in words_left
+        for option, verb in (("--passes", "passes"), ("--fails", "fails"))
+    ]
+    problem = f"neither passes nor fails by name: {', '.join(words_left)}"
+    return error.but(type(error), problem=problem, remedy="", settles=settles)
+
+
+def _near_column(error: DataError, found: Candidates, request: Request) -> DataError:
+    """The error about a column that is not there, with a column that has nearly its name or ends in
+    it."""
+    named = {part: {"--field": role} for role, c in request.named.items() for part in parts(c)}
+    named |= {column: {"--by": ""} for column in request.by}
+    missing = next((c for c in named if error.problem.startswith(f"no column {c!r}")), "")
+    paths = [*found.columns]
+    if not missing or missing in paths:
+        return error
+    near = [p for p in paths if leaf(p) == missing] or nearest(missing, paths)
+    if not near or near[0] in (*request.named.values(), *request.by):
+        return error
+    ((option, role),) = named[missing].items()
+    settles = [Settle({option: {role: path} if role else (path,)}) for path in near[:1]]
+    return error.but(type(error), remedy=did_you_mean(near), settles=settles)
+
+
+def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
+    """The refusal of preferences, of a summary, and of a file without outcomes."""
+    if error.name not in ("no-task-column", "no-outcome-column", "ambiguous-column", "no-results"):
+        return None
+    for place in found:
+        if column := _preference(place):
+            return DataError(
+                error.place,
+                f"{column} says which of two is better",
+                "passk counts attempts of one model each, which pass or fail",
+                name="preferences",
+            )
+    if any("outcome" in each or "counts" in each for each in found) or error.name == "no-results":
+        return None
+    columns = found[0].columns
+    average = next((path for path in columns if is_average(path)), "")
+    if average:
+        problem = f"a summary: {average} is an average of several attempts"
+        return DataError(error.place, problem, "give the file with the attempts", name="summary")
+    problem = "no column says whether an attempt passed"
+    return DataError(error.place, problem, error.words, name="no-outcome-column")
+
+
+def _preference(found: Candidates) -> str:
+    """The column of a place that says which of two is better; else ""."""
+    outcomes = {candidate.column for candidate in found.get("outcome", ()) if candidate.certain}
+    for path in found.columns:
+        if words(path) & _PREFERENCES and not outcomes:
+            return path
+    return ""
+
+
+def _asked(error: DataError, found: Sequence[Candidates], trials: Trials) -> PasskError:
+    """The error with its screen, and with the complete command if the names are certain."""
+    best, request = found[0], trials.request
+    role = _QUESTIONS[error.name]
+    if role and role not in best and not (role != "model" and "counts" in best):
+        return trials.completed(error)
+    command = _certain(best, request) if len(_likely(found)) == 1 else None
+    settles, question = list[Settle](), _question(error, best, request)
+    if command is not None and command.options:
+        command, counts = trials.followed(command)
+        if not isinstance(counts, PasskError):
+            settles, question = [replace(command, why=size(counts))], ""
+        elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
+            # What to drop or to mix is a question of its own, with one command per answer.
+            ways = (settle for settle in counts.settles if not is_open(settle))
+            settles = [replace(command.merged(way), why=way.why) for way in ways]
+            question = counts.problem
+    if error.name == "bad-outcome":
+        question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
+    own = error.but(type(error), remedy=question, settles=settles)
+    own.candidates = best
+    return own
+
+
+def _likely(found: Sequence[Candidates]) -> list[Candidates]:
+    """The places that may hold the attempts: those with a task and an outcome, else the first."""
+    both = [each for each in found if "task" in each and ("outcome" in each or "counts" in each)]
+    return both or [*found[:1]]
+
+
+def _question(error: DataError, found: Candidates, request: Request) -> str:
+    """What is to be chosen, as a question."""
+    open_roles = [
+        role
+        for role in ("task", "outcome")
+        if found.certain(role) is None and role not in request.named
+    ]
+    return " ".join(_ASKED[role] for role in open_roles)
+
+
+def _certain(found: Candidates, request: Request) -> Settle | None:
+    """The options that read a place, if the names of its task and outcome are certain."""
+    options: dict[str, Any] = {}
+    fields: dict[str, str] = {}
+    if found.records and request.records is None:
+        options["--records"] = found.records
+    outcome = None if "counts" in found else found.certain("outcome")
+    chosen: list[Candidate | None] = [found.certain("task")]
+    chosen.append(found["counts"][0] if "counts" in found else outcome)
+    for role, candidate in zip(("task", "outcome"), chosen, strict=True):
+        if role in request.named:
+            continue
+        if candidate is None:
+            return None
+        if not candidate.unasked:
+            fields |= candidate.option.options["--field"]
+    models = [each for each in found.get("model", ()) if each.column not in fields.values()]
+    if models and "model" not in request.named and not models[0].unasked:
+        if len(models) > 1:
+            return None
+        fields["model"] = models[0].column
+    return Settle(({"--field": fields} if fields else {}) | options)
+
+
+def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
+    """The error of a document that is one attempt and lists records with outcomes.
+
+    It is more likely their summary.
+    """
+    source, column = batch.sources[0], batch.roles.outcome or ""
+    if batch.layout.kind != "record":
+        return None
+    for found in find_candidates(con, [source], Request()):
+        outcomes = [candidate.column for candidate in found.get("outcome", ())]
+        if found.rows < 2 or "{" in found.records or not outcomes:
+            continue
+        choices = (
+            Settle({"--records": found.records}, "reads these"),
+            Settle({"--records": "."}, "reads the document itself"),
+        )
+        problem = f"one attempt by its own {column}, and its {found.records} are {found.rows:,}"
+        problem += f" records with {outcomes[0]}"
+        return DataError(source.name, problem, name="ambiguous-records", settles=choices)
+    return None
+
+
+def screen(
+    found: Mapping[str, Sequence[Candidate]], spelled: Callable[[Settle], str], most: int = 8
+) -> Iterator[str]:
+    """The candidates of each role as lines, with the option that chooses each.
+
+    spelled : an option as the caller writes it.  most : lines per role; the rest is counted.
+    """
+    rows = []
+    if isinstance(found, Candidates) and found.records:
+        way = Settle({"--records": found.records})
+        rows.append(("records", spelled(way), f"{found.rows:,} records"))
+    for role, columns in found.items():
+        for at, candidate in enumerate(columns[:most]):
+            ways = " or ".join(spelled(replace(way, why="")) for way in candidate.passing[:4])
+            tally = f"{candidate.tally}; {ways}" if ways else candidate.tally
+            rows.append((role if at == 0 else "", spelled(candidate.option), tally))
+        if len(columns) > most:
+            rows.append(("", f"and {len(columns) - most:,} more", ""))
+    width = min(max((len(option) for _, option, _ in rows), default=0), 44)
+    for role, option, tally in rows:
+        yield f"{role:8} {option:{width}}  {tally}".rstrip()

@@ -1,0 +1,485 @@
+"""Places: where a file has records, and their columns, as far as its beginning shows.
+
+This runs only after a file could not be read, for `describe` and for drafts of maps.  A place is
+the top of a file, a list, or a mapping whose keys are names: these become columns.  Nothing here
+knows what the other columns mean.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.errors import DataError
+from passk_cli.files import formats
+from passk_cli.files.formats.format import File, look
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.reading.look import sniff
+from passk_cli.files.reading.records import records
+from passk_cli.files.request import TABLES, Request
+from passk_cli.files.roles import EACH, ONE_SIDED, ROLE_WORDS, Roles, strength, verdict_sql, words
+from passk_cli.files.sources.memory import register
+from passk_cli.files.sources.source import Source, parsed
+from passk_cli.files.vocabulary import NUMBERED
+from passk_cli.text import shortened
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Records, bytes and files that are looked at; levels of keys; fields of a record.
+ROWS, _BYTES, _FILES, _LEVELS, _FIELDS = 1000, 1 << 22, 200, 4, 500
+# The longest value that is compared with the words of verdicts; the longest one that is shown.
+_LONGEST, _SHOWN = 40, 30
+# Share of entries with the same names from which on a list has one entry per scorer.
+_REPEATING = 0.75
+
+Context = Mapping[str, Any]
+Pairs = Sequence[tuple[Context, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of the records at a place.
+
+    path : as --field takes it.  values : one per record, a list if the column is in a list.
+    verdict_of : text of a value → its verdict (1 passes, 0 fails, None is missing, −1 neither), and
+        the number that it is.
+    """
+
+    path: str
+    values: Sequence[Any]
+    verdict_of: Mapping[str, tuple[int | None, float | None]]
+
+    @cached_property
+    def listed(self) -> bool:
+        """Whether a record has several values."""
+        return any(isinstance(value, list) for value in self.values)
+
+    @cached_property
+    def flat(self) -> list[Any]:
+        """All values, those of lists one by one, without missing ones."""
+        lists = (value if isinstance(value, list) else [value] for value in self.values)
+        return [value for values in lists for value in values if value not in (None, "")]
+
+    @cached_property
+    def missing(self) -> int:
+        """How many values are missing."""
+        size = sum(len(value) if isinstance(value, list) else 1 for value in self.values)
+        return size - len(self.flat)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Text of a value → how often it occurs."""
+        return Counter(map(text_of, self.flat))
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The values as numbers if all are, and none is a truth value; else empty."""
+        found = [self.verdict_of.get(text, (-1, None))[1] for text in map(text_of, self.flat)]
+        plain = bool not in {*map(type, self.flat)}
+        return [n for n in found if n is not None] if plain and None not in found else []
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return bool(self.numbers) and all(number == int(number) for number in self.numbers)
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether the values are texts, some of them neither a number nor a truth value."""
+        return {*map(type, self.flat)} == {str} and not (self.numbers or self.verdicts <= {0, 1})
+
+    @cached_property
+    def verdicts(self) -> set[int | None]:
+        """The verdicts of the values: a subset of {1, 0} if they say themselves what passes."""
+        found = {self.verdict_of.get(text, (-1, None))[0] for text in self.counts}
+        return (found - {None}) or {-1}
+
+    @cached_property
+    def judged(self) -> tuple[bool | None, ...]:
+        """Whether each record has the verdict of the first, of verdicts of both kinds; else empty.
+
+        It is the same for a column and its opposite.
+        """
+        if self.listed or self.verdicts != {0, 1}:
+            return ()
+        found = [self.verdict_of.get(text_of(value), (None, None))[0] for value in self.values]
+        first = next(verdict for verdict in found if verdict is not None)
+        return tuple(None if verdict is None else verdict == first for verdict in found)
+
+    @cached_property
+    def codes(self) -> tuple[int, ...]:
+        """A number per record, equal for equal values."""
+        known: dict[str, int] = {}
+        return tuple(known.setdefault(repr(value), len(known)) for value in self.values)
+
+    @cached_property
+    def tally(self) -> str:
+        """Its most frequent values: "145 false, 43 true", of many numbers "0 to 5: 12 × 5, …"."""
+        numbers = [*map(str, self.numbers)] and len(self.counts) > 2
+        sign = " × " if self.numbers else " "
+        shown = [f"{n:,}{sign}{shortened(v, _SHOWN)}" for v, n in self.counts.most_common(3)]
+        if more := len(self.counts) - len(shown):
+            shown.append(f"{more:,} more")
+        shown += [f"{self.missing:,} missing"] if self.missing else []
+        reach = f"{min(self.numbers):g} to {max(self.numbers):g}: " if numbers else ""
+        return reach + ", ".join(shown)
+
+    @cached_property
+    def spread(self) -> str:
+        """How many values there are, and in how many rows: "30 values, 5 to 7 rows each"."""
+        low, high = min(self.counts.values()), max(self.counts.values())
+        rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        missing = f", {self.missing:,} missing" if self.missing else ""
+        return f"{len(self.counts):,} values, {rows} row{'s' * (high > 1)} each{missing}"
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Records at one place of a file.
+
+    keys : the way to them as --records takes it, "" at the top; "{model}" stands for every key.
+    usual : names that have a role without a question.  above : columns from above the records.
+    """
+
+    keys: str
+    rows: int
+    columns: Mapping[str, Column]
+    usual: Sequence[str]
+    above: frozenset[str] = frozenset()
+
+    @property
+    def levels(self) -> list[str]:
+        """The names of the columns that keys on the way become."""
+        return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
+
+
+def text_of(value: Any) -> str:
+    """A value as a file spells it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def find_places(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+) -> list[Place]:
+    """The places of the first of these files, at most one of which is its top.
+
+    A file with one record is a record of its folder.  A harness's file has none: its format says
+    where outcomes are.  Errors: DataError for a file that is not one of results.
+    """
+    source = sources[0]
+    found: list[tuple[str, Pairs]]
+    if source.frame is not None:
+        found = [("", [({}, row) for row in _rows_of_frame(con, source.frame)])]
+    else:
+        found = [*_pairs_of_file(con, sources, request)]
+    verdict_of: dict[str, tuple[int | None, float | None]] = {}
+    places = [_place(keys, pairs, verdict_of) for keys, pairs in found if pairs]
+    verdict_of.update(_judged(con, places))
+    return [place for place in places if place.columns]
+
+
+def _judged(
+    con: duckdb.DuckDBPyConnection, places: Iterable[Place]
+) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
+    """The verdict and the number of every short value, by one query: SQL decides, as in reading."""
+    texts = {
+        text
+        for place in places
+        for column in place.columns.values()
+        for text in column.counts
+        if len(text) <= _LONGEST
+    }
+    rows = con.execute(
+        f"SELECT outcome, {verdict_sql('outcome', None)}, TRY_CAST(outcome AS DOUBLE)"
+        " FROM (SELECT unnest($1::VARCHAR[]) AS outcome)",
+        [[*texts]],
+    ).fetchall()
+    # NaN is not a number.
+    return (
+        (text, (verdict, number if number == number else None)) for text, verdict, number in rows
+    )
+
+
+def _pairs_of_file(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+) -> Iterator[tuple[str, Pairs]]:
+    source = sources[0]
+    file = look(source, size=_BYTES)
+    known = formats.recognise(file)
+    if known is not None and not known[1].generic:
+        if file.form == "other":
+            # A text with another opening is read as a table before formats are asked.
+            known[1].table(file)
+        return
+    if file.form not in ("lines", "array", "object") or request.format in (*TABLES,):
+        yield "", [({}, row) for row in _rows_of_table(con, source, request)]
+        return
+    if file.form == "lines":
+        document: Any = [*map(parsed, islice(file.text.split("\n"), ROWS))]
+    else:
+        document = file.begun
+    found = [*_below([({}, document)])]
+    if isinstance(document, dict) and (not found or sources[1:]):
+        yield "", [({}, record) for record in _documents(file, sources)]
+    yield from ((".".join(keys), pairs) for keys, pairs in found)
+
+
+def _documents(file: File, sources: Sequence[Source]) -> Iterator[Any]:
+    """The documents of a folder with one record per file."""
+    yield file.begun
+    for source in sources[1:_FILES]:
+        other = look(source)
+        if other.form == "object":
+            yield other.begun
+
+
+def _rows_of_table(
+    con: duckdb.DuckDBPyConnection, source: Source, request: Request
+) -> list[Mapping[str, Any]]:
+    try:
+        layout = sniff(con, source, request.format)
+    except DataError:
+        return []
+    batch = Batch(layout, Roles("attempts", ""), (source,))
+    return [record for _, record in islice(records(batch), ROWS)]
+
+
+def _rows_of_frame(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, Any]]:
+    register(con, frame)
+    rows = con.execute(f"SELECT to_json(frame) FROM frame LIMIT {ROWS}").fetchall()
+    return [json.loads(row) for (row,) in rows]
+
+
+def _below(pairs: Pairs, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Pairs]]:
+    """(keys, records) of the places below these values; "{}" stands for every key.
+
+    pairs : values, and what is next to the way to them: plain values, and keys as "{0}", "{1}".
+    """
+    if len(keys) > _LEVELS:
+        return
+    lists = [(context, entry) for context, v in pairs if isinstance(v, list) for entry in v]
+    if lists:
+        entries = [(c, entry) for c, entry in lists if isinstance(entry, dict)][:ROWS]
+        if entries and not entries[0][1].keys() >= {"role", "content"}:
+            yield keys, entries
+            yield from _in_records(entries, keys)
+        elif keys[-1:] == ("{}",) and all(isinstance(entry, bool) for _, entry in lists):
+            yield keys, [(context, {"outcomes": value}) for context, value in pairs]
+        return
+    found = [(context, v) for context, v in pairs if isinstance(v, dict) and v][:ROWS]
+    if not found:
+        return
+    if len(found) == 1 and (table := formats.generic.tabular(found[0][1])) and keys:
+        yield keys, [(found[0][0], row) for row in table[:ROWS]]
+        return
+    inner = [v for _, value in found for v in value.values()]
+    names = dict.fromkeys(name for _, value in found for name in value)
+    dotted = any("." in name for name in names)
+    if (len(names) > 1 and _alike(inner, names, keys)) or (
+        dotted and _alike(inner * 2, names, keys)
+    ):
+        level = f"{{{keys.count('{}')}}}"
+        members = [({**c, level: k}, v) for c, value in found for k, v in value.items()]
+        if not any(isinstance(v, dict | list) for v in inner):
+            yield (*keys, "{}"), [(context, {"outcome": v}) for context, v in members[:ROWS]]
+            return
+        if all(isinstance(v, dict) and not _is_mapping(v, keys) for v in inner):
+            yield (*keys, "{}"), members[:ROWS]
+        yield from _below(members, (*keys, "{}"))
+        return
+    side_by_side = _with_the_same_list(found[0][1]) if len(found) == 1 else []
+    if side_by_side:
+        # Runs by name next to other keys.
+        level, (context, value) = f"{{{keys.count('{}')}}}", found[0]
+        members = [({**context, level: name}, value[name]) for name in side_by_side]
+        yield from _below(members, (*keys, "{}"))
+    for key in names:
+        if not (words(key) & ONE_SIDED or "." in key or key in side_by_side):
+            members = [({**c, **_plain(value)}, value[key]) for c, value in found if key in value]
+            yield from _below(members, (*keys, key))
+
+
+def _in_records(entries: Pairs, keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Pairs]]:
+    """The lists of records inside each record, if an entry has a word of a task, and mappings."""
+    for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
+        values = [record[key] for _, record in entries if record.get(key)]
+        members = [({**c, **_plain(r)}, r[key]) for c, r in entries if r.get(key)]
+        if not values or words(key) & ONE_SIDED:
+            continue
+        if all(isinstance(value, list) for value in values):
+            inside = [entry for value in values for entry in value]
+            several = len(inside) > len(entries) and isinstance(inside[0], dict)
+            named = several and any(strength("task", name) for name in inside[0])
+            if named and not has_repeating_names(values):
+                yield from _below(members, (*keys, key))
+        elif all(isinstance(value, dict) and _is_mapping(value, (*keys, key)) for value in values):
+            inner = next(iter(values[0].values()))
+            if not isinstance(inner, dict) or any(strength("outcome", name) for name in inner):
+                yield from _below(members, (*keys, key))
+
+
+def _with_the_same_list(value: Mapping[str, Any]) -> list[str]:
+    """The keys of a document under which the same key has a list of records, if two or more."""
+    keys_of: dict[str, list[str]] = {}
+    for name, inner in value.items():
+        for key, entries in inner.items() if isinstance(inner, dict) else ():
+            if isinstance(entries, list) and entries and isinstance(entries[0], dict):
+                keys_of.setdefault(key, []).append(name)
+    return max((names for names in keys_of.values() if len(names) > 1), key=len, default=[])
+
+
+def has_repeating_names(lists: Sequence[Sequence[Any]]) -> bool:
+    """Whether the entries of most lists have the same names, like the scorers of each attempt.
+
+    >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
+    >>> has_repeating_names([scores] * 3), has_repeating_names([[{"id": 1}], [{"id": 2}]])
+    (True, False)
+    """
+    records_of = [[entry for entry in entries if isinstance(entry, dict)] for entries in lists]
+    names = {key for entries in records_of for entry in entries for key, v in entry.items()
+             if isinstance(v, str)}  # fmt: skip
+    for name in names:
+        values = Counter(tuple(str(e.get(name)) for e in entries) for entries in records_of)
+        ((most, times),) = values.most_common(1)
+        if len({*most} - {"None"}) > 1 and len(lists) > 2 and times >= _REPEATING * len(lists):
+            return True
+    return False
+
+
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if isinstance(value, str | int | float)}
+
+
+def _is_mapping(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
+    """Whether the keys of an object are names, not fields."""
+    return len(value) > 1 and _alike([*value.values()], value, keys)
+
+
+def _alike(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
+    """Whether the values of mappings are of one kind, so that their keys are names."""
+    if len(values) < 2:
+        return False
+    if all(isinstance(value, dict) and value for value in values):
+        shared = {*values[0]}.intersection(*values[1:])
+        return bool(shared) or all(_is_mapping(value, (*keys, "{}")) for value in values)
+    if all(isinstance(value, list) and value for value in values):
+        return all(isinstance(entry, dict | bool) for value in values for entry in value)
+    # Deep in a document, flags describe something, unless a key is a name or speaks of results.
+    judging = bool(keys) and strength("outcome", keys[-1]) > 0
+    near = len(keys) < 2 or keys[-1] == "{}" or judging
+    flags = all(v is None or (type(v) is bool) or (judging and v in (0, 1)) for v in values)
+    return near and flags and not any(strength("outcome", name) for name in names)
+
+
+def _place(
+    keys: str, pairs: Pairs, verdict_of: Mapping[str, tuple[int | None, float | None]]
+) -> Place:
+    """The place of these records, whose levels of keys get their names."""
+    pairs = pairs[:ROWS]
+    flat = [dict(islice(_flattened(record), _FIELDS)) for _, record in pairs]
+    inside = dict.fromkeys(name for row in flat for name in row)
+    contexts = [dict(context) for context, _ in pairs]
+    names = _names_of_levels(flat, contexts, keys.split("."))
+    for context in contexts:
+        for place, name in enumerate(names):
+            context[name] = context.pop(f"{{{place}}}")
+    rows = [
+        {**context, **row, **{name: context[name] for name in names}}
+        for context, row in zip(contexts, flat, strict=True)
+    ]
+    paths = dict.fromkeys([*inside, *(name for row in rows for name in row)])
+    columns = [Column(path, [row.get(path) for row in rows], verdict_of) for path in paths]
+    way = iter(names)
+    shown = ".".join(f"{{{next(way)}}}" if key == "{}" else key for key in keys.split("."))
+    usual = dict.fromkeys([*(name for _, record in pairs for name in record), *names])
+    above = frozenset(paths) - inside.keys() - {*names}
+    filled = {column.path: column for column in columns if column.flat}
+    return Place(shown, len(pairs), filled, [*usual], above)
+
+
+def _names_of_levels(
+    rows: Sequence[Context], contexts: Sequence[Context], keys: Sequence[str]
+) -> list[str]:
+    """What the keys on each level name: "task", "model", "attempt" or "part".
+
+    Keys are models if neighbouring keys share at least half of their tasks, parts if each has
+    several tasks of its own, else tasks.  If records name no tasks, keys are models if there are at
+    most twice as many keys as rows per key.
+    """
+    places = [place for place, key in enumerate(keys) if key == "{}"]
+    names = [""] * len(places)
+    task = max(
+        (name for row in rows[:1] for name in row), key=partial(strength, "task"), default=""
+    )
+    inner = [str(row.get(task)) for row in rows] if strength("task", task) else []
+    for level in reversed(range(len(places))):
+        paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]
+        own = [path[-1] for path in paths]
+        numbered = all(map(NUMBERED.fullmatch, own))
+        above = keys[places[level] - 1] if places[level] else ""
+        if inner:
+            name = _name_of_level(own, inner)
+            name = "attempt" if name == "model" and numbered else name
+        elif numbered and level:
+            name = "attempt"
+        elif "attempt" in names or words(above) & ROLE_WORDS["task"] or _name_models(contexts):
+            name = "task"
+        else:
+            different = len({*paths})
+            many = different < len(paths) and different**2 <= 2 * len(paths)
+            name = "model" if many else "task"
+        taken = name in names or (name == "task" == task)
+        names[level] = (
+            next(n for n in (name, "part", "setting", "group") if n not in names) if taken else name
+        )
+        inner = inner or (own if name == "task" else [])
+    return names
+
+
+def _name_of_level(keys: Sequence[str], tasks: Sequence[str]) -> str:
+    tasks_of: dict[str, set[str]] = {}
+    for key, task in zip(keys, tasks, strict=True):
+        tasks_of.setdefault(key, set()).add(task)
+    pairs = [*pairwise(tasks_of.values())]
+    if not pairs:
+        return "model"
+    shared = sum(2 * len(one & other) >= min(len(one), len(other)) for one, other in pairs)
+    several = all(len(own) > 1 for own in tasks_of.values())
+    if pairs and 2 * shared >= len(pairs) and any(len(own) > 1 for own in tasks_of.values()):
+        return "model"
+    return "part" if several else "task"
+
+
+def _name_models(contexts: Sequence[Context]) -> bool:
+    """Whether what is above records names their model."""
+    return any(strength("model", name) for context in contexts[:1] for name in context)
+
+
+def _flattened(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
+    """(path, value) of the fields of a record and of the records in it; lists as lists.
+
+    >>> dict(_flattened({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
+    {'a.b': 1, 'c.d': [2, 3], 'e.f[]': [True]}
+    """
+    for name, value in record.items() if level <= _LEVELS else ():
+        path = f"{prefix}{name}"
+        if (prefix and "." in name) or (isinstance(value, list) and words(name) & ONE_SIDED):
+            continue
+        if isinstance(value, dict):
+            yield from _flattened(value, f"{path}.", level + 1)
+        elif not isinstance(value, list):
+            yield path, value
+        elif any(isinstance(entry, dict) for entry in value):
+            entries = [dict(_flattened(e, "", level + 1)) for e in value if isinstance(e, dict)]
+            for key in dict.fromkeys(key for entry in entries for key in entry):
+                values = [entry.get(key) for entry in entries]
+                if not any(isinstance(inner, list) for inner in values):
+                    yield f"{path}{EACH * (level > 0)}.{key}", values
+        elif not any(isinstance(entry, list) for entry in value):
+            yield f"{path}{EACH * (level > 0)}", value

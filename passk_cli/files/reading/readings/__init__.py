@@ -1,1 +1,0 @@
-"""Readings of records whose meaning nothing states; made on failure alone."""

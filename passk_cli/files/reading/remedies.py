@@ -1,0 +1,124 @@
+"""Remedies that read: each is tried, so that a printed command does what it says.
+
+A remedy may lead to another question.  It is completed with what drops and mixes nothing by
+itself; what it leads to otherwise is left to the reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from passk_cli.errors import DataError, PasskError
+from passk_cli.files.request import Request
+from passk_cli.settle import Settle
+from passk_cli.text import plural
+
+if TYPE_CHECKING:
+    from passk_cli.outcomes.counts import Counts
+
+# How many questions in a row are answered.
+_ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Remedies that are tried on the data of an error.
+
+    read : reads with a request.
+    """
+
+    request: Request
+    read: Callable[[Request], Counts]
+
+    def counts(self, settle: Settle) -> Counts | PasskError:
+        """The counts that a remedy reads, or the error it leads to."""
+        wanted = replace(self.request.settled(settle), conversion=None, resume=None)
+        try:
+            counts = self.read(wanted)
+        except PasskError as error:
+            return error
+        try:
+            if wanted.suits is not None:
+                wanted.suits(counts)
+        except PasskError as error:
+            return _Unsuited(error)
+        return counts
+
+    def followed(self, settle: Settle, rounds: int = _ROUNDS) -> tuple[Settle, Counts | PasskError]:
+        """A remedy with the answers to what it leads to, and what that reads."""
+        found = self.counts(settle)
+        if not isinstance(found, PasskError) or isinstance(found, _Unsuited) or rounds == 1:
+            return settle, found
+        for way in _answers(settle, found):
+            longer, read = self.followed(settle.merged(way), rounds - 1)
+            if not isinstance(read, PasskError) or isinstance(read, _Unsuited):
+                return longer, read
+        return settle, found
+
+    def completed(self, error: DataError) -> PasskError:
+        """The error with the remedies that read, each with the answers to what it leads to.
+
+        If what remedies read does not suit the question, the error that says so.
+        """
+        kept: dict[str, Settle] = {}
+        unsuited: PasskError | None = None
+        for settle in error.settles:
+            if is_open(settle):
+                kept[repr(settle)] = settle
+                continue
+            longer, read = self.followed(settle)
+            if isinstance(read, _Unsuited):
+                unsuited = read.reason
+            elif not isinstance(read, PasskError) or read.name not in (
+                error.name,
+                "no-such-column",
+            ):
+                way = replace(
+                    longer if not isinstance(read, PasskError) else settle, why=settle.why
+                )
+                kept.setdefault(repr(self.request.settled(way)), way)
+        if unsuited is not None and not any(settle.complete for settle in kept.values()):
+            return unsuited
+        return error.but(type(error), settles=tuple(kept.values()))
+
+
+class _Unsuited(PasskError):
+    """Counts that a question has no answer for; reason : the error that says so."""
+
+    def __init__(self, reason: PasskError) -> None:
+        super().__init__(reason.problem, name=reason.name)
+        self.reason = reason
+
+
+def is_open(settle: Settle) -> bool:
+    """Whether a remedy is another command's, labels files, or leaves something to the reader."""
+    return bool(settle.command or settle.labels) or not settle.complete
+
+
+def size(counts: Counts) -> str:
+    """How much is read: "reads 30 tasks × 1 attempt by 4 models"."""
+    low, high = int(counts.n.min()), int(counts.n.max())
+    attempts = plural(low, "attempt") if low == high else f"{low:,} to {high:,} attempts"
+    models = len({model for model, *_ in counts.series})
+    by = f" by {plural(models, 'model')}" if models > 1 else ""
+    return f"reads {plural(len(counts.tasks), 'task')} × {attempts}{by}"
+
+
+def _answers(settle: Settle, error: PasskError) -> list[Settle]:
+    """The answers to the question that a remedy leads to, without those that take it back."""
+    kind = next((name for name in ("--pool", "--by") if name in settle.options), "")
+    if error.name == "missing-outcome" and "--missing" not in settle.options:
+        return [Settle({"--missing": "fail"})] if kind else []
+    if error.name == "duplicate-attempts":
+        return [Settle({"--duplicates": "keep"})] if kind else []
+    ways = [way for way in error.settles if not is_open(way) and _adds(settle, way)]
+    return sorted(ways, key=lambda way: kind not in way.options)[:2]
+
+
+def _adds(settle: Settle, other: Settle) -> bool:
+    """Whether another remedy gives no option of the first a value in place of its own."""
+    both = settle.merged(other).options
+    return all(both[name] == value or not isinstance(value, str)
+               for name, value in settle.options.items())  # fmt: skip
