@@ -70,7 +70,12 @@ FAMILIES: dict[str, Kind] = {
         shared=True,
         cites="liu2024",
     ),
-    "mgpass@": Kind(mgpass_pairs, "gpass@{k} averaged over shares from 0.5 to 1.", cites="liu2024"),
+    "mgpass@": Kind(
+        mgpass_pairs,
+        "gpass@{k} averaged over shares from 0.5 to 1.",
+        cites="liu2024",
+        bounds=lambda k: (0.0, (k - k % 2) / k),
+    ),
     "gain@": Kind(
         gain_pairs,
         "Gain from one more attempt: pass@{k} minus pass@ one attempt fewer.",
@@ -170,7 +175,10 @@ class Metric:
     def unit(self) -> str:
         """Unit of its values: that of what attempts use, a "share" in [0, 1], or a "score" of
         another kind."""
-        return self.kind.quantity or ("share" if self.bounds == (0.0, 1.0) else "score")
+        return self.kind.quantity or (
+            "share" if self.bounds is not None and self.bounds[0] == 0 and self.bounds[1] <= 1
+            else "score"
+        )  # fmt: skip
 
     @property
     def sign(self) -> int:

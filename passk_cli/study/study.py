@@ -20,7 +20,13 @@ from passk_cli.report.words import SeriesName, plural, sized, spanned
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.fact import Fact, Size, range_between, ratio_estimate
 from passk_cli.study.metrics import allowed_ks, usual_k
-from passk_cli.study.notes import MORE_ATTEMPTS, OF_STOPPING, notes_of_numbers, reading_notes
+from passk_cli.study.notes import (
+    MORE_ATTEMPTS,
+    ODD_K,
+    OF_STOPPING,
+    notes_of_numbers,
+    reading_notes,
+)
 from passk_cli.study.rules import Rules
 from passk_cli.study.values import Series, TaskValues, cluster_codes, on_shared_tasks, values_of
 from passk_cli.text import Category
@@ -231,6 +237,8 @@ class Study:
         if self.metrics and all(metric.family == "first@" for metric in self.metrics):
             # It is not biased by when sampling stops.
             said = [each for each in said if each.name not in OF_STOPPING]
+        odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
+        said += [ODD_K(metric=m.name, most=1 - 1 / m.k) for m in odd]
         if not self.named:
             said += self._more_attempts()
         if any(fact.note for fact in (*facts, *short)):

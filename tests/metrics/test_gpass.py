@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import passk_cli
 from passk_cli.metrics.gpass import at_least_pairs, gpass_pairs, mgpass_pairs, passes_needed
 from passk_cli.metrics.pass_k import at_pairs, hat_pairs
 
@@ -132,3 +135,15 @@ def test_agreement_with_scorio(seed: int, tries: int) -> None:
         assert mine == pytest.approx(scorio.g_pass_at_k_tau(matrix, k, float(text)), rel=1e-10)
     mine = mgpass_pairs(n, c, k).mean()
     assert mine == pytest.approx(scorio.mg_pass_at_k(matrix, k), rel=1e-10)
+
+
+@pytest.mark.parametrize(("k", "most"), [(1, 0.0), (2, 1.0), (3, 2 / 3), (5, 0.8)])
+def test_mgpass_of_odd_k_warns_and_stays_in_its_range(k: int, most: float) -> None:
+    tasks = [f"t{task}" for task in range(20)]
+    frame = pd.DataFrame({"model": "m", "task": tasks, "n": 5, "c": 5})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = passk_cli.estimate(frame, f"mgpass@{k}")
+    (row,) = report.frame.itertuples()
+    assert (row.estimate, row.high) == (pytest.approx(most), pytest.approx(most))
+    assert ("odd-k" in {message.name for message in report.messages}) == (k % 2 == 1)

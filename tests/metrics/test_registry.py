@@ -13,6 +13,8 @@ from passk_cli.metrics.registry import AMOUNTS, FAMILIES, Metric, parse
 
 SCORES = {"best@", "worst@", "mean"}
 KINDS = {"distinct@": (1.0, 3.0), "distinct-correct@": (0.0, 3.0)}
+# Odd k do not reach 1.
+ODD = {"mgpass@": (0.0, 2 / 3)}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -22,7 +24,7 @@ def test_bounds(family: str) -> None:
     if amount in AMOUNTS:
         assert (metric.bounds, metric.unit, metric.sign) == ((0, inf), AMOUNTS[amount][0], -1)
         return
-    assert metric.bounds == (None if family in SCORES else KINDS.get(family, (0.0, 1.0)))
+    assert metric.bounds == (None if family in SCORES else {**KINDS, **ODD}.get(family, (0.0, 1.0)))
     assert metric.unit == ("score" if family in SCORES | {*KINDS} else "share")
 
 
