@@ -186,7 +186,7 @@ SPECIAL_INTERVAL = Message(
     " tasks. An interval of width 0 is not certainty.")  # fmt: skip
 
 ODD_K = Message(
-    "odd-k", WARNING, "{metric} is at most {most:.3f}, also for a model that passes everything",
+    "odd-k", WARNING, "{metric} is at most {most}, also for a model that passes everything",
     "use an even k",
     "mgpass@k adds up k − ⌈k/2⌉ shares of passes and divides by k/2, as it was published: for odd k"
     " a model that passes everything gets 1 − 1/k, which is 0.667 for k = 3 and 0.8 for k = 5. Even"

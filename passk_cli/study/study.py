@@ -238,7 +238,7 @@ class Study:
             # It is not biased by when sampling stops.
             said = [each for each in said if each.name not in OF_STOPPING]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
-        said += [ODD_K(metric=m.name, most=1 - 1 / m.k) for m in odd]
+        said += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
         if not self.named:
             said += self._more_attempts()
         if any(fact.note for fact in (*facts, *short)):
