@@ -32,6 +32,10 @@ def schema() -> dict[str, Any]:
         "fields": _said({"type": "object"}, "What its words name: field → value."),
         "remedies": _said({"type": "array", "items": TEXT}, "Whole commands that settle it."),
     }
+    answer = {
+        "name": _said(TEXT, "The name of a sentence of the answer."),
+        "fields": _said({"type": "object"}, "What its words name: field → value."),
+    }
     document = {
         "schema": {"const": SCHEMA},
         "result": _said(
@@ -39,6 +43,7 @@ def schema() -> dict[str, Any]:
         ),
         "exit": _said({"type": "integer"}, "Of gate, watch: the exit code."),
         "answer": _said(TEXT, "What was found, in a sentence or two."),
+        "answers": {"type": "array", "items": {"$ref": "#/$defs/answer"}},
         "rows": {
             "type": "array",
             "items": {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in COMMANDS]},
@@ -62,6 +67,10 @@ def schema() -> dict[str, Any]:
         "$defs": {
             "message": {
                 "type": "object", "properties": message, "required": list(message),
+                "additionalProperties": False,
+            },
+            "answer": {
+                "type": "object", "properties": answer, "required": list(answer),
                 "additionalProperties": False,
             },
             **{name: _row(name) for name in COMMANDS},

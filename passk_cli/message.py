@@ -27,13 +27,44 @@ _OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
+def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
+    """The words of a template, and between them the numbers that a renderer rounds.
+
+    {models} : a text as it is; names as "a, b, c and 2 more"; a number as a piece.
+    {models:and} : names as "a, b and c".  {tasks:task} : a count with its noun.
+    {tasks:is|are} : one of two words, by a count.  {p:=p} : a number as a column of kind "p";
+    {lead:=share points} : with its unit under --percent.
+    {?file| in {file}} : a part that is left out if its field is empty.
+
+    >>> filled("{who:and}{?k| at {k}}: {tasks:task}", {"who": ["a", "b"], "k": 0, "tasks": 2})
+    ('', 'a and b', ': ', '2 tasks')
+    """
+    text = _OPTIONAL.sub(lambda part: part["text"] if fields[part["name"]] else "", template)
+    pieces: list[Piece] = []
+    for words, name, form, _ in Formatter().parse(text):
+        pieces.append(words)
+        if name is None:
+            continue
+        value, form = fields[name], form or ""
+        if form.startswith("="):
+            value = (value, form[1:])
+        elif "|" in form:
+            value = form.split("|")[value != 1]
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            value = listed(value) if form == "and" else first_few(value)
+        elif isinstance(value, int):
+            value = plural(value, form) if form else f"{value:,}"
+        pieces.append(value)
+    return tuple(pieces)
+
+
 @dataclass(frozen=True, eq=False)
 class Message:
     """A message: its name, how much it matters, its words, and what they mean.
 
     name : of lower-case words joined by hyphens, unique: "pooled-settings".
     severity : "note", "warning" where the numbers mean less because of it, or "error".
-    template : its words with named fields; see `Said.pieces`.
+    template : its words with named fields; see `filled`.
     remedy : options that settle it, with the same fields; or what to do in words, without options.
     meaning : a paragraph for `passk help NAME` and the documentation.
     full : whether a command line says it with --full or -v alone: it changes no decision.
@@ -110,30 +141,9 @@ class Said:
         return hash((self.name, self.template))
 
     def pieces(self) -> tuple[Piece, ...]:
-        """Its words, and between them the numbers that a renderer rounds.
-
-        {models} : a text as it is; names as "a, b, c and 2 more"; a number as a piece.
-        {models:and} : names as "a, b and c".  {tasks:task} : a count with its noun.
-        {tasks:is|are} : one of two words, by a count.  {p:=p} : a number as a column of kind "p".
-        {?file| in {file}} : a part that is left out where its field is empty; at most one.
-        """
+        """Its words, and between them the numbers that a renderer rounds; see `filled`."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
-        text = _OPTIONAL.sub(lambda part: part["text"] if self.fields[part["name"]] else "", text)
-        pieces: list[Piece] = []
-        for words, name, form, _ in Formatter().parse(text):
-            pieces.append(words)
-            if name is None:
-                continue
-            value, form = self.fields[name], form or ""
-            if form.startswith("="):
-                value = (value, form[1:])
-            elif "|" in form:
-                value = form.split("|")[value != 1]
-            elif isinstance(value, Sequence) and not isinstance(value, str):
-                value = listed(value) if form == "and" else first_few(value)
-            elif isinstance(value, int):
-                value = plural(value, form) if form else f"{value:,}"
-            pieces.append(value)
+        pieces = filled(text, self.fields)
         return (*pieces, *(f"; {settle}" for settle in self.settles))
 
     @property

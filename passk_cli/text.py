@@ -375,12 +375,12 @@ def listed(names: Sequence[str]) -> str:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """The first three, or fewer of more that are long, and how many more.
+    """The first three, or fewer if they are long, and how many more; all of up to four.
 
-    >>> first_few("abcde")
-    'a, b, c and 2 more'
+    >>> first_few("abcde"), first_few("abcd")
+    ('a, b, c and 2 more', 'a, b, c, d')
     """
-    return ", ".join(names) if len(names) <= 3 else names_cut(names, _LONG_LIST, ", ", 3)
+    return ", ".join(names) if len(names) <= 4 else names_cut(names, _LONG_LIST, ", ", 3)
 
 
 def names_cut(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from passk_cli.errors import PasskError
 from passk_cli.message import Said
 from passk_cli.render.style import Style, answer, said, shown
-from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report
+from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report, Stated
 from passk_cli.text import printable, strict_json
 
 # The version of what `json_text` writes; it changes when a key goes or means something else.
@@ -38,8 +39,14 @@ def json_text(report: Report, style: Style) -> str:
     # Words are the same whatever digits and units the reader of tables has chosen.
     stated = shown(report, style).methods
     words = {"answer": text} if (text := answer(report, Style())) else {}
+    stated_answers = [
+        {"name": sentence.name, "fields": _fields(sentence.fields)}
+        for sentence in report.answer if isinstance(sentence, Stated)
+    ]  # fmt: skip
     document = {
-        "schema": SCHEMA, **result, **words, "rows": _records(report),
+        "schema": SCHEMA, **result, **words,
+        **({"answers": stated_answers} if stated_answers else {}),
+        "rows": _records(report),
         "messages": [message_data(message) for message in report.messages],
         "context": shown(report, Style(full=True)).context, "signature": dict(report.signature),
         **{name: list(map(dict, each)) for name, each in report.lists.items()},
@@ -50,17 +57,23 @@ def json_text(report: Report, style: Style) -> str:
 
 def message_data(message: Said) -> dict[str, Any]:
     """A message as data: its fields as they are, its words with default rounding."""
-    fields: dict[str, Any] = {}
-    for name, value in message.fields.items():
-        if isinstance(value, Estimate):
-            fields[name] = {"estimate": value.value, "low": value.low, "high": value.high}
-        else:
-            fields[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
     text = said(message.pieces(), Style())
     return {
-        "name": message.name, "severity": message.severity, "text": text, "fields": fields,
+        "name": message.name, "severity": message.severity, "text": text,
+        "fields": _fields(message.fields),
         "remedies": list(message.remedies),
     }  # fmt: skip
+
+
+def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of a message or an answer as data, numbers with their intervals."""
+    data: dict[str, Any] = {}
+    for name, value in fields.items():
+        if isinstance(value, Estimate):
+            data[name] = {"estimate": value.value, "low": value.low, "high": value.high}
+        else:
+            data[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
+    return data
 
 
 def error_text(error: PasskError, form: str) -> str:

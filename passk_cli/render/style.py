@@ -214,7 +214,9 @@ def said(sentence: Sequence[Any], style: Style) -> str:
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))
-        column = Column("", column) if isinstance(column, str) else column
+        if isinstance(column, str):
+            kind, _, unit = column.partition(" ")
+            column = Column(unit, kind)
         value, error = parts(cell, column, style)
         unit = ""
         if style.percent and _is_share(cell, column):

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.message import WARNING, Said
+from passk_cli.message import WARNING, Said, filled
 from passk_cli.settle import FULL_OPTION, Given
 from passk_cli.text import plural, printable, strict_json
 
@@ -87,6 +87,27 @@ Cell = str | int | float | Estimate | Limits | Phrase | None
 # What is said: words, and between them numbers, rounded as those of the tables.  A float is a
 # share; a number of another kind comes as a pair with its column.
 Sentence = tuple["Cell | Hint | tuple[Cell, Column]", ...]
+
+
+class Stated(tuple[Any, ...]):
+    """A sentence that was declared: it knows its name and the fields behind its words.
+
+    >>> said = Stated("tasks-left", "{left:task} left.", {"left": 2})
+    >>> said, said.name, said.fields
+    (('2 tasks', ' left.'), 'tasks-left', {'left': 2})
+    """
+
+    name: str
+    template: str
+    fields: Mapping[str, Any]
+
+    def __new__(cls, name: str, template: str, fields: Mapping[str, Any]) -> Stated:
+        sentence = super().__new__(cls, filter(None, filled(template, fields)))
+        sentence.name, sentence.template, sentence.fields = name, template, fields
+        return sentence
+
+    def __reduce__(self) -> tuple[type[Stated], tuple[str, str, Mapping[str, Any]]]:
+        return Stated, (self.name, self.template, self.fields)
 
 
 @dataclass(frozen=True)

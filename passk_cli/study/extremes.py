@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.report.model import Estimate, Sentence
+from passk_cli.report.model import Estimate, Stated
 from passk_cli.report.words import every_one, plural
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.fact import Fact
 from passk_cli.study.values import Series, of_all
-from passk_cli.text import listed
 
 # Values closer than this are equal; models that share a value and are named, not counted.
 _EQUAL, _NAMED = 1e-12, 3
 
 
-class _End(NamedTuple):
-    """The models that have, or may have, an extreme value; certain where no fill-in changes it."""
+class End(NamedTuple):
+    """The models that have, or may have, an extreme value; certain where no fill-in changes it.
+
+    estimate : that value; without its interval where it was picked from several.
+    """
 
     names: Sequence[str]
     words: str
@@ -26,82 +30,73 @@ class _End(NamedTuple):
     certain: bool
 
 
-def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Sentence:
-    """From which lowest to which highest value a number ranges; models that share one are counted.
+class Range:
+    """One number of several series, or of one, and between which models it ranges.
 
-    facts : one number of several series, or of one.  Where missing outcomes may pass or fail and
-    that decides which model is at an end, all models that may be are named, and the end is a range.
-    Series without a value are counted; where none has one, the reason is given.
+    facts : the number of each series.  Where missing outcomes may pass or fail and that decides
+    which model is at an end, all models that may be are named, and the end is a range.  The ends
+    are picked from several estimates, so they come without intervals.
+    """
+
+    def __init__(self, facts: Sequence[Fact], group_names: Sequence[str]) -> None:
+        self.metric, self.groups = facts[0].name, group_names
+        self.valued = [fact for fact in facts if fact.estimate.value is not None]
+        self.without = [
+            named(fact.series, group_names) for fact in facts if fact.estimate.value is None
+        ]
+        self.reason = of_all([*filter(None, (fact.estimate.reason for fact in facts)), ""])
+
+    @cached_property
+    def top(self) -> End:
+        """Who has the highest number."""
+        return end_of(self.valued, self.groups, 1)
+
+    @cached_property
+    def bottom(self) -> End:
+        """Who has the lowest number."""
+        return end_of(self.valued, self.groups, -1)
+
+    @property
+    def same(self) -> bool:
+        """Whether all have one number."""
+        return len(self.top.names) == len(self.valued) and self.top.certain
+
+
+_WITHOUT = "{?without| No value of {metric}: {without}.}"
+RANGE_ANSWERS = (
+    Answer("no-value-of-any", lambda found: not found.valued,
+           "{metric} cannot be computed{?reason|: {reason}}.",
+           lambda found: {"metric": found.metric, "reason": found.reason}),
+    Answer("value-of-one", lambda found: len(found.valued) == 1,
+           "{metric} of {model} is {estimate}." + _WITHOUT,
+           lambda found: {
+               "metric": found.metric, "model": named(found.valued[0].series, found.groups),
+               "estimate": found.valued[0].estimate, "without": found.without}),
+    Answer("one-value", lambda found: found.same,
+           "{metric} is {estimate} for {models}." + _WITHOUT,
+           lambda found: {
+               "metric": found.metric, "estimate": found.top.estimate, "without": found.without,
+               "models": all_of(len(found.valued), found.groups)}),
+    Answer("range-of-values", lambda found: True,
+           "{metric} ranges from {low} ({lowest}) to {high} ({highest})"
+           "{?unsure|; missing outcomes decide which}." + _WITHOUT,
+           lambda found: {
+               "metric": found.metric, "low": found.bottom.estimate, "lowest": found.bottom.words,
+               "high": found.top.estimate, "highest": found.top.words,
+               "unsure": not (found.top.certain and found.bottom.certain),
+               "without": found.without}),
+)  # fmt: skip
+
+
+def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Stated:
+    """From which lowest to which highest value a number ranges; see `Range`.
 
     >>> numbers = {"a": 0.7, "b": 0.4, "c": 0.4}
     >>> facts = [Fact((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
-    >>> first, low, models, high, last = range_of(facts)
-    >>> first, low.value, models, high.value, last
-    ('pass@1 ranges from ', 0.4, ' (b, c) to ', 0.7, ' (a).')
+    >>> range_of(facts).fields["lowest"], range_of(facts).fields["high"].value
+    ('b, c', 0.7)
     """
-    valued, name = [fact for fact in facts if fact.estimate.value is not None], facts[0].name
-    if not valued:
-        reason = of_all([*filter(None, (fact.estimate.reason for fact in facts)), ""])
-        return (f"{name} cannot be computed{f': {reason}' if reason else ''}.",)
-    lacking = len(facts) - len(valued)
-    without = f" {several(lacking, group_names)} without {name}." if lacking else ""
-    if len(valued) == 1:
-        model = named(valued[0].series, group_names)
-        return (f"{name} of {model} is ", valued[0].estimate, f".{without}")
-    top, bottom = (_end(valued, group_names, sign) for sign in (1, -1))
-    if len(top.names) == len(valued) and top.certain:
-        models = all_of(len(valued), group_names)
-        return (f"{name} is ", top.estimate, f" for {models}.{without}")
-    decide = "" if top.certain and bottom.certain else "; missing outcomes decide which"
-    return (
-        f"{name} ranges from ", bottom.estimate, f" ({bottom.words}) to ", top.estimate,
-        f" ({top.words}){decide}.{without}",
-    )  # fmt: skip
-
-
-def highest(
-    facts: Sequence[Fact],
-    others: Sequence[Fact] = (),
-    group_names: Sequence[str] = (),
-    where: str = "",
-) -> Sentence:
-    """Which model scores highest, with its number and the last one of its others; which one is
-    lowest where less is better.
-
-    facts : one number of several series, as in `range_of`.  others : further numbers.
-    where : words on where that is so, with a blank before them.
-
-    >>> numbers = {"a": 0.7, "b": 0.4}
-    >>> facts = [Fact((model,), "pass@1", 1, Estimate(v)) for model, v in numbers.items()]
-    >>> first, number, last = highest(facts)
-    >>> first, number.value, last
-    ('a scores highest: pass@1 ', 0.7, '.')
-    """
-    valued, name = [fact for fact in facts if fact.estimate.value is not None], facts[0].name
-    if len(valued) < 2:
-        return range_of(facts, group_names)
-    sign = 1 if valued[0].values is None else valued[0].values.metric.sign
-    top = _end(valued, group_names, sign, " at ")
-    lacking = len(facts) - len(valued)
-    without = f"; {several(lacking, group_names)} without {name}" if lacking else ""
-    ends = ("score highest", "are lowest", "scores highest", "is lowest")
-    single = 2 * (len(top.names) == 1 or not top.certain)
-    few = top.certain and len(top.names) <= _NAMED
-    begin = f"{listed(top.names) if few else top.words} {ends[single + (sign < 0)]}"
-    if len(top.names) == len(valued) and top.certain:
-        models = all_of(len(valued), group_names)
-        begin = f"{models[0].upper()}{models[1:]} are equal"
-    decide = "" if top.certain else "; missing outcomes decide which"
-    further: Sentence = ()
-    if len(top.names) == 1:
-        first = next(f.series for f in valued if named(f.series, group_names, " at ") in top.names)
-        own = [fact for fact in others if fact.series == first and fact.name != name]
-        if own:
-            # Some tasks may have fewer than k attempts.
-            fewer = bool(where) and own[-1].size.tasks != valued[0].size.tasks
-            there = f" on {plural(own[-1].size.tasks or 0, 'task')}" if fewer else ""
-            further = (f", {own[-1].name} ", own[-1].estimate, there)
-    return (f"{begin}{where}: {name} ", top.estimate, *further, f"{decide}{without}.")
+    return next(first_true(RANGE_ANSWERS, Range(facts, group_names)))
 
 
 def named(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
@@ -137,13 +132,13 @@ def all_of(count: int, group_names: Sequence[str] = ()) -> str:
     return every_one(several(count, group_names))
 
 
-def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int, joint: str = ", ") -> _End:
+def end_of(facts: Sequence[Fact], group_names: Sequence[str] = (), sign: int = 1) -> End:
     """The highest (sign 1) or the lowest (−1), of groups with a name where there are any."""
     facts = of_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
-    names = [named(facts[i].series, group_names, joint) for i in places]
+    names = [named(facts[i].series, group_names) for i in places]
     # All of them are one number, or one of them reaches all others.
     ends = spans[places]
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL
@@ -153,10 +148,5 @@ def _end(facts: Sequence[Fact], group_names: Sequence[str], sign: int, joint: st
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))
-        return _End(names, words, Estimate(low, upper=high, unit=first.unit), certain)
-    limits = np.array(
-        [[facts[i].estimate.low, facts[i].estimate.high] for i in places], dtype=np.float64
-    )
-    if not np.allclose(limits, limits[0], atol=_EQUAL, equal_nan=True):
-        first = first.bare
-    return _End(names, words, first, certain)
+        return End(names, words, Estimate(low, upper=high, unit=first.unit), certain)
+    return End(names, words, first.bare if len(facts) > 1 else first, certain)

@@ -32,6 +32,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.words import plural, span
+from passk_cli.study.answer import Answer, every_true, first_true
 from passk_cli.study.fact import SHARED, Fact, tidy
 from passk_cli.study.signature import signature
 from passk_cli.text import in_quotes
@@ -56,6 +57,8 @@ class Section(Generic[Record]):
     shown : ALWAYS, or FULL (with --full).
     columns : how a record is shown, in this order; those with a name are fields of csv and json.
     apart : whether its records are the rows of csv and json, without the fields that numbers share.
+    answers : what may stand above its table, in order: the first that is true does.
+    further_answers : sentences that may follow it.
     first : rows without --full; 0 for all.
     """
 
@@ -64,6 +67,8 @@ class Section(Generic[Record]):
     shown: ClassVar[str] = ALWAYS
     columns: ClassVar[tuple[Column, ...]] = ()
     apart: ClassVar[bool] = False
+    answers: ClassVar[tuple[Answer, ...]] = ()
+    further_answers: ClassVar[tuple[Answer, ...]] = ()
 
     study: Study
     records: Sequence[Record]
@@ -85,8 +90,9 @@ class Section(Generic[Record]):
         return facts
 
     def answer(self) -> Iterable[Sentence]:
-        """The answer, of the first section that has one."""
-        return ()
+        """The first of its answers that is true, and all of its further sentences that are."""
+        yield from first_true(self.answers, self)
+        yield from every_true(self.further_answers, self)
 
     def context(self) -> Iterable[str | Hint]:
         """Parts of the one line below the tables."""

@@ -6,7 +6,7 @@ import pytest
 
 from passk_cli.render.style import Style, answer
 from passk_cli.report.model import Estimate, Report
-from passk_cli.study.extremes import highest, named, range_of
+from passk_cli.study.extremes import named, range_of
 from passk_cli.study.fact import Fact
 
 R = Estimate
@@ -26,13 +26,13 @@ def said(
         ({"a": R(0.5, low=0.4, high=0.6)}, "pass@1 of a is 0.500 [0.400, 0.600]."),
         ({"a": R(None, reason="n=1 < k=2 on 1 of 2 tasks")},
          "pass@1 cannot be computed: n=1 < k=2 on 1 of 2 tasks."),
-        ({"a": R(None), "b": R(0.5)}, "pass@1 of b is 0.500. 1 model without pass@1."),
+        ({"a": R(None), "b": R(0.5)}, "pass@1 of b is 0.500. No value of pass@1: a."),
         ({"a": R(0.0), "b": R(0.0)}, "pass@1 is 0.000 for both models."),
         ({"a": R(1.0), "b": R(0.2), "c": R(0.2)},
          "pass@1 ranges from 0.200 (b, c) to 1.000 (a)."),
         ({**{f"m{i}": R(1.0) for i in range(7)}, "b": R(0.5, low=0.2, high=0.8)},
-         "pass@1 ranges from 0.500 [0.200, 0.800] (b) to 1.000 (7 models)."),
-        # Ties with different intervals have none together.
+         "pass@1 ranges from 0.500 (b) to 1.000 (7 models)."),
+        # An end that was picked from several has no interval.
         ({"a": R(1.0, low=0.9, high=1.0), "b": R(1.0, low=0.5, high=1.0), "c": R(0.1)},
          "pass@1 ranges from 0.100 (c) to 1.000 (a, b)."),
         # Ranges: clear ends; then an end that missing outcomes decide.
@@ -54,19 +54,3 @@ def test_groups_and_percentages() -> None:
     text = said(cells, ("temperature",), Style(percent=True))
     assert text == "pass@1 ranges from 25.0 % (a, temperature 0.8) to 50.0 % (a, temperature 0.2)."
     assert named(("m", "x", ""), ["suite", "mode"]) == 'm, suite x, mode ""'
-
-
-def test_two_equal_models_are_both() -> None:
-    facts = [Fact((model,), "pass@1", 1, Estimate(0.5)) for model in "abc"]
-    assert highest(facts[:2])[0] == "Both models are equal: pass@1 "
-    assert highest(facts)[0] == "All 3 models are equal: pass@1 "
-
-
-def test_settings_that_score_highest_together_are_joined_by_and() -> None:
-    facts = [
-        Fact(("m", group), "pass@1", 1, Estimate(value))
-        for group, value in (("1", 0.5), ("2", 0.5), ("3", 0.4))
-    ]
-    assert highest(facts, group_names=["sample"])[0] == (
-        "m at sample 1 and m at sample 2 score highest: pass@1 "
-    )

@@ -116,12 +116,15 @@ class Crossings(Section[Crossing]):
         if not crossed:
             yield (f"No curve crosses another up to k = {max(c.k_max for c in self.records)}.",)
             return
-        first, *others = crossed
-        model = SeriesName((first.against, *first.series[1:]))
-        limits = f" {first.limits}" if first.limits else ""
-        more = f"; {plural(len(others), 'more crossing')}" if others else ""
-        yield (f"On {first.family}k, {model} overtakes {SeriesName(first.series)} at"
-               f" k = {first.k:.0f}{limits}{more}.",)  # fmt: skip
+        # Two crossings are both named.
+        named = crossed if len(crossed) == 2 else crossed[:1]
+        for cross in named:
+            model = SeriesName((cross.against, *cross.series[1:]))
+            limits = f" {cross.limits}" if cross.limits else ""
+            rest = len(crossed) - len(named)
+            more = f"; {plural(rest, 'more crossing')}" if rest else ""
+            yield (f"On {cross.family}k, {model} overtakes {SeriesName(cross.series)} at"
+                   f" k = {cross.k:.0f}{limits}{more}.",)  # fmt: skip
 
     def context(self) -> Iterator[str]:
         if any(math.isnan(cross.low) for cross in self.records):

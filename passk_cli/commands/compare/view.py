@@ -7,9 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from passk_cli.arrays import gathered, grouped
+from passk_cli.arrays import gathered
 from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
+from passk_cli.commands.compare.headline import (
+    OF_TWO,
+    PLACES,
+    REVERSALS,
+    Places,
+    Reversals,
+    Two,
+    against,
+    differing,
+    tested_of,
+)
 from passk_cli.commands.compare.influence import decided_by_few
 from passk_cli.commands.compare.integrity import Integrity, texts_of
 from passk_cli.commands.compare.pairs import (
@@ -39,7 +50,6 @@ from passk_cli.report.model import (
     ALWAYS,
     BRIEF,
     FULL,
-    POINTS,
     Cell,
     Column,
     Estimate,
@@ -52,13 +62,13 @@ from passk_cli.report.plot import Plot, Rule, forest
 from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span, spanned
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, joined, label_of
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.copies import require_no_copies
-from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact, ratio_estimate
 from passk_cli.study.flips import facts_of_flips, find_flips
-from passk_cli.study.lead import Rank, find_ranks
+from passk_cli.study.lead import find_ranks
 from passk_cli.study.notes import (
     NO_INTERVAL,
     SHORT_TASKS,
@@ -70,7 +80,6 @@ from passk_cli.study.notes import (
 from passk_cli.study.pairs import (
     BETTER,
     EQUIVALENT,
-    TIED,
     WORSE,
     OneModel,
     choose_pairs,
@@ -141,10 +150,6 @@ def _number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
     return Estimate(value, unit=metric.unit, letters=letters)
 
 
-def _tested(pairs: Sequence[Pair]) -> list[Pair]:
-    return [pair for pair in pairs if pair.comparison.testable]
-
-
 def _p(pair: Pair) -> str:
     """The p of the verdict: "p = 0.02", "p < 0.0001"."""
     if pair.fact.verdict == EQUIVALENT:
@@ -158,10 +163,17 @@ def _also(pair: Pair) -> str:
     return f"; within the margin, p {p_relation(pair.equivalence or 0.0)}" if within else ""
 
 
-def _counted(pairs: Sequence[Pair]) -> str:
-    """As "5 of 6 pairs differ significantly"."""
-    differ = sum(pair.fact.verdict in _SIGNIFICANT for pair in pairs)
-    return f"{differ:,} of {plural(len(pairs), 'pair')} differ significantly"
+def _why_untested(pairs: Sequence[Pair]) -> str:
+    """Why no test of these pairs is possible."""
+    lacking = [pair.comparison for pair in pairs if pair.comparison.reason]
+    limits = pairs[0].comparison.interval
+    reason = (limits and limits.reason) or "a test without p"
+    return next((reason for reason, *_ in _causes(lacking)), reason)
+
+
+NO_TEST = Answer("no-test", lambda pairs: not tested_of(pairs),
+                 "No test is possible: {reason}.",
+                 lambda pairs: {"reason": _why_untested(pairs)})  # fmt: skip
 
 
 _LETTERED = Column(
@@ -272,84 +284,11 @@ class Ranking(Ranked[Standing]):
             yield f"~ or same letter: tied at {_level(self)}"
 
     def answer(self) -> Iterator[Sentence]:
-        """The model that comes first, the next, and whether others tie."""
-        every = at_first(self.pairs)
-        tested, metric = _tested(every), self.metric.name
-        ranked = [
-            rank for standing in self.records for rank in [standing.ranks.get(self.metric)]
-            if rank is not None and rank.low is not None
-        ]  # fmt: skip
-        if self.alone or not tested:
-            return
-        if self.study.counts.group_names:
-            yield self._of_groups(ranked, tested)
-            return
-        top, others = ([r for r in ranked if (r.low == 1) == first] for first in (True, False))
-        # Not all pairs share tasks, or each has its own, and differences go round in a circle.
-        if not top or len(tested) < len(ranked) * (len(ranked) - 1) // 2:
-            yield (f"{_counted(tested)} at {metric}.",)
-        elif len(top) == 1:
-            yield self._of_winner(top[0], others, tested)
-        else:
-            yield self._of_ties(top, others, tested)
-
-    def _of_winner(self, best: Rank, others: Sequence[Rank], tested: Sequence[Pair]) -> Sentence:
-        series, metric = best.values.series, self.metric.name
-        own = [pair.of(series) for pair in tested if series in pair.models]
-        if any(pair.fact.verdict != BETTER for pair in own):
-            return (f"{series[0]} comes first at {metric}; {_counted(tested)}.",)
-        second = others[0].values.series
-        nearest = next(pair for pair in own if second in pair.models)
-        size = (nearest.margin, POINTS)
-        rest, ties = len(tested) - 1, sum(pair.winner is None for pair in tested)
-        verb = "ties" if ties == 1 else "tie"
-        more = f"; {ties:,} of the other {rest:,} pairs {verb}" if ties else (
-            "; every other pair differs too" if rest else ""
-        )  # fmt: skip
-        return (f"{series[0]} leads at {metric} by ", size, f", {_p(nearest)}{more}.")
-
-    def _of_ties(
-        self, top: Sequence[Rank], others: Sequence[Rank], tested: Sequence[Pair]
-    ) -> Sentence:
-        names = [rank.values.series[0] for rank in top]
-        ends = [
-            end
-            for r in top
-            for end in _number(r.values.estimate, self.metric).ends
-            if end is not None
-        ]
-        level = Estimate(min(ends), upper=max(ends), unit=self.metric.unit)
-        where = (f" at {self.metric.name} (", level)
-        if not others:
-            models = all_of(len(top))
-            return (f"{models[0].upper()}{models[1:]} tie", *where, ").")
-        first = f"{names[0]} and {names[1] if len(names) == 2 else f'{len(names) - 1:,} more'}"
-        first_ = {rank.values.series for rank in top}
-        apart = (p for p in tested if len(first_.intersection(p.models)) == 1)
-        than = "" if all(pair.winner for pair in apart) else " than at least one model"
-        rest, verb = f"the other {len(others):,} (at most ", "are"
-        if len(others) == 1:
-            rest, verb = f"{others[0].values.series[0]} (", "is"
-        last = _number(others[0].values.estimate, self.metric)
-        return (
-            f"{first} tie for first", *where, f"); {rest}", last,
-            f") {verb} significantly worse{than}.",
-        )  # fmt: skip
-
-    def _of_groups(self, ranked: Sequence[Rank], tested: Sequence[Pair]) -> Sentence:
-        groups = grouped(ranked, lambda rank: rank.values.series[1:])
-        tops = ([r.values.series[0] for r in own if r.low == 1] for own in groups.values())
-        first = Counter(top[0] if len(top) == 1 else "" for top in tops)
-        ties = first.pop("", 0)
-        parts = [f"a tie in {ties:,}"] * bool(ties)
-        if first:
-            ((name, count),) = first.most_common(1)
-            others = sum(first.values()) - count
-            parts = [f"{name} in {count:,}", *[f"others in {others:,}"] * bool(others), *parts]
-        return (
-            f"First at {self.metric.name}: {', '.join(parts)} of {plural(len(groups), 'group')};"
-            f" {_counted(tested)}.",
-        )
+        """The model that comes first, and whether others tie."""
+        groups = self.study.counts.group_names
+        found = Places(self.records, self.pairs, self.metric, groups)
+        if found.tested and not self.alone:
+            yield from first_true(PLACES, found)
 
 
 @dataclass(frozen=True)
@@ -411,23 +350,13 @@ class Baseline(Ranked[Line]):
     def context(self) -> Iterator[str]:
         yield f"~ tied at {_level(self)}"
 
-    def answer(self) -> Iterator[Sentence]:
-        tested = _tested(at_first(self.pairs))
-        if not tested:
-            return
-        verdicts = Counter(pair.fact.verdict for pair in tested)
-        words = {
-            BETTER: "significantly better", WORSE: "significantly worse",
-            EQUIVALENT: EQUIVALENT, TIED: TIED,
-        }  # fmt: skip
-        counted = [f"{verdicts[name]:,} {word}" for name, word in words.items() if verdicts[name]]
-        sign = self.metric.sign
-        best = max(tested, key=lambda pair: sign * (pair.fact.estimate.value or 0.0))
-        yield (
-            f"Against {self.baseline} at {self.metric.name}: {', '.join(counted)};"
-            f" {'highest' if sign > 0 else 'lowest'}:"
-            f" {SeriesName(best.series)} ", best.fact.estimate, ".",
-        )  # fmt: skip
+    answers = (
+        Answer("against-baseline", lambda section: bool(tested_of(at_first(section.pairs))),
+               "Against {baseline} at {metric}: {verdicts}"
+               "{?best|; {direction:highest|lowest}: {best} {difference}}.",
+               lambda section: against(section.baseline, tested_of(at_first(section.pairs)),
+                                       section.study.counts.group_names)),
+    )  # fmt: skip
 
 
 def lines(pairs: Sequence[Pair], baseline: str) -> list[Line]:
@@ -600,38 +529,12 @@ class AllPairs(Compared):
     def answer(self) -> Iterator[Sentence]:
         """Of two models the difference; where another metric says the opposite; no test."""
         first = at_first(self.records)
-        tested = _tested(first)
-        if not tested:
-            lacking = [pair.comparison for pair in first if pair.comparison.reason]
-            limits = first[0].comparison.interval
-            reason = (limits and limits.reason) or "a test without p"
-            reason = next((reason for reason, *_ in _causes(lacking)), reason)
-            yield (f"No test is possible: {reason}.",)
+        if not tested_of(first):
+            yield NO_TEST.about(first)
             return
-        metric = first[0].metric
         if self.alone:
-            a, b = (SeriesName(series) for series in first[0].models)
-            words = {
-                BETTER: f"{a} is significantly better than {b}",
-                WORSE: f"{a} is significantly worse than {b}",
-                EQUIVALENT: f"{a} and {b} are equivalent",
-            }.get(first[0].fact.verdict, f"{a} and {b} tie")
-            yield (f"{words} at {metric.name}: ", first[0].fact.estimate,
-                   f", {_p(first[0])}{_also(first[0])}.")  # fmt: skip
-        before = {frozenset(p.models): p.winner for p in tested}
-        turned = [
-            (pair, models)
-            for pair in self.records
-            for models in [frozenset(pair.models)]
-            if pair.winner and (before.get(models) or pair.winner) != pair.winner
-        ]
-        names = ", ".join(dict.fromkeys(pair.metric.name for pair, _ in turned))
-        several = len({models for _, models in turned})
-        if several == 1:
-            better = SeriesName(turned[0][0].winner or ())
-            yield (f"The order reverses: at {names}, {better} is significantly better.",)
-        elif several:
-            yield (f"The order of {several:,} pairs reverses, significantly, at {names}.",)
+            yield from first_true(OF_TWO, Two(first[0]))
+        yield from first_true(REVERSALS, Reversals(self.records))
 
     def context(self) -> Iterator[str | Hint]:
         confidence, margin = self.study.confidence, self.study.rules.margin
@@ -671,7 +574,7 @@ class AllPairs(Compared):
                 tasks=[study.counts.tasks[t] for t in few[0].tasks],
                 rest=few[0].rest, more=len(few) - 1,
             )  # fmt: skip
-        tested = _tested(at_first(self.records))
+        tested = tested_of(at_first(self.records))
         least = min((pair.comparison.smallest for pair in tested), default=0.0)
         if least > 1 - study.confidence.level + 1e-12:
             yield POWERLESS(tests=len(tested), metric=tested[0].metric.name)
@@ -763,7 +666,7 @@ class Changes(Compared):
         yield replace(self.table(self.records, f"Change {self._where}"), first=_FIRST)
 
     def answer(self) -> Iterator[Sentence]:
-        tested = _tested(self.records)
+        tested = tested_of(self.records)
         if len(tested) == 1:
             name = SeriesName(tested[0].series)
             change = f"The change {self._where}"
@@ -776,7 +679,8 @@ class Changes(Compared):
         elif tested:
             equivalent = sum(pair.comparison.equivalent for pair in tested)
             also = f"; {equivalent:,} equivalent" if equivalent else ""
-            yield (f"The change {self._where}: {_counted(tested)}{also}.",)
+            counted = f"{differing(tested):,} of {plural(len(tested), 'pair')} differ significantly"
+            yield (f"The change {self._where}: {counted}{also}.",)
 
 
 def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from passk_cli.commands.estimate import EstimateOptions
+from passk_cli.commands.estimate.headline import FURTHER, HEADLINES, Headline
 from passk_cli.commands.question import Question
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
@@ -15,9 +16,9 @@ from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence, Table
-from passk_cli.report.words import SeriesName, first_few, numbers_of_models, plural
+from passk_cli.report.words import SeriesName, first_few, numbers_of_models
 from passk_cli.settle import Given
-from passk_cli.study.extremes import highest, named, range_of
+from passk_cli.study.answer import every_true, first_true
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks
 from passk_cli.study.section import Number, Numbers, rows_of, view
@@ -77,52 +78,9 @@ class Estimates(Numbers):
         return [fact for fact in self.facts() if fact.estimate.value is not None]
 
     def answer(self) -> Iterator[Sentence]:
-        facts, valued = self.facts(), self.valued
-        first = (valued or facts)[0].name
-        numbers = [fact for fact in facts if fact.name == first]
-        groups = self.study.counts.group_names
-        if len(numbers) > 1 or not valued:
-            yield from self._of_several(numbers, valued)
-            return
-        start = f"{named(valued[0].series, groups)}: {first} "
-        yield (start, valued[0].estimate, f"{self._part(valued[0])}.")
-        several = sorted(
-            (fact for fact in valued[1:] if (fact.k or 0) > 1), key=lambda fact: -(fact.k or 0)
-        )
-        at, hat = (
-            next((fact for fact in several if fact.name == f"{family}{fact.k}"), None)
-            for family in ("pass@", "pass^")
-        )
-        if at is not None and hat is not None and at.k == hat.k:
-            yield (
-                f"At least one of {at.k} attempts passes with probability ", at.estimate.bare,
-                f", all {at.k} with ", hat.estimate.bare, f"{self._part(at)}.",
-            )  # fmt: skip
-
-    def _part(self, fact: Fact) -> str:
-        """The tasks that a number of the only model is about, where these are not all."""
-        tasks, every = fact.size.tasks or 0, len(self.study.counts.tasks)
-        return f" on {tasks:,} of {plural(every, 'task')}" if 0 < tasks < every else ""
-
-    def _of_several(self, numbers: Sequence[Fact], valued: Sequence[Fact]) -> Iterator[Sentence]:
-        """Which model scores highest; where models have different tasks, on those that all have.
-
-        numbers : the first metric of each model.  valued : all numbers that have a value.
-        """
-        groups = self.study.counts.group_names
-        told = [fact for fact in valued if fact.name in (numbers[0].name, valued[-1].name)]
-        shared, where = self.study.on_shared_tasks(told)
-        if not where:
-            yield highest(numbers, valued, groups)
-            return
-        first = [fact for fact in shared if fact.name == numbers[0].name]
-        if not first:
-            yield range_of(numbers, groups)
-            yield (self.study.none_shared(told),)
-            return
-        without = [fact for fact in numbers if fact.estimate.value is None]
-        yield highest([*first, *without], shared, groups, where)
-        yield ("Below, each model is on its own tasks.",)
+        found = Headline(self.study, self.facts())
+        yield from first_true(HEADLINES, found)
+        yield from every_true(FURTHER, found)
 
     def context(self) -> Iterator[str]:
         yield from self.study.basis(self.facts())

@@ -1,0 +1,255 @@
+"""What `passk compare` says above its tables: who leads, who ties, and by how much two differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from passk_cli.arrays import grouped
+from passk_cli.commands.compare.pairs import Pair, Standing, at_first
+from passk_cli.metrics.registry import Metric
+from passk_cli.report.model import Estimate
+from passk_cli.report.words import SeriesName, p_relation
+from passk_cli.study.answer import Answer
+from passk_cli.study.extremes import groups_named
+from passk_cli.study.lead import Rank
+from passk_cli.study.pairs import BETTER, EQUIVALENT, TIED, WORSE
+
+# Models that a sentence names; groups of a model that are named in place of their number.
+_NAMED, _FEW_GROUPS = 3, 2
+_WORDS = {
+    BETTER: "significantly better", WORSE: "significantly worse", EQUIVALENT: EQUIVALENT,
+    TIED: TIED,
+}  # fmt: skip
+
+
+def tested_of(pairs: Sequence[Pair]) -> list[Pair]:
+    """Those of the pairs that a test can be made of."""
+    return [pair for pair in pairs if pair.comparison.testable]
+
+
+def differing(pairs: Sequence[Pair]) -> int:
+    """How many of the pairs differ significantly."""
+    return sum(pair.fact.verdict in (BETTER, WORSE) for pair in pairs)
+
+
+class Places:
+    """The places of models at the first metric, and the pairs that decide them.
+
+    standings : models in the order of their places.  pairs : all of them.
+    metric : the first metric.  groups : the columns that split the models.
+    """
+
+    def __init__(
+        self, standings: Sequence[Standing], pairs: Sequence[Pair], metric: Metric,
+        groups: Sequence[str],
+    ) -> None:  # fmt: skip
+        self.metric, self.groups = metric, groups
+        self.tested = tested_of(at_first(pairs))
+        found = (standing.ranks.get(metric) for standing in standings)
+        self.ranked = [rank for rank in found if rank is not None and rank.low is not None]
+        self.top = [rank for rank in self.ranked if rank.low == 1]
+        self.rest = [rank for rank in self.ranked if rank.low != 1]
+
+    @property
+    def all_tested(self) -> bool:
+        """Whether there is a first place, and a test of every pair."""
+        count = len(self.ranked)
+        return bool(self.top) and len(self.tested) >= count * (count - 1) // 2
+
+    @cached_property
+    def of_first(self) -> list[Pair]:
+        """The pairs of the model that comes first, as seen from it."""
+        series = self.top[0].values.series
+        return [pair.of(series) for pair in self.tested if series in pair.models]
+
+    @property
+    def leads(self) -> bool:
+        """Whether one model comes first and is significantly better than every other one."""
+        return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.of_first)
+
+    @property
+    def of_pairs(self) -> Mapping[str, Any]:
+        """How many pairs differ, at which metric."""
+        return {
+            "metric": self.metric.name, "differ": differing(self.tested), "pairs": len(self.tested),
+            "model": self.top[0].values.series[0] if self.top else "",
+        }  # fmt: skip
+
+    @property
+    def of_leader(self) -> Mapping[str, Any]:
+        """The least lead of the model that comes first, and how many other pairs tie."""
+        nearest = min(self.of_first, key=lambda pair: pair.margin.value or 0.0)
+        ties, p = len(self.tested) - differing(self.tested), nearest.fact.p_adjusted or 0.0
+        return {
+            **self.of_pairs, "lead": nearest.margin, "second": nearest.models[1][0],
+            "p": p, "relation": p_relation(p), "ties": ties, "rest": len(self.tested) - 1,
+        }  # fmt: skip
+
+    @property
+    def of_ties(self) -> Mapping[str, Any]:
+        """The models that tie for first, and the others."""
+        names = [rank.values.series[0] for rank in self.top]
+        first = {rank.values.series for rank in self.top}
+        apart = [p for p in self.tested if len(first.intersection(p.models)) == 1]
+        ends, rest = _ends(self.top), _ends(self.rest)
+        last = (max if self.metric.sign > 0 else min)(rest, default=None)
+        return {
+            "metric": self.metric.name, "count": len(names), "rest": len(self.rest),
+            "level": Estimate(min(ends), upper=max(ends), unit=self.metric.unit),
+            "first": names if len(names) <= _NAMED else names[:1],
+            "more": len(names) - 1 if len(names) > _NAMED else 0,
+            "other": self.rest[0].values.series[0] if self.rest else "",
+            "last": Estimate(last, unit=self.metric.unit), "direction": self.metric.sign,
+            "some": not all(pair.winner for pair in apart),
+        }  # fmt: skip
+
+    @cached_property
+    def firsts(self) -> dict[str, list[str]]:
+        """Model → groups in which it comes first by itself, most groups first."""
+        every: dict[str, list[str]] = {}
+        for group, own in grouped(self.ranked, lambda rank: rank.values.series[1:]).items():
+            top = [rank.values.series[0] for rank in own if rank.low == 1]
+            if len(top) == 1:
+                every.setdefault(top[0], []).append(groups_named(group, self.groups))
+        return dict(sorted(every.items(), key=lambda item: -len(item[1])))
+
+    @property
+    def of_groups(self) -> Mapping[str, Any]:
+        """Which models come first in which groups."""
+        groups = len({rank.values.series[1:] for rank in self.ranked})
+        leaders = [
+            f"{model} ({', '.join(own) if len(own) <= _FEW_GROUPS else f'{len(own)} groups'})"
+            for model, own in self.firsts.items()
+        ]
+        ties = groups - sum(map(len, self.firsts.values()))
+        return {**self.of_pairs, "groups": groups, "leaders": leaders, "ties": ties}
+
+
+def _ends(ranks: Sequence[Rank]) -> list[float]:
+    """The estimates of models, both ends of those that are ranges."""
+    estimates = (rank.values.estimate for rank in ranks)
+    ends = (e.ends if isinstance(e, Estimate) else (e,) for e in estimates)
+    return [float(end) for both in ends for end in both if end is not None]
+
+
+_LEADS = "{model} leads at {metric} by {lead:=share points}, p {relation}"
+_DIFFER = "{differ} of {pairs:pair} differ significantly"
+PLACES = (
+    Answer("first-by-group", lambda found: found.groups and found.firsts,
+           "First at {metric} in {groups:group}: {leaders}{?ties|; a tie in {ties:group}}; "
+           + _DIFFER + ".", lambda found: found.of_groups),
+    Answer("ties-by-group", lambda found: bool(found.groups),
+           "At {metric}, no model comes first by itself in {groups:group}; " + _DIFFER + ".",
+           lambda found: found.of_groups),
+    # Not all pairs share tasks, or differences go round in a circle.
+    Answer("pairs-that-differ", lambda found: not found.all_tested,
+           _DIFFER + " at {metric}.", lambda found: found.of_pairs),
+    Answer("leads-ties-below", lambda found: found.leads and found.of_leader["ties"],
+           _LEADS + ";"
+           " {ties} of the other {rest:pair} {ties:ties|tie}.", lambda found: found.of_leader),
+    Answer("leads-all-differ", lambda found: found.leads and found.of_leader["rest"],
+           _LEADS + "; every other pair differs too.",
+           lambda found: found.of_leader),
+    Answer("leads", lambda found: found.leads,
+           _LEADS + ".", lambda found: found.of_leader),
+    Answer("comes-first", lambda found: len(found.top) == 1,
+           "{model} comes first at {metric}; " + _DIFFER + ".", lambda found: found.of_pairs),
+    Answer("all-tie", lambda found: not found.rest,
+           "All {count:model} tie at {metric} ({level}).", lambda found: found.of_ties),
+    Answer("tie-but-one", lambda found: len(found.rest) == 1,
+           "{first:and}{?more| and {more} more} tie for first at {metric} ({level}); {other}"
+           " ({last}) is significantly worse{?some| than at least one model}.",
+           lambda found: found.of_ties),
+    Answer("tie-for-first", lambda found: True,
+           "{first:and}{?more| and {more} more} tie for first at {metric} ({level}); the other"
+           " {rest} ({direction:at most|at least} {last}) are significantly worse"
+           "{?some| than at least one model}.", lambda found: found.of_ties),
+)  # fmt: skip
+
+
+def against(baseline: str, pairs: Sequence[Pair], groups: Sequence[str]) -> Mapping[str, Any]:
+    """The verdicts against a baseline; the best difference of models that one group compares.
+
+    It has its interval only if there is one: that of the best of several is too short.
+    """
+    count = Counter(pair.fact.verdict for pair in pairs)
+    sign = pairs[0].metric.sign
+    best = max(pairs, key=lambda pair: sign * (pair.fact.estimate.value or 0.0))
+    estimate = best.fact.estimate
+    return {
+        "baseline": baseline, "metric": pairs[0].metric.name, "direction": sign,
+        "verdicts": [f"{count[name]:,} {word}" for name, word in _WORDS.items() if count[name]],
+        "best": "" if groups else SeriesName(best.series),
+        "difference": estimate if len(pairs) == 1 else estimate.bare,
+        **{name: count[name] for name in _WORDS},
+    }  # fmt: skip
+
+
+class Two:
+    """The difference of two models.
+
+    pair : the first of their pairs; the others are at other metrics.
+    """
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair, self.verdict = pair, pair.fact.verdict
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The two models, their difference, and the p of the verdict."""
+        pair = self.pair
+        model, other = (SeriesName(series) for series in pair.models)
+        equivalent = self.verdict == EQUIVALENT
+        p = (pair.equivalence if equivalent else pair.fact.p_adjusted) or 0.0
+        within = pair.comparison.equivalent and not equivalent
+        return {
+            "model": model, "against": other, "metric": pair.metric.name,
+            "difference": pair.fact.estimate, "p": p, "relation": p_relation(p),
+            "within": p_relation(pair.equivalence or 0.0) if within else "",
+        }  # fmt: skip
+
+
+_SIZE = " at {metric}: {difference}, p {relation}{?within|; within the margin, p {within}}."
+OF_TWO = (
+    Answer("better", lambda two: two.verdict == BETTER,
+           "{model} is significantly better than {against}" + _SIZE, lambda two: two.fields),
+    Answer("worse", lambda two: two.verdict == WORSE,
+           "{model} is significantly worse than {against}" + _SIZE, lambda two: two.fields),
+    Answer("equivalent", lambda two: two.verdict == EQUIVALENT,
+           "{model} and {against} are equivalent at {metric}: {difference}, p of equivalence"
+           " {relation}.", lambda two: two.fields),
+    Answer("tie", lambda two: True, "{model} and {against} tie" + _SIZE, lambda two: two.fields),
+)  # fmt: skip
+
+
+class Reversals:
+    """Pairs that differ significantly at two metrics, in opposite directions."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        before = {frozenset(pair.models): pair.winner for pair in tested_of(at_first(pairs))}
+        self.turned = [
+            pair for pair in pairs
+            if pair.winner and (before.get(frozenset(pair.models)) or pair.winner) != pair.winner
+        ]  # fmt: skip
+        self.pairs = len({frozenset(pair.models) for pair in self.turned})
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The metrics at which the order is another one, and the better model there."""
+        return {
+            "metrics": list(dict.fromkeys(pair.metric.name for pair in self.turned)),
+            "better": SeriesName(self.turned[0].winner or ()), "pairs": self.pairs,
+        }  # fmt: skip
+
+
+REVERSALS = (
+    Answer("order-reverses", lambda found: found.pairs == 1,
+           "The order reverses: at {metrics}, {better} is significantly better.",
+           lambda found: found.fields),
+    Answer("orders-reverse", lambda found: found.pairs > 1,
+           "The order of {pairs:pair} reverses, significantly, at {metrics}.",
+           lambda found: found.fields),
+)  # fmt: skip

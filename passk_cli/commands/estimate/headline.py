@@ -1,0 +1,249 @@
+"""What `passk estimate` says above its table: who leads at which metric.
+
+A leader is named per metric.  Models are ranked within a group only (--by), on the tasks that all
+of them have.  An estimate that was picked from several comes without its interval, which would be
+too short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from passk_cli.arrays import grouped
+from passk_cli.study.answer import Answer
+from passk_cli.study.extremes import RANGE_ANSWERS, End, Range, end_of, groups_named, named
+from passk_cli.study.fact import Fact
+from passk_cli.study.study import Study
+
+# Models that a sentence names; groups of a leader that are named in place of their number.
+_NAMED, _FEW_GROUPS = 3, 2
+
+
+class Leader(NamedTuple):
+    """Who has the best value of a metric, and on how many tasks.
+
+    direction : 1 if more is better, −1 if less is.  models : how many have a value.
+    """
+
+    metric: str
+    end: End
+    models: int
+    tasks: int | None
+    direction: int
+
+    @property
+    def only(self) -> bool:
+        """Whether it is one model, whatever the missing outcomes are."""
+        return self.end.certain and len(self.end.names) == 1
+
+
+def _leader(facts: Sequence[Fact]) -> Leader | None:
+    """The leader of one metric in one group; None if fewer than two models have a value."""
+    valued = [fact for fact in facts if fact.estimate.value is not None]
+    if len(valued) < 2:
+        return None
+    sign = 1 if valued[0].values is None else valued[0].values.metric.sign
+    end = end_of(valued, (), sign)
+    return Leader(valued[0].name, end, len(valued), valued[0].size.tasks, sign)
+
+
+class Headline(Range):
+    """The numbers of all series: the range of the first metric, and who leads."""
+
+    def __init__(self, study: Study, facts: Sequence[Fact]) -> None:
+        self.study = study
+        self.every = [fact for fact in facts if fact.estimate.value is not None]
+        metric = (self.every or facts)[0].name
+        self.numbers = [fact for fact in facts if fact.name == metric]
+        super().__init__(self.numbers, study.counts.group_names)
+
+    @cached_property
+    def _told(self) -> list[Fact]:
+        """The numbers at the first and at the last metric."""
+        names = self.metric, self.every[-1].name
+        return [fact for fact in self.every if fact.name in names]
+
+    @cached_property
+    def _shared(self) -> tuple[list[Fact], str]:
+        return self.study.on_shared_tasks(self._told)
+
+    @property
+    def where(self) -> str:
+        """The tasks that leaders are named on, if these are not all: "the 3 tasks that …"."""
+        return self._shared[1].removeprefix(" on ")
+
+    @cached_property
+    def leaders(self) -> dict[tuple[str, ...], Leader]:
+        """Group → its leader at the first metric, of groups in which two models can be ranked."""
+        first = [fact for fact in self._shared[0] if fact.name == self.metric]
+        found = grouped(first, lambda fact: fact.series[1:])
+        return {group: led for group, own in found.items() if (led := _leader(own))}
+
+    @property
+    def leader(self) -> Leader:
+        """The leader of the only group."""
+        return next(iter(self.leaders.values()))
+
+    @cached_property
+    def other(self) -> Leader | None:
+        """The only leader at the last metric, if that has the same models on the same tasks."""
+        last = self.every[-1].name
+        other = _leader([fact for fact in self._shared[0] if fact.name == last])
+        if last == self.metric or other is None or not other.only:
+            return None
+        rest = (other.models, other.tasks)
+        return other if rest == (self.leader.models, self.leader.tasks) else None
+
+    @property
+    def of_one_model(self) -> bool:
+        """Whether all numbers are of one model, which groups split."""
+        return len({fact.series[0] for fact in self.numbers}) == 1
+
+    @cached_property
+    def groups_of_leaders(self) -> dict[str, list[str]]:
+        """Model → the groups in which it leads by itself, most groups first."""
+        every: dict[str, list[str]] = {}
+        for group, led in self.leaders.items():
+            if led.only:
+                every.setdefault(led.end.names[0], []).append(groups_named(group, self.groups))
+        return dict(sorted(every.items(), key=lambda item: -len(item[1])))
+
+    @property
+    def of_groups(self) -> Mapping[str, Any]:
+        """The fields of the sentences about groups."""
+        ends = [led.end for led in self.leaders.values()]
+        leaders = [
+            f"{model} ({', '.join(own) if len(own) <= _FEW_GROUPS else f'{len(own)} groups'})"
+            for model, own in self.groups_of_leaders.items()
+        ]
+        return {
+            "metric": self.metric, "direction": next(iter(self.leaders.values())).direction,
+            "ranked": len(ends), "groups": len({fact.series[1:] for fact in self.numbers}),
+            "by": self.groups, "leaders": leaders, "where": self.where,
+            "model": next(iter(self.groups_of_leaders), ""),
+            "shared": sum(end.certain and len(end.names) > 1 for end in ends),
+            "unsure": sum(not end.certain for end in ends),
+        }  # fmt: skip
+
+    @property
+    def of_leader(self) -> Mapping[str, Any]:
+        """The fields of the sentences about models without groups."""
+        led, other = self.leader, self.other
+        further = {} if other is None else {
+            "other": other.metric, "other_model": other.end.names[0],
+            "other_estimate": other.end.estimate, "other_direction": other.direction,
+        }  # fmt: skip
+        return {
+            "metric": self.metric, "models": led.end.names, "count": len(led.end.names),
+            "model": led.end.names[0], "words": led.end.words, "estimate": led.end.estimate,
+            "direction": led.direction, "where": self.where, "without": self.without, **further,
+        }  # fmt: skip
+
+    @property
+    def of_one(self) -> Mapping[str, Any]:
+        """The fields of the sentence about the only series; "all" is 0 if it has all tasks."""
+        fact, every = self.valued[0], len(self.study.counts.tasks)
+        tasks = fact.size.tasks or 0
+        return {
+            "model": named(fact.series, self.groups), "metric": self.metric,
+            "estimate": fact.estimate, "tasks": tasks, "all": every if 0 < tasks < every else 0,
+        }  # fmt: skip
+
+    @cached_property
+    def at_most(self) -> tuple[Fact, Fact] | None:
+        """pass@k and pass^k of the only series, at the largest k, if it has both."""
+        if len(self.numbers) > 1 or not self.valued:
+            return None
+        of = {fact.name: fact for fact in self.every[1:] if (fact.k or 0) > 1}
+        k = max((f.k or 0 for n, f in of.items() if n.startswith(("pass@", "pass^"))), default=0)
+        at, hat = of.get(f"pass@{k}"), of.get(f"pass^{k}")
+        return (at, hat) if at is not None and hat is not None else None
+
+    @property
+    def of_most(self) -> Mapping[str, Any]:
+        """The fields of the sentence about the largest k."""
+        assert self.at_most is not None
+        at, hat = self.at_most
+        every = len(self.study.counts.tasks)
+        tasks = at.size.tasks or 0
+        return {
+            "k": at.k, "at": at.estimate.bare, "hat": hat.estimate.bare, "tasks": tasks,
+            "all": every if 0 < tasks < every else 0,
+        }  # fmt: skip
+
+
+_WHERE = "{?where| on {where}}"
+_WITHOUT = "{?without| No value of {metric}: {without}.}"
+_BEST = "{direction:scores highest|is lowest}"
+# The numbers of several models that are not ranked.
+_UNRANKED = (
+    replace(RANGE_ANSWERS[2], when=lambda found: not found.leaders and found.same),
+    replace(RANGE_ANSWERS[3], when=lambda found: not found.leaders),
+)
+HEADLINES = (
+    Answer("estimate", lambda found: len(found.numbers) == 1 and bool(found.valued),
+           "{model}: {metric} {estimate}{?all| on {tasks} of {all:task}}.",
+           lambda found: found.of_one),
+    *RANGE_ANSWERS[:2],
+    Answer("no-groups-ranked",
+           lambda found: found.groups and not found.leaders and not found.of_one_model,
+           "No group of {by:and} has two models with {metric} on shared tasks, so no model is"
+           " ranked.", lambda found: {"by": found.groups, "metric": found.metric}),
+    *_UNRANKED,
+    Answer("highest-in-groups",
+           lambda found: found.groups and len(found.groups_of_leaders) == 1
+           and all(led.only for led in found.leaders.values()),
+           "{model} " + _BEST + " at {metric} in {ranked} of {groups:group} of {by:and}"
+           "{?where|, on {where}}.", lambda found: found.of_groups),
+    Answer("highest-by-group", lambda found: found.groups and found.groups_of_leaders,
+           "{direction:Highest|Lowest} {metric} in {ranked} of {groups:group} of {by:and}:"
+           " {leaders}{?shared|; several models share it in {shared:group}}"
+           "{?unsure|; missing outcomes decide it in {unsure:group}}{?where|; on {where}}.",
+           lambda found: found.of_groups),
+    Answer("no-leader-in-groups", lambda found: bool(found.groups),
+           "In {ranked} of {groups:group} of {by:and}, no model has the {direction:highest|lowest}"
+           " {metric} by itself{?where|, on {where}}.", lambda found: found.of_groups),
+    Answer("highest-unsure", lambda found: not found.leader.end.certain,
+           "{words} " + _BEST + _WHERE + ": {metric} {estimate}; missing outcomes decide which."
+           + _WITHOUT, lambda found: found.of_leader),
+    Answer("same-estimates",
+           lambda found: len(found.leader.end.names) == found.leader.models <= _NAMED,
+           "{models:and} have the same estimate" + _WHERE + ": {metric} {estimate}." + _WITHOUT,
+           lambda found: found.of_leader),
+    Answer("same-estimates-of-all",
+           lambda found: len(found.leader.end.names) == found.leader.models,
+           "All {count:model} have the same estimate" + _WHERE + ": {metric} {estimate}."
+           + _WITHOUT, lambda found: found.of_leader),
+    Answer("several-highest", lambda found: 1 < len(found.leader.end.names) <= _NAMED,
+           "{models:and} {direction:score highest|are lowest}, with the same estimate" + _WHERE
+           + ": {metric} {estimate}." + _WITHOUT, lambda found: found.of_leader),
+    Answer("many-highest", lambda found: len(found.leader.end.names) > 1,
+           "{count:model} {direction:score highest|are lowest}, with the same estimate" + _WHERE
+           + ": {metric} {estimate}." + _WITHOUT, lambda found: found.of_leader),
+    Answer("highest-at-both",
+           lambda found: found.other is not None
+           and (found.other.end.names[0], found.other.direction)
+           == (found.leader.end.names[0], found.leader.direction),
+           "{model} " + _BEST + _WHERE + ": {metric} {estimate}, {other} {other_estimate}."
+           + _WITHOUT, lambda found: found.of_leader),
+    Answer("highest-per-metric", lambda found: found.other is not None,
+           "{model} " + _BEST + " at {metric} ({estimate}), and {other_model}"
+           " {other_direction:scores highest|is lowest} at {other} ({other_estimate})"
+           "{?where|, on {where}}." + _WITHOUT, lambda found: found.of_leader),
+    Answer("highest", lambda found: True,
+           "{model} " + _BEST + _WHERE + ": {metric} {estimate}." + _WITHOUT,
+           lambda found: found.of_leader),
+)  # fmt: skip
+FURTHER = (
+    Answer("any-and-all-attempts", lambda found: found.at_most is not None,
+           "At least one of {k:attempt} passes with probability {at}, all {k} with {hat}"
+           "{?all| on {tasks} of {all:task}}.", lambda found: found.of_most),
+    Answer("none-shared",
+           lambda found: bool(found.where) and not found.leaders and not found.groups,
+           "{reason}", lambda found: {"reason": found.study.none_shared(found._told)}),
+    Answer("own-tasks-below", lambda found: bool(found.where and found.leaders),
+           "Below, each model is on its own tasks.", lambda found: {}),
+)  # fmt: skip
