@@ -65,6 +65,9 @@ _FAMILIES = {
     "other-plan": "a run, or a file of looks, does not fit the plan. Looks keep their level if the"
     " plan was named before the first: tasks, attempts, the distance of looks, rules, baseline and"
     " order. To change it, start with another run and another file of looks.",
+    "unplanned-attempts": "tasks have other numbers of attempts than --attempts says. Attempts that"
+    " are lost are often failures, and the rate of what is left is too high. Complete the run, or"
+    " leave these tasks out with --short-tasks drop, which names them.",
     "other-run": "tasks that were counted by an earlier look are not there, or have other outcomes."
     " A look counts tasks that are complete. Where such a task changes or disappears, earlier looks"
     " were about something else. Name the run that the file of looks is about, or another file with"

@@ -280,7 +280,7 @@ def answer(
             refuse_labels(question)
         suits = partial(question.require, options)
         request = replace(request, ends=not question.unbounded, suits=suits)
-        counts = read(request, source)
+        counts = options.metrics.complete(read(request, source))
         if counts.missing is not None:
             question.refuse_ranges()
         if TRUTH in counts.attempts or counts.facts.errors:

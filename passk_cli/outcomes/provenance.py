@@ -89,6 +89,8 @@ class ReadFacts:
     errors : of a judge, about other models or tasks: (passed, all) of labelled attempts that fail,
         and (failed, all) of those that pass; () where it is not told.
     unlabelled : attempts without a label, where some are to be chosen from.
+    benchmark, benchmarks : the column that names the benchmark of each task, and task → benchmark,
+        where tasks of several are pooled.
     numeric : the --by columns that hold numbers in every file.
     erring : attempts with an error, and how many of them have no outcome; None if not asked for.
     order : tasks as the run was shuffled to take them, where files say it, and all the same.
@@ -130,6 +132,8 @@ class ReadFacts:
     erring: Losses | None = None
     errors: tuple[tuple[int, int], ...] = ()
     unlabelled: tuple[Unlabelled, ...] = ()
+    benchmark: str = ""
+    benchmarks: Mapping[str, str] = field(default_factory=dict)
 
     def names_of(self, option: str) -> list[str]:
         """The names in the data that an option has."""

@@ -49,7 +49,35 @@ def parse_k(value: Any) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Metrics:
+class Completeness:
+    """How many attempts each task must have, and what becomes of tasks with too few."""
+
+    title: ClassVar[str] = "Attempts"
+    # fmt: off
+    attempts: Annotated[int | None, Option(
+        "--attempts", "N", "Attempts that every task of a model must have.", low=1,
+        detail="Other numbers are an error; with --short-tasks drop, such tasks of a model are left"
+        " out and named.")] = None
+    short_tasks: Annotated[str, Option(
+        "--short-tasks", help="Tasks with n < k", choices=SHORT_TASKS,
+        detail="empty: the metric is left empty; drop: it is computed without those tasks.",
+    )] = "empty"
+    # fmt: on
+
+    def complete(self, counts: Counts) -> Counts:
+        """The counts with the number of attempts that was asked for, if any was.
+
+        Errors: DataError for tasks with another number, unless they are dropped.
+        """
+        if self.attempts is None:
+            return counts
+        from passk_cli.study.completeness import with_attempts
+
+        return with_attempts(counts, self.attempts, drop=self.short_tasks == "drop")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Metrics(Completeness):
     """The metrics asked for, and how to treat tasks with too few attempts."""
 
     title: ClassVar[str] = "Metrics"
@@ -64,10 +92,6 @@ class Metrics:
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
         parse=parse_metrics, complete="passk_cli.metrics.registry:completions")] = ()
-    short_tasks: Annotated[str, Option(
-        "--short-tasks", help="Tasks with n < k", choices=SHORT_TASKS,
-        detail="empty: the metric is left empty; drop: it is computed without those tasks.",
-    )] = "empty"
     # fmt: on
 
     @property

@@ -14,6 +14,7 @@ from passk_cli.files.request import MORE_LABELS
 from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.paths import labels_of, temperature_template
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
+from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import (
     FIRST_PASS,
     LEVEL,
@@ -26,6 +27,9 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import SeriesName, numbers_of_models
 from passk_cli.settle import Blank, Settle
+from passk_cli.study.benchmarks import pooled_benchmarks
+from passk_cli.study.completeness import uneven_attempts
+from passk_cli.study.confidence import Confidence
 from passk_cli.study.copies import identical_outcomes
 from passk_cli.study.fact import Fact
 from passk_cli.study.losses import loss_notes
@@ -192,6 +196,16 @@ ODD_K = Message(
     " a model that passes everything gets 1 − 1/k, which is 0.667 for k = 3 and 0.8 for k = 5. Even"
     " k reach 1. Values at odd and even k cannot be compared.")  # fmt: skip
 
+ONE_TASK = Message(
+    "one-task", WARNING,
+    "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks say"
+    " next to nothing",
+    Settle({"--population": "these-tasks"}, "takes them as questions of their own"),
+    "A row per model with n and c is often a total over many questions. By default intervals and"
+    " tests are about new tasks, of which one task shows almost nothing. With --population"
+    " these-tasks they are about these attempts: the binomial distribution of c in n.")  # fmt: skip
+
+
 MORE_ATTEMPTS = Message(
     "more-attempts", NOTE,
     "{models} {count:has|have} {k} attempts at every task, most models fewer",
@@ -276,6 +290,7 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
                 why += ", with the attempts of each"
             said = SIMILAR_NAMES(names=quoted, count=len(names))
             yield replace(said, settles=(Settle(options, why),))
+    yield from pooled_benchmarks(counts)
     if not any(said.name == "identical-files" for said in facts.messages):
         yield from identical_outcomes(counts)
     for file in facts.inputs:
@@ -330,7 +345,9 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
             yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
     made = counts.n if counts.numbering is None else counts.numbering.made
     if any(each.min() < each.max() for each in (counts.n, made)):
-        yield from _stopping_notes(counts)
+        stopped = list(_stopping_notes(counts))
+        # Sampling that stopped because of outcomes explains why numbers differ.
+        yield from stopped or uneven_attempts(counts)
 
 
 def _only_passes(counts: Counts) -> Iterator[Said]:
@@ -361,6 +378,13 @@ def lacking_tasks(counts: Counts) -> Iterator[Said]:
         said = MODELS_LACK_TASKS(lacking=[f"{name} {n:,} of {all_:,}" for n, name, all_ in lacking])
         few = all(n <= _FEW_LACKING * every for n, _, every in lacking)
         yield replace(said, severity=NOTE) if few else said
+
+
+def one_task(counts: Counts, confidence: Confidence) -> Iterator[Said]:
+    """The warning about counts of one task per model, which may be totals over questions."""
+    about_new = confidence.population != THESE_TASKS and confidence.method != "none"
+    if about_new and len(counts.n) == len(counts.series) and counts.n.min() > 1:
+        yield ONE_TASK(attempts=int(counts.n.max()))
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Said]:

@@ -64,6 +64,7 @@ from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, joined, label_of
+from passk_cli.study.benchmarks import disagreements
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.copies import require_no_copies
 from passk_cli.study.fact import Fact, ratio_estimate
@@ -75,6 +76,7 @@ from passk_cli.study.notes import (
     SPECIAL_INTERVAL,
     allowed_k,
     lacking_tasks,
+    one_task,
     reading_notes,
 )
 from passk_cli.study.pairs import (
@@ -565,8 +567,11 @@ class AllPairs(Compared):
         if self.baseline and lacking:
             groups = [SeriesName(group) for group in sorted(lacking)]
             yield NOT_IN_GROUPS(baseline=self.baseline, groups=groups)
+        yield from one_task(study.counts, study.confidence)
         yield from lacking_tasks(study.counts)
         yield from super().messages()
+        first = [pair.comparison for pair in at_first(self.records)]
+        yield from disagreements(study.counts, first)
         if few := list(decided_by_few(compared, study.confidence)):
             c = few[0].comparison
             yield FEW_TASKS_DECIDE(

@@ -12,6 +12,7 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Completeness
 
 # What attempts use, as in `metrics.registry.AMOUNTS`, which the help need not import.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
@@ -54,6 +55,6 @@ class CostOptions:
 
 
 COMMAND = Command(
-    CostOptions, (Request, Confidence), without=("interval", "bounds"), charts=True,
+    CostOptions, (Request, Completeness, Confidence), without=("interval", "bounds"), charts=True,
     lacking=dict.fromkeys(("--cascade", "cascade"), "cascades of two models were removed"),
     view="passk_cli.commands.cost.view:CostQuestion")  # fmt: skip

@@ -48,7 +48,7 @@ from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.extremes import all_of, named, of_named_groups, range_of
 from passk_cli.study.fact import Fact, tidy
-from passk_cli.study.notes import lacking_tasks
+from passk_cli.study.notes import lacking_tasks, one_task
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
@@ -724,5 +724,5 @@ class Curve(Question, CurveOptions):
         if self.delta:
             decided["delta"] = EVEN_FROM[confidence.population]
         messages = study.messages([p for model in every for p in model.own], short=())
-        messages += lacking_tasks(study.counts)
+        messages += [*one_task(study.counts, study.confidence), *lacking_tasks(study.counts)]
         return view(study, sections, messages=messages, **decided)

@@ -20,7 +20,7 @@ from passk_cli.report.words import SeriesName, first_few, numbers_of_models
 from passk_cli.settle import Given
 from passk_cli.study.answer import every_true, first_true
 from passk_cli.study.fact import Fact
-from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks
+from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
 from passk_cli.study.section import Number, Numbers, rows_of, view
 from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFew, of_all
@@ -198,5 +198,8 @@ class Estimation(Question, EstimateOptions):
                 f"no value of {first_few(names)}: {of_all(reasons)}", name="too-few-attempts",
                 settles=[*filter(None, (each.formatted(fields) for each in SHORT_TASKS.settles))],
             )  # fmt: skip
-        messages = (*study.messages(facts), *lacking_tasks(study.counts))
+        messages = (
+            *study.messages(facts), *one_task(study.counts, study.confidence),
+            *lacking_tasks(study.counts),
+        )  # fmt: skip
         return view(study, [estimates], messages=messages)

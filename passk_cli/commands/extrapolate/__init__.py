@@ -12,6 +12,7 @@ from passk_cli.limits import MOST_REFITS, whole_number
 from passk_cli.option import Option, split
 from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Completeness
 
 CURVES = ("pass@k", "pass^k")
 
@@ -76,6 +77,7 @@ class ExtrapolateOptions:
 
 
 COMMAND = Command(
-    ExtrapolateOptions, (Request, Confidence), without=("interval", "bounds"), charts=True,
-    methods=True, lacking={"-k": "its k are those of --to", "k": "its k are those of to="},
+    ExtrapolateOptions, (Request, Completeness, Confidence), without=("interval", "bounds"),
+    charts=True, methods=True,
+    lacking={"-k": "its k are those of --to", "k": "its k are those of to="},
     view="passk_cli.commands.extrapolate.view:Extrapolate")  # fmt: skip

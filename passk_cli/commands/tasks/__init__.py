@@ -9,6 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.metrics import Completeness
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,6 @@ class TasksOptions:
 
 
 COMMAND = Command(
-    TasksOptions, (Request, Confidence), charts=True,
+    TasksOptions, (Request, Completeness, Confidence), charts=True,
     without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
     view="passk_cli.commands.tasks.view:EachTask")  # fmt: skip

@@ -73,7 +73,23 @@ def decide(
     if request.cluster:
         place = statement.batches[0].sources[0].name
         counts = counts.with_clusters(_clusters(request.cluster, cells, place))
+    for i, column in enumerate(statement.benchmarks):
+        if named := _benchmark_of_tasks(cells, i):
+            facts = replace(counts.facts, benchmark=column, benchmarks=named)
+            return replace(counts, facts=facts)
     return counts
+
+
+def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
+    """Task → its benchmark, by a column of which each task has one value; {} if it has several, or
+    none, or if the column does not part the tasks into a few groups."""
+    columns = ("task", f"benchmark{place}_low", f"benchmark{place}_high")
+    rows, _ = crossed([cells[name].filled for name in columns])
+    named: dict[str, str] = {}
+    for task, low, high in rows:
+        if not low or low != high or named.setdefault(task, low) != low:
+            return {}
+    return named if 1 < len({*named.values()}) <= len(named) / 2 else {}
 
 
 def _require_understood(

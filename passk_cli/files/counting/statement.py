@@ -59,6 +59,21 @@ ARE_COUNTS = (
 SHARE_OF_COUNTS = f"{_C} / {_N}"
 
 
+# Columns that name the benchmark of a task.
+BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
+
+
+def _benchmarks(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
+    """Columns that may name the benchmarks of tasks; none if one is pooled on purpose."""
+    columns = {name for batch in batches for name in batch.layout.kinds}
+    found = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
+    if {name.lower() for name in request.pool} & {*BENCHMARKS}:
+        return ()
+    roles = {column for batch in batches for column in batch.roles.columns().values()}
+    rest = {*found} - {*request.by, request.cluster, *roles}
+    return tuple(sorted(rest, key=lambda name: BENCHMARKS.index(found[name])))
+
+
 class LateColumn(Exception):
     """A column that matters first appears further down than a layout looked."""
 
@@ -104,7 +119,8 @@ class Tally:
     """The statement's answer: one entry per (model, groups, task) in each array of `cells`.
 
     cells : name, group0 …, task, model_low and model_high (of labels alone), cluster_low and
-        cluster_high (where clusters are asked for), as Texts; n, passed, missing, bad, graded,
+        cluster_high (where clusters are asked for), benchmark0_low, … (where columns may name the
+        benchmarks of tasks), as Texts; n, passed, missing, bad, graded,
         numbered, attempts, as integers; unrepeated, worded (whether a word stands for a missing
         outcome), files_differ, as truths.
         Sorted by name, groups and task.
@@ -211,6 +227,7 @@ class Statement:
             for batch in batches
             if batch.roles.shape == "attempts" and batch.roles.attempt is not None
         )
+        self.benchmarks = _benchmarks(batches, request)
         # A label names one model, which is looked after.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         self.open = any(not batch.layout.complete for batch in batches)
@@ -226,7 +243,7 @@ class Statement:
 
     def over(self, shards: Shards) -> Statement:
         """The statement over rows that were counted before, which hold texts."""
-        return self.having(shards=shards, care=Care(careful=True), truths=False)
+        return self.having(shards=shards, care=Care(careful=True), truths=False, benchmarks=())
 
     @property
     def weight(self) -> str:
@@ -282,6 +299,10 @@ class Statement:
         if self.request.cluster:
             spans = ", min(cluster) AS cluster_low, max(cluster) AS cluster_high"
             wider = ", min(cluster_low) AS cluster_low, max(cluster_high) AS cluster_high"
+        for i in range(len(self.benchmarks)):
+            low, high = f"benchmark{i}_low", f"benchmark{i}_high"
+            spans += f", min(benchmark{i}) AS {low}, max(benchmark{i}) AS {high}"
+            wider += f", min({low}) AS {low}, max({high}) AS {high}"
         # Paths are compared by hashes.
         paths = "hash(judged.file)"
         differ = "false" if only is not None else f"min({paths}) <> max({paths})"
@@ -470,6 +491,8 @@ rows AS (SELECT row.* FROM picked)"""
             roles_sql["late"] = f"{seen} AND {text(roles.task)} IS NOT NULL" if late else seen
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
+        for i, name in enumerate(self.benchmarks):
+            roles_sql[f"benchmark{i}"] = text(name if find(name, layout.kinds) else None)
         for i, name in enumerate(self.carried):
             roles_sql[f"carried{i}"] = text(name if find(name, layout.kinds) else None)
         if self.has_counts:
@@ -596,6 +619,7 @@ rows AS (SELECT row.* FROM picked)"""
         columns += [*amounts, *self.request.by, *self.where]
         columns += [c for c in self.carried if find(c, layout.kinds)]
         columns += [self.request.cluster] if self.request.cluster else []
+        columns += [c for c in self.benchmarks if find(c, layout.kinds)]
         types: dict[str, str] = {}
         nested: dict[str, list[list[str]]] = {}
         for column in (part for c in columns for part in layout.parts(c)):
@@ -692,6 +716,8 @@ def _tally(
     keys = ["name", *statement.groups, "task"]
     texts = [*keys, *["model_low", "model_high"] * statement.labelled]
     texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)
+    texts += [f"benchmark{i}_{end}" for i in range(len(statement.benchmarks))
+              for end in ("low", "high")]  # fmt: skip
     try:
         return statement, coded(con, statement.tally(keep), texts, keys)
     except duckdb.Error as error:

@@ -1,0 +1,83 @@
+"""Tasks of several benchmarks in one number: which benchmarks, and whether they agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passk_cli.arrays import grouped
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.words import plural
+from passk_cli.settle import Settle
+
+if TYPE_CHECKING:
+    from passk_cli.study.comparison import Comparison
+
+POOLED_BENCHMARKS = Message(
+    "pooled-benchmarks", WARNING, "{number:benchmark} are pooled: {sizes}",
+    (Settle({"--by": ("{column}",)}, "separates them"),
+     Settle({"--pool": ("{column}",)}, "pools them on purpose")),
+    "The tasks belong to several benchmarks: the format says so, or a column named suite,"
+    " benchmark, dataset, subset or split has one value per task. A mean over all tasks counts"
+     " each benchmark by its number of tasks, and a model that is better on the large one may be"
+     " worse on the small one. With --pool the line below the tables names what is pooled.",
+)  # fmt: skip
+BENCHMARKS_DISAGREE = Message(
+    "benchmarks-disagree", WARNING,
+    "benchmarks disagree about {model} minus {against} at {metric}: {differences}"
+    "{?more|; likewise about {more}}", "",
+    "The difference of the two models has one sign on some of the pooled benchmarks and the other"
+    " sign on others. These are estimates, without tests; `--by` tests each benchmark.",
+)  # fmt: skip
+
+
+def pooled_benchmarks(counts: Counts) -> Iterator[Said]:
+    """The warning about benchmarks that one series of the counts pools, with their sizes."""
+    named = counts.facts.benchmarks
+    if not named:
+        return
+    codes = {name: place for place, name in enumerate(dict.fromkeys(named.values()))}
+    of_task = np.array([codes[named[task]] for task in counts.tasks])
+    cells = zip(counts.series_codes.tolist(), of_task[counts.task_codes].tolist(), strict=True)
+    most = max(Counter(series for series, _ in {*cells}).values())
+    if most > 1:
+        sizes = Counter(named[task] for task in counts.tasks).most_common()
+        yield POOLED_BENCHMARKS(
+            number=len(sizes), column=counts.facts.benchmark,
+            sizes=[f"{name} ({plural(size, 'task')})" for name, size in sizes],
+        )  # fmt: skip
+
+
+def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
+    """Benchmark → difference of the means of a pair at the tasks of it that both have."""
+    named = counts.facts.benchmarks
+    found = grouped(
+        zip(pair.tasks.tolist(), (pair.values[0] - pair.values[1]).tolist(), strict=True),
+        lambda item: named[counts.tasks[item[0]]],
+    )
+    return {name: float(np.mean([d for _, d in own])) for name, own in found.items()}
+
+
+def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Said]:
+    """The warning about the first of the pairs whose difference has both signs.
+
+    Benchmarks that were pooled on purpose are not known.
+    """
+    if not counts.facts.benchmarks:
+        return
+    found = [
+        (pair, by) for pair in pairs if len(pair.values[0])
+        for by in [differences_by_benchmark(counts, pair)]
+        if min(by.values()) < 0 < max(by.values())
+    ]  # fmt: skip
+    if found:
+        pair, by = found[0]
+        yield BENCHMARKS_DISAGREE(
+            model=pair.first.name, against=pair.second.name, metric=pair.first.metric.name,
+            differences=[f"{value:+.3f} ({name})" for name, value in by.items()],
+            more=[f"{other.first.name} minus {other.second.name}" for other, _ in found[1:]],
+        )  # fmt: skip

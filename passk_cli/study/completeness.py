@@ -1,0 +1,166 @@
+"""Attempts that a model lacks: fewer than the other models have, or than was planned."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.errors import DataError
+from passk_cli.message import WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span
+from passk_cli.settle import Given, Settle
+
+UNEVEN_ATTEMPTS = Message(
+    "uneven-attempts", WARNING,
+    "{models} {count:lacks|lack} attempts: the other models have {n:attempt} per task"
+    "{?short|; of the tasks with fewer attempts of {model}, {hard} of {short} are among the harder"
+    " half for the other models, of its other tasks {rest_hard} of {rest} (p {p})}",
+    Settle({"--exclude-model": ("{names}",)}, "leaves these results out"),
+    "A submission that leaves out failures has a higher rate. This one has fewer attempts than the"
+    " other models, which have the same number at every task. Fisher's exact test compares its"
+    " tasks with fewer attempts to its other tasks: which of them are harder than the median for"
+    " the other models. If attempts were lost by chance, difficulty does not matter; if failures"
+    " were left out, hard tasks have fewer attempts. Pass rates of the model itself do not show"
+    " it: a task that always passes has no failure to lose. `--attempts N` makes other numbers of"
+    " attempts an error.",
+)  # fmt: skip
+DROPPED_TASKS = Message(
+    "dropped-tasks", WARNING, "left out tasks without exactly {n:attempt}: {lacking}", "",
+    "--attempts N --short-tasks drop leaves out the tasks of a model that have another number of"
+    " attempts. They are rarely a random choice of tasks.")  # fmt: skip
+
+
+class Uneven(NamedTuple):
+    """A model that lacks attempts.
+
+    made, expected : attempts that it has, and that it would have with those of the other models.
+    n : attempts of the other models at every task.
+    hard, short : tasks with fewer attempts that are harder than the median for the other models,
+        and all of them; rest_hard, rest : the same of its other tasks.  p : of Fisher's exact test;
+        None where nothing can be tested.
+    """
+
+    series: tuple[str, ...]
+    made: int
+    expected: int
+    n: int
+    hard: int = 0
+    short: int = 0
+    rest_hard: int = 0
+    rest: int = 0
+    p: float | None = None
+
+
+def uneven_models(counts: Counts) -> list[Uneven]:
+    """Models with fewer attempts than most models of their group, which have one number of them at
+    every task; the one that lacks most first.
+
+    >>> cells = [(m, t, 4, 2) for m in "ab" for t in "xyz"] + [("c", t, 3, 3) for t in "xy"]
+    >>> [(model.series[0], model.made, model.expected) for model in
+    ...  uneven_models(Counts.from_cells([*cells, ("c", "z", 4, 2)]))]
+    [('c', 10, 12)]
+    """
+    found = []
+    rows = {series: counts.rows_of(place) for place, series in enumerate(counts.series)}
+    for rivals in grouped(rows, lambda series: series[1:]).values():
+        numbers = {series: counts.n[rows[series]] for series in rivals}
+        constant = Counter(int(n[0]) for n in numbers.values() if n.min() == n.max())
+        if not constant:
+            continue
+        n, regular = constant.most_common(1)[0]
+        tasks = len({*np.concatenate([counts.task_codes[rows[s]] for s in rivals]).tolist()})
+        odd = [
+            series for series in rivals
+            if numbers[series].sum() < n * len(numbers[series]) and (regular > 1 or
+                                                     numbers[series].min() < numbers[series].max())
+        ]  # fmt: skip
+        if not odd or len(odd) > regular:
+            continue
+        difficulty = _pass_rates(counts, [rows[s] for s in rivals if s not in odd])
+        for series in odd:
+            own = rows[series]
+            made = int(counts.n[own].sum())
+            uneven = Uneven(series, made, n * tasks, n)
+            found.append(_tested(uneven, counts.n[own] < n, difficulty[counts.task_codes[own]]))
+    return sorted(found, key=lambda uneven: uneven.made - uneven.expected)
+
+
+def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
+    """The mean pass rate of these models at each task; NaN at a task that none of them has."""
+    cells = np.concatenate([np.r_[rows] for rows in models])
+    tasks, rates = counts.task_codes[cells], counts.c[cells] / counts.n[cells]
+    size = len(counts.tasks)
+    number = np.bincount(tasks, minlength=size)
+    total = np.bincount(tasks, rates, minlength=size)
+    return np.divide(total, number, out=np.full(size, np.nan), where=number > 0)
+
+
+def _tested(uneven: Uneven, short: Ints, rates: Floats) -> Uneven:
+    """With Fisher's exact test of whether tasks with fewer attempts are harder or easier."""
+    known = ~np.isnan(rates)
+    short, rates = short[known], rates[known]
+    if not len(rates) or short.all() or not short.any():
+        return uneven
+    middle = np.median(rates)
+    hard = rates < middle if (rates < middle).any() else rates <= middle
+    if hard.all():
+        return uneven
+    from scipy.stats import fisher_exact
+
+    (a, b), (c, d) = ([int((s & h).sum()) for h in (hard, ~hard)] for s in (short, ~short))
+    p = float(fisher_exact([[a, b], [c, d]])[1])
+    return uneven._replace(hard=a, short=a + b, rest_hard=c, rest=c + d, p=p)
+
+
+def uneven_attempts(counts: Counts) -> Iterator[Said]:
+    """The warning about models that lack attempts, with the test of the one that lacks most."""
+    found = uneven_models(counts)
+    if not found:
+        return
+    first = found[0]
+    tested = first if first.p is not None else first._replace(short=0)
+    yield UNEVEN_ATTEMPTS(
+        models=[f"{SeriesName(m.series)} ({m.expected - m.made:,} of {m.expected:,})"
+                for m in found],
+        names=tuple(dict.fromkeys(m.series[0] for m in found)), count=len(found), n=first.n,
+        model=SeriesName(first.series), hard=tested.hard, short=tested.short,
+        rest_hard=tested.rest_hard, rest=tested.rest, p=p_relation(first.p or 0.0),
+    )  # fmt: skip
+
+
+def with_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
+    """The counts, all of whose tasks have n attempts.
+
+    drop : leave out a model's tasks with another number of attempts, and name them.
+    Errors: DataError for tasks with another number, and if none is left.
+    """
+    other = counts.n != n
+    if not other.any():
+        return counts
+    lacking = []
+    for place, series in enumerate(counts.series):
+        rows = counts.rows_of(place)
+        if not other[rows].any():
+            continue
+        cells = np.r_[rows][other[rows]]
+        made = span(int(counts.n[cells].min()), int(counts.n[cells].max()))
+        names = first_few([counts.tasks[task] for task in counts.task_codes[cells].tolist()])
+        lacking.append(f"{SeriesName(series)} has {made} at {plural(len(cells), 'task')} ({names})")
+    given = Given("--attempts", str(n))
+    if other.all():
+        raise DataError(given, "no task has this number of attempts", name="unplanned-attempts")
+    if not drop:
+        raise DataError(
+            given, f"tasks have other numbers of attempts: {first_few(lacking)}",
+            name="unplanned-attempts",
+            settles=[Settle({"--short-tasks": "drop"}, "leaves these tasks out"),
+                     Settle({"--attempts": None}, "takes them as they are")],
+        )  # fmt: skip
+    return counts.of_sizes(counts.n * ~other, counts.c * ~other).saying(
+        DROPPED_TASKS(n=n, lacking=lacking)
+    )
