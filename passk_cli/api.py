@@ -23,6 +23,7 @@ from passk_cli.commands.wanted import WantedMessages
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
 from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
+from passk_cli.files.sources.arguments import comes_once
 from passk_cli.files.sources.remote import fetched_once
 from passk_cli.message import WARNING, Said
 from passk_cli.near import did_you_mean, meant, nearest
@@ -175,6 +176,18 @@ def read(
         if message.severity == WARNING and message.settles:
             text = said(in_keywords(message, declared(Reading), call).pieces(), STYLE)
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
+    return counts if comes_once(data) else replace(counts, again=_again(data, request))
+
+
+def _again(data: Any, request: Request) -> Callable[[Request], Counts]:
+    """What reads the data as before, and what another request asks to know besides."""
+
+    def counts(other: Request) -> Counts:
+        attempts = tuple(dict.fromkeys((*request.attempts, *other.attempts)))
+        by = tuple(dict.fromkeys((*request.by, *other.by)))
+        both = replace(request, attempts=attempts, by=by, order=request.order or other.order)
+        return load(data, both)
+
     return counts
 
 
@@ -288,7 +301,10 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
                     name="contradicting-options",
                 )
             return load(given, request, tolerant=question.tolerant)
+        wanted = {*request.attempts, *["attempt"] * request.order}
         lacking = [column for column in request.by if column not in given.group_names]
+        if given.again and question.reads_again and (lacking or wanted - given.attempts.keys()):
+            return given.again(request)
         if lacking:
             raise DataError(
                 "Counts",

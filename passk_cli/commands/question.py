@@ -78,6 +78,8 @@ class Question:
 
     # Whether outcomes that are neither pass nor fail are counted instead of refused.
     tolerant: ClassVar[bool] = False
+    # Whether counts that Python has read are read again for what they lack, as the order.
+    reads_again: ClassVar[bool] = False
     # Whether its numbers are metrics at some k; tasks, laws and whole curves are none.
     of_metrics: ClassVar[bool] = True
     # Why it says nothing of missing outcomes that may pass or fail; "" where it does.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,8 @@ class Counts:
         where asked for; c is 0 where only scores were asked for.
     numbering : where attempts have numbers that might tell why n varies; see `stopping`.
     facts : what reading did.
+    again : (request) → the same data read with it; None where data can be read only once, and of
+        counts that are only a part of the data.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
     >>> counts
@@ -81,6 +83,11 @@ class Counts:
     facts: ReadFacts = field(default_factory=ReadFacts)
     numbering: Numbering | None = None
     missing: Ints | None = None
+    again: Callable[[Any], Counts] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but `again`, which holds the data that they were read from."""
+        return {**vars(self), "again": None}
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from passk_cli.charts.axes import Axis, span, tick_words
 from passk_cli.render.style import Style, parts
-from passk_cli.report.model import QUANTITIES, Board, BoardRow, Column
+from passk_cli.report.model import MARK, QUANTITIES, Board, BoardRow, Column
 from passk_cli.text import printable
 
 # Room at both ends of a drawn interval, as a share of the range; a letter of a tick, and the room
@@ -57,10 +57,14 @@ class RowView(NamedTuple):
 
 
 class BoardView(NamedTuple):
-    """A leaderboard with its texts ready.  ranked : whether models are ranked at some metric."""
+    """A leaderboard with its texts ready.
+
+    others : name, meaning and class of the other columns: "kept" if one of its cells is marked, so
+        that narrow screens show it.  ranked : whether models are ranked at some metric.
+    """
 
     metrics: tuple[MetricView, ...]
-    others: tuple[tuple[str, str], ...]
+    others: tuple[tuple[str, str, str], ...]
     entries: tuple[RowView, ...]
     ranked: bool
 
@@ -91,7 +95,11 @@ def board_view(board: Board, style: Style) -> BoardView:
         )
         for entry in board.entries
     )  # fmt: skip
-    others = tuple((printable(column.header), column.meaning) for column in board.others)
+    others = tuple(
+        (printable(column.header), column.meaning,
+         "kept" if any(MARK in str(entry.others[at]) for entry in board.entries) else "other")
+        for at, column in enumerate(board.others)
+    )  # fmt: skip
     return BoardView(tuple(metrics), others, entries, any(metric.tested for metric in metrics))
 
 

@@ -281,6 +281,10 @@ class Check:
     of_rehearsal: bool = False
 
 
+# The mark of a cell that a reader of a leaderboard must not overlook.
+MARK = "\u26a0"
+
+
 class BoardRow(NamedTuple):
     """A model of a leaderboard.
 

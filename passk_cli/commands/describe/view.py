@@ -33,6 +33,7 @@ from passk_cli.report.model import (
 )
 from passk_cli.report.words import first_few, names_cut, plural, spanned
 from passk_cli.settle import Given
+from passk_cli.study.completeness import uneven_models
 from passk_cli.study.losses import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
@@ -177,6 +178,8 @@ class Describe(Question, DescribeOptions):
             low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
             rate = None if counts.facts.not_understood else ranged(low, high)
             sizes.append(Extent(series, n, rate))
+        odd = [model.series for model in uneven_models(counts)]
+        sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
         inputs = counts.facts.inputs
         columns = bool(counts.facts.columns)
         short = list(_alike(inputs, columns=columns))
@@ -185,7 +188,7 @@ class Describe(Question, DescribeOptions):
             Facts(study, [*short, *_counted(counts)]),
             Columns(study, list(counts.facts.columns), first=_COLUMNS),
             EachFile(study, every if set(every) - set(short) else []),
-            EachModel(study, sizes, first=_MODELS),
+            EachModel(study, sizes, first=max(_MODELS, len(odd))),
         ]
         messages = [said for said in study.messages(()) if said.severity == WARNING]
         report = view(study, sections, messages=messages, interval=None)

@@ -19,7 +19,7 @@ class ReportOptions:
 
     Leaderboard, differences, curves, tasks needed, order, diversity, temperature, tasks and data
     quality, as .html (one file, no network) or .md with its pictures beside it. With --by there is
-    a section for each group, and a macro average.
+    a section for each group; --average also averages over them.
 
     Example: passk report sample_data/agents.jsonl -m pass@1 -o report.html
 
@@ -30,6 +30,10 @@ class ReportOptions:
     baseline: Annotated[str | None, Option(
         "--baseline", "NAME", "Compare every model with this one only.", of_models=True,
         detail="A model in the data.")] = None
+    average: Annotated[str | None, Option(
+        "--average", "COLUMN", "Average over the groups of a column, with equal weights.",
+        detail="As benchmarks, with --by COLUMN. Without it nothing is averaged over groups."
+    )] = None
     headline: Annotated[str, Option(
         "--title", "TEXT", "Title of the page, e.g. the benchmark's name.")] = "Evaluation report"
     board: Annotated[bool, Option(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import in_short, letters, rank_limits
 from passk_cli.limits import MOST_PAIRS
-from passk_cli.report.model import POINTS, Column, Estimate, Panel, Report, Sentence, Table
+from passk_cli.report.model import Column, Estimate, Panel, Report, Table
 from passk_cli.report.words import plural, span
+from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, difference_intervals, match
 from passk_cli.study.fact import Fact, Size, tidy
 from passk_cli.study.section import Section, SeriesRow, rows_of
@@ -46,6 +47,11 @@ class Standings(NamedTuple):
         return Places(ranks, dict(zip(self.models, names, strict=True)))
 
 
+# Models that a sentence names, and what the average is over.
+_NAMED = 3
+_OVER = " over {groups:group} of {by:and}, with equal weights"
+
+
 @dataclass(frozen=True)
 class MacroAverages(Section[SeriesRow]):
     """The macro average of every model at every metric.
@@ -64,15 +70,35 @@ class MacroAverages(Section[SeriesRow]):
     independent: bool
     standings: Mapping[str, Standings] = field(default_factory=dict)
 
-    def answer(self) -> Iterator[Sentence]:
-        for metric, standings in list(self.standings.items())[:1]:
-            first = standings.models[0]
-            ties = int(np.count_nonzero(~standings.better.any(axis=0))) - 1
-            if ties:
-                yield (f"Macro average of {metric}: {first} and {ties} more tie for first.",)
-            else:
-                lead = standings.lead, POINTS
-                yield (f"Macro average of {metric}: {first} leads by ", lead, ".")
+    answers = (
+        Answer("average-ties", lambda section: len(section.leaders) > 1,
+               "{first:and}{?more| and {more} more} tie for first in the average of {metric}"
+               + _OVER + ".", lambda section: section.finding),
+        Answer("average-leads", lambda section: len(section.leaders) == 1,
+               "{model} leads the average of {metric}" + _OVER + ", by {lead:=share points}.",
+               lambda section: section.finding),
+    )  # fmt: skip
+
+    @property
+    def leaders(self) -> list[str]:
+        """Models than which none is significantly better at the first metric."""
+        for standings in list(self.standings.values())[:1]:
+            best = ~standings.better.any(axis=0)
+            return [m for m, first in zip(standings.models, best.tolist(), strict=True) if first]
+        return []
+
+    @property
+    def finding(self) -> Mapping[str, Any]:
+        """The models that come first, and what is averaged."""
+        metric, standings = next(iter(self.standings.items()))
+        first = self.leaders
+        return {
+            "metric": metric, "model": first[0], "lead": standings.lead,
+            "first": first if len(first) <= _NAMED else first[:1],
+            "more": len(first) - 1 if len(first) > _NAMED else 0,
+            "groups": len({series[1:] for series in self.study.counts.series}),
+            "by": self.study.counts.group_names,
+        }  # fmt: skip
 
     def context(self) -> Iterator[str]:
         groups = len({series[1:] for series in self.study.counts.series})

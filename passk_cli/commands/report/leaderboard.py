@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from passk_cli.report.model import ALWAYS, Board, BoardRow, Cell, Column, Estimate, Report, Table
+from passk_cli.report.model import (
+    ALWAYS,
+    MARK,
+    Board,
+    BoardRow,
+    Cell,
+    Column,
+    Estimate,
+    Report,
+    Table,
+)
+from passk_cli.study.completeness import Uneven
 
 
 class Places(NamedTuple):
@@ -36,11 +47,15 @@ def places_of(compared: Report) -> dict[str, Places]:
     }
 
 
-def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board, Report]:
+def leaderboard(
+    estimates: Report, places: Mapping[str, Places], uneven: Sequence[Uneven] = ()
+) -> tuple[Board, Report]:
     """The board, and the estimates with rank and letters of each among their rows.
 
     places : metric → places of the models; metrics without any are not ranked.
+    uneven : models that lack attempts: their number is shown with the one expected and a mark.
     """
+    lacking = {model.series[0]: f"{model.made:,} / {model.expected:,} {MARK}" for model in uneven}
     table = estimates.tables[0]
     visible = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
     numbers = [at for at in visible if isinstance(table.rows[0][at], Estimate)]
@@ -60,7 +75,10 @@ def leaderboard(estimates: Report, places: Mapping[str, Places]) -> tuple[Board,
                 for cell, place in zip(cells, ranked, strict=True)
             ),
             tuple(place.ranks.get(model, "") for place in ranked),
-            tuple(row[at] for at in others),
+            tuple(
+                lacking.get(model, row[at]) if table.columns[at].header == "attempts" else row[at]
+                for at in others
+            ),
         ))  # fmt: skip
     order = {model: at for at, model in enumerate(ranked[0].ranks)}
     entries.sort(key=lambda entry: order.get(entry.model, len(order)))

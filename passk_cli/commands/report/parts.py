@@ -19,6 +19,7 @@ from passk_cli.report.words import plural
 
 # More models than MANY make a page slow to compute and long to read: the first few are looked at.
 MANY, FEW = 16, 5
+NO_SOLUTIONS = "the data holds no solutions"
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ DIVERSITY = Part(
     "diversity", "Diversity",
     "Few different solutions mean that more attempts bring little that is new.", "diversity",
     most=FEW, drawn=False, lacks=lambda page, counts: (
-        "" if "solution" in counts.attempts else "the data holds no solutions"))
+        "" if "solution" in counts.attempts else NO_SOLUTIONS))
 TASKS = Part(
     "tasks", "Tasks", "A flaky task passed some attempts and failed others.", "tasks", drawn=False,
     question=TasksInBrief)

@@ -20,6 +20,7 @@ from passk_cli.commands.report.parts import (
     DIFFERENCES,
     FLIPS,
     MANY,
+    NO_SOLUTIONS,
     OF_A_GROUP,
     QUALITY,
     SUSPECTS,
@@ -39,6 +40,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
 from passk_cli.report.words import first_few, plural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.completeness import uneven_models
 from passk_cli.study.copies import require_no_copies
 from passk_cli.study.extremes import groups_named
 from passk_cli.study.section import VERSION
@@ -59,6 +61,7 @@ class OnePage(Question, ReportOptions):
 
     most_groups = MOST_CHAPTERS
     uncorrected = ""
+    reads_again = True
 
     def request(self, options: SharedOptions) -> Request:
         """The columns to read, and the order of the attempts where the data has one."""
@@ -68,6 +71,11 @@ class OnePage(Question, ReportOptions):
             "a leaderboard alone has no tasks that lead to transcripts",
             (Settle({"--link": None}), Settle({"--board": None})),
         ))  # fmt: skip
+        refuse("contradicting-options", (
+            self.average and len(request.by) > 1, Given("--average", self.average),
+            "the average is over the groups of one column, and --by has others",
+            (Settle({"--by": None}), Settle({"--average": None})),
+        ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
         return replace(request, order=request.missing != BOUNDS).keeping(self.baseline)
@@ -75,6 +83,9 @@ class OnePage(Question, ReportOptions):
     def study(self, options: SharedOptions, read: Read) -> Page:
         """The data, and what else has to be read of it."""
         options = replace(options, confidence=options.confidence.required())
+        if self.average and self.average not in options.request.by:
+            by = (*options.request.by, self.average)
+            options = replace(options, request=replace(options.request, by=by))
         study, uncosted = super().study(options, read), dict[str, Counts | str]()
         if self.board:
             require_no_copies(study.counts, options.request.models)
@@ -119,7 +130,7 @@ class OnePage(Question, ReportOptions):
         whole = page.ask("estimate", page.counts)
         parts = (DIFFERENCES,) if self.board else OF_A_GROUP
         sections = [self._section(page, group, whole, parts) for group in groups]
-        macro = macro_panel(page, whole) if len(groups) > 1 else None
+        macro = macro_panel(page, whole) if self.average and len(groups) > 1 else None
         if self.board:
             boards = [replace(each, panels=each.panels[:1]) for each in sections]
             overall = tuple(filter(None, (macro, integrity_panel(page))))
@@ -152,7 +163,7 @@ class OnePage(Question, ReportOptions):
             absent, date = [], datetime.now(UTC).date().isoformat()
             title = title if "--title" in changed(self) else "Leaderboard"
         page_of = Document(title, tuple(sections), tuple(absent), date=date)
-        answer, messages = _finding(sections, groups), _messages(sections, groups)
+        answer, messages = _finding(whole, sections, groups), _messages(sections, groups)
         return replace(whole, answer=tuple(answer), messages=tuple(messages), draw=tuple,
                        page=page_of)  # fmt: skip
 
@@ -198,7 +209,7 @@ class OnePage(Question, ReportOptions):
                 link = link_in_group(self.link, dict(zip(names, group, strict=True)))
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
-        board, report = leaderboard(estimates, places)
+        board, report = leaderboard(estimates, places, uneven_models(counts))
         # What is said of the ties is said where the board stands alone, too.
         messages = (*report.messages, *said_of_pairs)
         context = (*_method(estimates, compared), *[_WITHIN] * bool(compared and name), VERSION)
@@ -211,13 +222,16 @@ def _further(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Co
     """Command → counts that it needs apart, or why there are none."""
     inputs = counts.facts.inputs
     apart: dict[str, Any] = {}
-    offered = bool(inputs) and all("solution" in each.offered for each in inputs)
-    if offered and "solution" not in counts.attempts:
+    if inputs and "solution" not in counts.attempts:
         apart["diversity"] = replace(options.request, attempts=("solution",))
     if settings := [name for name in TEMPERATURES if name in counts.facts.varying]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         apart["temperature"] = replace(options.request, by=by)
-    return {name: _apart(request, options, read) for name, request in apart.items()}
+    found = {name: _apart(request, options, read) for name, request in apart.items()}
+    offered = all("solution" in each.offered for each in inputs)
+    if isinstance(found.get("diversity"), str) and not offered:
+        found["diversity"] = NO_SOLUTIONS
+    return found
 
 
 def _apart(request: Request, options: SharedOptions, read: Read) -> Counts | str:
@@ -260,14 +274,14 @@ def _with(whole: Report, macro: Panel | None) -> Report:
     return replace(whole, rows=lambda: replace(data, rows=[*data.rows, *macro.report.data.rows]))
 
 
-def _finding(sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
-    """The finding of the only section; of several, each of which says its own, what is found of all
-    together, else the first sentence of the first."""
+def _finding(whole: Report, sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
+    """The finding of the only section; of several, each of which has its own, the average if it is
+    asked for, else in which groups which model scores highest."""
     if groups == 1:
         yield from sections[0].answer
         return
     macro = (panel.report.answer for panel in sections[-1].panels if panel.name == "macro")
-    yield from next(macro, ())[:1] or [(f"{sections[0].title}: ", *sections[0].answer[0])]
+    yield from next(macro, ()) or whole.answer
 
 
 def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Said]:
