@@ -389,7 +389,7 @@ def test_gains_are_compared_on_tasks_that_all_models_have() -> None:
         found = str(passk_cli.curve({name: [*own] for name, own in table.items()}, k=[1, 4]))
     words = (
         "From 1 to 4 attempts on the 2 tasks that all models have, gains of pass@k range from"
-        " +0.250 (b) to +0.500 (a); the highest intervals overlap."
+        " +0.250 (b) to +0.500 (a); the intervals of a and b overlap."
     )
     assert found.startswith(words)
 

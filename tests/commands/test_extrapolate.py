@@ -332,14 +332,14 @@ def test_the_answer_of_several_models() -> None:
         report = report_of(counts_of(models=models), (100,), fit="beta", **asked)
         return style.answer(report, style.Style(digits=1))
 
-    assert said(2) == "pass@100 is highest for m1: 1.0 [1.0, 1.0] by the beta fit."
+    assert said(2) == "pass@100 is highest for m1: 1.0 by the beta fit."
     assert said(4) == (
-        "pass@100 by the beta fit ranges from 0.9 [0.7, 0.9] (m0) to 1.0 [1.0, 1.0] (m2);"
-        " the highest intervals overlap."
+        "pass@100 by the beta fit ranges from 0.9 (m0) to 1.0 (m2); the interval of m2"
+        " overlaps with those of m3, m1."
     )
-    assert said(4, target=0.9).endswith("; other intervals overlap.")
+    assert said(4, target=0.9).endswith("; its interval overlaps with that of m2.")
     assert said(4, target=0.3).startswith(
-        "k for pass@k = 0.3 is lowest for m2 and 2 more: 1 [1, 1], within the attempts made."
+        "k for pass@k = 0.3 is lowest for m2, m3, m1: 1 [1, 1], within the attempts made."
     )
 
 

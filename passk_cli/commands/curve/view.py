@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from passk_cli.commands.curve.curves import (
     exact_curves,
     telling,
 )
+from passk_cli.commands.curve.gains import GAINS, Gains
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import Family, exact_rates, parse_rates
@@ -43,10 +43,11 @@ from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, listed, plural, span, spanned
+from passk_cli.report.words import SeriesName, plural, span, spanned
 from passk_cli.settle import Given, Settle
+from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.extremes import all_of, named, of_named_groups, range_of
+from passk_cli.study.extremes import named, of_named_groups, range_of
 from passk_cli.study.fact import Fact, tidy
 from passk_cli.study.notes import lacking_tasks, one_task
 from passk_cli.study.section import (
@@ -262,34 +263,11 @@ class AcrossK(Section[Curves]):
             return
         if none:
             yield (none,)
-        facts = of_named_groups(gains)
-        sizes = [abs(fact.estimate.value or 0.0) for fact in facts]
-        step = f"from {gain.start} to {gain.k} attempts{where}"
-        verb = "gain" if gain.name == AT else "change"
-        most, least = (
-            [fact for fact, size in zip(facts, sizes, strict=True) if abs(size - end) <= _EQUAL]
-            for end in (max(sizes), min(sizes))
-        )
-        if len(most) == len(facts):
-            models = all_of(len(facts), groups)
-            alike = f"{models[0].upper()}{models[1:]} {verb} the same {step}: {gain.name} "
-            yield alike, facts[0].estimate, "."
-            return
-        exact = self.records[0].exact
-        lower = min(_limits(fact, exact)[0] for fact in most)
-        upper = max(_limits(fact, exact)[1] for fact in facts if fact not in most)
-        if upper >= lower:
-            shown = "the highest intervals overlap" if math.isfinite(upper) else "not tested"
-            yield (
-                f"{step[0].upper()}{step[1:]}, {verb}s of {gain.name} range from ",
-                _signed(least[0]), f" ({_counted(least, groups)}) to ", _signed(most[0]),
-                f" ({_counted(most, groups)}); {shown}.",
-            )  # fmt: skip
-            return
-        yield (
-            f"{_counted(most, groups)} {verb}{'s' * (len(most) == 1)} most {step} ({gain.name} ",
-            _signed(most[0]), f"), {_counted(least, groups)} least (", _signed(least[0]), ").",
+        found = Gains(
+            of_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
+            gain.name == AT, self.records[0].exact, groups,
         )  # fmt: skip
+        yield from first_true(GAINS, found)
 
     def context(self) -> Iterator[str | Hint]:
         if self.records[0].exact:
@@ -518,30 +496,9 @@ def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
     return (begin, first.estimate.bare, " to ", last.estimate.bare, *further, ".")
 
 
-def _counted(facts: Sequence[Fact], groups: Sequence[str]) -> str:
-    """The models of these numbers: two, or the first and how many more."""
-    names = [named(fact.series, groups, " at ") for fact in facts]
-    return listed(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
-
-
-def _limits(fact: Fact, exact: bool) -> tuple[float, float]:
-    """From where to where the size of a gain lies; anywhere where nothing bounds it."""
-    value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
-    if exact:
-        return abs(value), abs(value)
-    if low is None or high is None:
-        return -math.inf, math.inf
-    return (low, high) if value >= 0 else (-high, -low)
-
-
 def _verb(change: float) -> str:
     """Without short tasks, pass@k may fall and pass^k rise: they are of other tasks."""
     return "rises" if change > _EQUAL else "falls" if change < -_EQUAL else "stays"
-
-
-def _signed(fact: Fact) -> Estimate:
-    """A gain without an interval."""
-    return replace(fact.estimate.bare, signed=True)
 
 
 def _ends(every: Sequence[Curves]) -> Iterator[Rule]:

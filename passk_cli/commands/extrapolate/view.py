@@ -48,7 +48,7 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, plural, span
+from passk_cli.report.words import SeriesName, first_few, plural, span
 from passk_cli.settle import Settle
 from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact
@@ -235,7 +235,11 @@ class Predictions(Section[Prediction]):
         if self.aim.target is None:
             top, *others = (each.numbers[k].estimate for each in models)
             low = math.inf if top.low is None else top.low
-            if any(other.high is None or other.high >= low for other in others):
+            rivals = [
+                each.rates.name for each, other in zip(models[1:], others, strict=True)
+                if other.high is None or other.high >= low
+            ]  # fmt: skip
+            if rivals:
                 bases = {_basis(each, k) for each in models}
                 start = f"{self.family}{k}{bases.pop() if len(bases) == 1 else ''}{where}"
                 if (top.value or 0.0) - (others[-1].value or 0.0) < _ALIKE:
@@ -243,16 +247,19 @@ class Predictions(Section[Prediction]):
                     return
                 yield (
                     f"{start} ranges from ",
-                    others[-1],
+                    others[-1].bare,
                     f" ({models[-1].rates.name}) to ",
-                    top,
-                    f" ({models[0].rates.name}); the highest intervals overlap.",
+                    top.bare,
+                    f" ({models[0].rates.name}); the interval of {models[0].rates.name}"
+                    f" overlaps with {_intervals(rivals)}.",
                 )
                 return
             best = models[0]
             whom = "is highest for" if len(models) > 1 else "of"
             words = f"{self.family}{k} {whom} {best.rates.name}{where}: "
-            yield (words, best.numbers[k].estimate, _basis(best, k), ".")
+            estimate = best.numbers[k].estimate
+            estimate = estimate.bare if len(models) > 1 else estimate
+            yield (words, estimate, _basis(best, k), ".")
             return
         models.sort(key=lambda each: each.reaches[0].estimate.value or math.inf, reverse=not rising)
         best, ks = models[0], {each.target[0] for each in models}
@@ -260,15 +267,16 @@ class Predictions(Section[Prediction]):
         if len(models) > 1 and len(ks) == 1:
             whom, number = "", (*ks, f" for {all_of(len(models))}")
         elif len(models) > 1:
-            tied = sum(each.target == best.target for each in models) - 1
-            whom = f" is {'lowest' if rising else 'highest'} for {best.rates.name}"
-            whom += f" and {tied} more" if tied else ""
-            own, *rest = (each.reaches[0].estimate for each in models
-                            if each is best or each.target != best.target)  # fmt: skip
-            ends = [(own.high, other.low) if rising else (other.high, own.low) for other in rest]
-            if any((math.inf if most is None else most) >= (least or math.inf)
-                   for most, least in ends):  # fmt: skip
-                also = "; other intervals overlap"
+            tied = [each.rates.name for each in models if each.target == best.target]
+            whom = f" is {'lowest' if rising else 'highest'} for {first_few(tied)}"
+            own, rest = best.reaches[0].estimate, list[str]()
+            for each in models:
+                other = each.reaches[0].estimate
+                most, least = (own.high, other.low) if rising else (other.high, own.low)
+                overlaps = (math.inf if most is None else most) >= (least or math.inf)
+                rest += [each.rates.name] * (overlaps and each.target != best.target)
+            if rest:
+                also = f"; its interval overlaps with {_intervals(rest)}"
         basis = _basis(best, best.reaches[0].estimate.value)
         if best.target[0] == 0:
             basis = "; at k = 1 it is less already"
@@ -516,3 +524,8 @@ class Extrapolate(Question, ExtrapolateOptions):
             level=confidence.level, population=confidence.population,
             cluster=confidence.cluster, resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
+
+
+def _intervals(names: Sequence[str]) -> str:
+    """As "that of a", "those of a, b"."""
+    return f"{'that' if len(names) == 1 else 'those'} of {first_few(names)}"

@@ -1,0 +1,127 @@
+"""What `passk curve` says of several models: who gains most from further attempts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from passk_cli.report.model import Estimate
+from passk_cli.report.words import plural
+from passk_cli.study.answer import Answer
+from passk_cli.study.extremes import named
+from passk_cli.study.fact import Fact
+
+# Gains closer than this are equal; models that a sentence names.
+_EQUAL, _NAMED = 1e-12, 3
+
+
+class Gains(NamedTuple):
+    """The gains of several models from one number of attempts to another.
+
+    facts : a gain per model.  metric : of which curve.  start, k : the numbers of attempts.
+    where : the tasks, if these are not all.  rising : whether more attempts can only add.
+    exact : whether rates are given.
+    """
+
+    facts: Sequence[Fact]
+    metric: str
+    start: int
+    k: int
+    where: str
+    rising: bool
+    exact: bool
+    groups: Sequence[str]
+
+    @property
+    def sizes(self) -> list[float]:
+        """How large each gain is, without its sign."""
+        return [abs(fact.estimate.value or 0.0) for fact in self.facts]
+
+    @property
+    def most(self) -> list[Fact]:
+        """The largest gains."""
+        return self._of(max(self.sizes))
+
+    @property
+    def least(self) -> list[Fact]:
+        """The smallest gains."""
+        return self._of(min(self.sizes))
+
+    def _of(self, end: float) -> list[Fact]:
+        both = zip(self.facts, self.sizes, strict=True)
+        return [fact for fact, size in both if abs(size - end) <= _EQUAL]
+
+    @property
+    def overlapping(self) -> list[Fact]:
+        """Models with another gain, whose interval reaches that of the largest."""
+        lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
+        rest = [fact for fact in self.facts if fact not in self.most]
+        return [fact for fact in rest if _limits(fact, exact=self.exact)[1] >= lower]
+
+    @property
+    def untested(self) -> bool:
+        """Whether a gain has no interval."""
+        return any(math.isinf(_limits(fact, exact=self.exact)[1]) for fact in self.facts)
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The ends of the gains and their models, and models whose intervals overlap."""
+        names = [self._name(fact) for fact in (*self.most, *self.overlapping)]
+        return {
+            "metric": self.metric, "start": self.start, "k": self.k, "where": self.where,
+            "rising": int(self.rising), "leaders": len(self.most),
+            "low": _signed(self.least[0]), "least": self._names(self.least),
+            "high": _signed(self.most[0]), "most": self._names(self.most),
+            "intervals": names if len(names) <= _NAMED else names[:1],
+            "more": len(names) - 1 if len(names) > _NAMED else 0,
+        }  # fmt: skip
+
+    def _name(self, fact: Fact) -> str:
+        return named(fact.series, self.groups, " at ")
+
+    def _names(self, facts: Sequence[Fact]) -> list[str]:
+        """The models of some gains; of many, how many."""
+        return [*map(self._name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
+
+
+_STEP = "from {start} to {k} attempts{?where| on {where}}"
+_RANGE = (
+    "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric} range"
+    " from {low} ({least:and}) to {high} ({most:and})"
+)
+GAINS = (
+    Answer("gains-alike", lambda gains: len(gains.most) == len(gains.facts),
+           "The {rising:gain|change} " + _STEP + " is the same for {most:and}: {metric} {high}.",
+           lambda gains: gains.fields),
+    # Models are not ranked across groups.
+    Answer("gains-range", lambda gains: bool(gains.groups), _RANGE + ".",
+           lambda gains: gains.fields),
+    Answer("gains-untested", lambda gains: gains.untested, _RANGE + "; not tested.",
+           lambda gains: gains.fields),
+    Answer("gains-overlap", lambda gains: bool(gains.overlapping),
+           _RANGE + "; the intervals of {intervals:and}{?more| and {more:other model}} overlap.",
+           lambda gains: gains.fields),
+    Answer("gains-apart", lambda gains: gains.rising,
+           "{most:and} {leaders:gains|gain} most " + _STEP + " ({metric} {high}), {least:and} least"
+           " ({low}).", lambda gains: gains.fields),
+    Answer("changes-apart", lambda gains: True,
+           "{most:and} {leaders:changes|change} most " + _STEP + " ({metric} {high}), {least:and}"
+           " least ({low}).", lambda gains: gains.fields),
+)  # fmt: skip
+
+
+def _limits(fact: Fact, *, exact: bool) -> tuple[float, float]:
+    """From where to where the size of a gain lies; anywhere if nothing bounds it."""
+    value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
+    if exact:
+        return abs(value), abs(value)
+    if low is None or high is None:
+        return -math.inf, math.inf
+    return (low, high) if value >= 0 else (-high, -low)
+
+
+def _signed(fact: Fact) -> Estimate:
+    """A gain without an interval."""
+    return replace(fact.estimate.bare, signed=True)
