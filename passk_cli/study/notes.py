@@ -196,6 +196,8 @@ ODD_K = Message(
     " a model that passes everything gets 1 − 1/k, which is 0.667 for k = 3 and 0.8 for k = 5. Even"
     " k reach 1. Values at odd and even k cannot be compared.")  # fmt: skip
 
+# Fewer attempts at the only task are attempts at a task, and no total over questions.
+_TOTAL = 10
 ONE_TASK = Message(
     "one-task", WARNING,
     "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks say"
@@ -383,7 +385,7 @@ def lacking_tasks(counts: Counts) -> Iterator[Said]:
 def one_task(counts: Counts, confidence: Confidence) -> Iterator[Said]:
     """The warning about counts of one task per model, which may be totals over questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
-    if about_new and len(counts.n) == len(counts.series) and counts.n.min() > 1:
+    if about_new and len(counts.n) == len(counts.series) and counts.n.min() >= _TOTAL:
         yield ONE_TASK(attempts=int(counts.n.max()))
 
 
