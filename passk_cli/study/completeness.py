@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Floats, Ints, grouped
+from passk_cli.arrays import Bools, Floats, grouped
 from passk_cli.errors import DataError
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
@@ -93,14 +93,15 @@ def uneven_models(counts: Counts) -> list[Uneven]:
 def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
     """The mean pass rate of these models at each task; NaN at a task that none of them has."""
     cells = np.concatenate([np.r_[rows] for rows in models])
-    tasks, rates = counts.task_codes[cells], counts.c[cells] / counts.n[cells]
+    tasks = counts.task_codes[cells]
     size = len(counts.tasks)
     number = np.bincount(tasks, minlength=size)
-    total = np.bincount(tasks, rates, minlength=size)
-    return np.divide(total, number, out=np.full(size, np.nan), where=number > 0)
+    total = np.bincount(tasks, counts.c[cells] / counts.n[cells], minlength=size)
+    rates: Floats = np.divide(total, number, out=np.full(size, np.nan), where=number > 0)
+    return rates
 
 
-def _tested(uneven: Uneven, short: Ints, rates: Floats) -> Uneven:
+def _tested(uneven: Uneven, short: Bools, rates: Floats) -> Uneven:
     """With Fisher's exact test of whether tasks with fewer attempts are harder or easier."""
     known = ~np.isnan(rates)
     short, rates = short[known], rates[known]

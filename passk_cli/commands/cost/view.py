@@ -32,7 +32,7 @@ from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, S
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import SeriesName, amount_text, first_few, p_relation
 from passk_cli.settle import Given, Settle
-from passk_cli.study.extremes import named
+from passk_cli.study.extremes import groups_named, named
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import TIED
 from passk_cli.study.rules import GUARDED_T
@@ -56,6 +56,12 @@ _LEAST = {
     "tokens_in": "needs fewest input tokens per solved task",
     "tokens_out": "needs fewest output tokens per solved task",
     "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
+}  # fmt: skip
+_FEWEST = {
+    "cost": "Cheapest per solved task", "tokens": "Fewest tokens per solved task",
+    "tokens_in": "Fewest input tokens per solved task",
+    "tokens_out": "Fewest output tokens per solved task",
+    "duration": "Quickest per solved task", "turns": "Fewest turns per solved task",
 }  # fmt: skip
 _UNITS = {"$": "US dollars", "s": "seconds"}
 # Names of the line of the best in a chart; costs that differ by more are drawn on a log scale; how
@@ -187,17 +193,22 @@ class Spent(Section[Outlay]):
                    " an attempt, pass@1 ", best.rate.estimate.bare, ".")  # fmt: skip
             yield from self._others(best, groups)
             return
-        start: Sentence = (f"{whose} {_LEAST[self.amount]}: ", per_success)
+        if groups:
+            # Models are not ranked across groups.
+            first: dict[tuple[str, ...], str] = {}
+            for outlay in known:
+                first.setdefault(outlay.series[1:], outlay.series[0])
+            parts = [f"{model} ({groups_named(group, groups)})" for group, model in first.items()]
+            yield (f"{self._condition()}{_FEWEST[self.amount]}: {first_few(parts)}.",)
+            yield from self._others(best, groups)
+            return
+        # An estimate that was picked from several has no interval.
+        start: Sentence = (f"{whose} {_LEAST[self.amount]}: ", per_success.bare)
         # The cheapest and the others of its group that solved something, the next one first.
         own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
         second = next((pair for pair in own if pair.difference.p_adjusted is not None), None)
         if second is None:
-            alone = not any(o.series[1:] == best.series[1:] for o in known[1:])
-            reason = "no task that both have"
-            if own:
-                reason = own[0].difference.estimate.reason
-            elif alone:
-                reason = "models are compared within a group, and it is the only one of its own"
+            reason = own[0].difference.estimate.reason if own else "no task that both have"
             yield (*start, f"; not tested: {reason}.")
         else:
             if any(not np.array_equal(best.tasks, pair.second.tasks) for pair in own):
@@ -214,7 +225,8 @@ class Spent(Section[Outlay]):
             else:
                 most = max((pair.second.per_success.estimate for pair in ties),
                            key=lambda estimate: estimate.value or 0.0)  # fmt: skip
-                yield (*start, f"; {other} and {len(ties) - 1:,} more tie (up to ", most.bare, ").")
+                names = first_few([named(pair.second.series, groups) for pair in ties])
+                yield (*start, f"; {names} tie (up to ", most.bare, ").")
         yield from self._leads(groups)
         yield from self._others(best, groups)
 

@@ -233,8 +233,7 @@ class FlakyModels(Section[ClassesOfModel]):
                 f"Each of {len(numbers):,} models has {plural(most, 'flaky task')} of {tasks:,}.",
             )
         else:
-            more = f" and {len(flakiest) - 1:,} more" if flakiest[1:] else ""
-            who = f"{named(flakiest[0].series, groups)}{more}"
+            who = first_few([named(model.series, groups) for model in flakiest])
             yield (f"Flaky tasks per model: {least:,} to {most:,} of {tasks:,}, most for {who}.",)
         yield agreed(self.study)
 
