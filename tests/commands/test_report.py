@@ -278,7 +278,7 @@ def by_benchmark(shared: bool) -> list[dict[str, Any]]:
 @pytest.mark.long
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
-    findings = quiet(by_benchmark(shared), by="benchmark", metrics="pass@1")
+    findings = quiet(by_benchmark(shared), average="benchmark", metrics="pass@1")
     page = page_of(findings)
     assert [section.title for section in page.sections] == [
         "benchmark code",
@@ -301,8 +301,8 @@ def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
         assert tidy == [cell.value, cell.se, cell.low, cell.high, 12]
     # The finding is one sentence; each section has its own.
     (answer,) = findings.report.answer
-    assert answer[0].startswith("Macro average of pass@1: one ")
-    assert "benchmark" not in str(findings).split("\n")[0]
+    assert (answer.name, answer.fields["by"]) == ("average-ties", ("benchmark",))
+    assert answer.fields["first"] == ["one", "two"]
 
 
 def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None:
@@ -312,7 +312,7 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
     shown = {}
     for gap, leads in ((0, False), (4, True)):
         drawn = [row | {"c": min(row["c"] + gap * (row["model"] == "two"), 4)} for row in rows]
-        findings = quiet(drawn, by="benchmark", metrics="pass@1", board=True)
+        findings = quiet(drawn, average="benchmark", metrics="pass@1", board=True)
         (panel,) = page_of(findings).sections[-1].panels
         assert panel.board is not None
         shown[gap] = [(e.model, e.places, e.numbers[0].letters) for e in panel.board.entries]
@@ -324,10 +324,9 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
         mean = macro_average(sign * pairs.estimate, (pairs.high - pairs.low) / (2 * z), lows, highs)
         assert leads == (mean.low > 0)
         if leads:
-            answer = str(findings).partition(".\n")[0]
-            assert answer == (
-                f"Macro average of pass@1: two leads by {mean.mean:.3f}"
-                f" [{mean.low:.3f}, {mean.high:.3f}]"
+            assert str(findings).partition(".\n")[0] == (
+                "two leads the average of pass@1 over 2 groups of benchmark, with equal weights,"
+                f" by {mean.mean:.3f} [{mean.low:.3f}, {mean.high:.3f}]"
             )
     assert shown[0] == [("one", ("1–2",), "a"), ("two", ("1–2",), "a")]
     assert shown[4] == [("two", ("1",), "a"), ("one", ("2",), "b")]
@@ -373,7 +372,7 @@ def test_a_macro_average_needs_a_number_in_each_group_and_limits_for_limits() ->
         {"model": "m", "benchmark": b, "task": f"{b}{t}", "n": 4, "c": c}
         for b, passes in (("code", [1, 2, 4]), ("math", [3])) for t, c in enumerate(passes)
     ]  # fmt: skip
-    average = quiet(rows, by="benchmark", metrics="pass@1").frame.iloc[-1]
+    average = quiet(rows, average="benchmark", metrics="pass@1").frame.iloc[-1]
     assert (average.benchmark, average.estimate) == ("average", pytest.approx((7 / 12 + 3 / 4) / 2))
     assert average[["se", "low", "high"]].isna().all()
     assert average.note == "no standard error or interval in some group"
@@ -382,7 +381,7 @@ def test_a_macro_average_needs_a_number_in_each_group_and_limits_for_limits() ->
         {"model": "m", "benchmark": task[:-1], "task": task, "passed": passed}
         for task, made in outcomes.items() for passed in made
     ]  # fmt: skip
-    options = {"by": "benchmark", "metrics": "pass@1", "missing": "bounds"}
+    options = {"average": "benchmark", "metrics": "pass@1", "missing": "bounds"}
     code, math, both = quiet(missing, **options).frame.to_dict("records")
     assert [both["estimate_low"], both["estimate_high"]] == [(0.25 + 0.5) / 2, (0.5 + 0.75) / 2]
     assert min(code["low"], math["low"]) <= both["low"] <= both["estimate_low"]
@@ -393,7 +392,7 @@ def test_a_model_without_one_group_has_no_macro_average() -> None:
     rows = [
         row for row in by_benchmark(False) if (row["model"], row["benchmark"]) != ("two", "math")
     ]
-    findings = quiet(rows, by="benchmark", metrics="pass@1")
+    findings = quiet(rows, average="benchmark", metrics="pass@1")
     cells = {row[0]: row[1] for row in panels(findings, 2)["Macro average"].tables[0].rows}
     assert cells["one"].value is not None
     assert cells["two"].value is None
@@ -486,3 +485,47 @@ def test_without_a_file_it_says_how_the_page_is_written(passk: Passk, tmp_path: 
     assert (done.code, f"  passk {line}  # writes it" in done.err) == (2, True)
     done = passk(*words, "-f", "html", "-o", "x.html")
     assert f"passk report {TAU} -m pass@1 -o x.html  # writes it" in done.err
+
+
+def test_nothing_is_averaged_over_groups_unless_it_is_asked_for() -> None:
+    findings = quiet(by_benchmark(False), by="benchmark", metrics="pass@1")
+    assert "Macro average" not in [p.title for c in page_of(findings).sections for p in c.panels]
+    assert "average" not in set(findings.frame.benchmark)
+    (said,) = findings.report.answer
+    assert said.fields["ranked"] == said.fields["groups"] == 2
+    with pytest.raises(passk_cli.ParameterError, match="the average is over the groups of one"):
+        quiet(by_benchmark(False), by="arm", average="benchmark", metrics="pass@1")
+
+
+def test_a_board_marks_a_model_that_lacks_attempts() -> None:
+    rows = [{"model": m, "task": f"t{t}", "n": 4 - (m == "b" and t < 5), "c": t % 3}
+            for m in "abc" for t in range(9)]  # fmt: skip
+    findings = quiet(rows, metrics="pass@1", board=True)
+    board = board_of(findings)
+    at = [column.header for column in board.others].index("attempts")
+    cells = {entry.model: entry.others[at] for entry in board.entries}
+    assert cells == {"a": "4", "b": "31 / 36 ⚠", "c": "4"}
+    # A narrow screen hides other columns, but not this one.
+    assert '<td class="number kept">31 / 36 ⚠</td>' in html(findings.report, Style())
+
+
+def test_data_quality_lists_models_that_lack_attempts_first() -> None:
+    rows = [{"model": f"m{m:02}", "task": f"t{t}", "n": 4 - (m == 28 and t < 5), "c": t % 3}
+            for m in range(30) for t in range(9)]  # fmt: skip
+    with pytest.warns(passk_cli.PasskWarning, match="m28"):
+        found = passk_cli.describe(rows)
+    table = next(t for t in found.report.tables if t.title == "Models")
+    assert [row[0] for row in table.rows][:2] == ["m28", "m00"]
+
+
+def test_counts_that_were_read_before_have_the_same_page() -> None:
+    rows = pd.DataFrame(
+        {"model": m, "task": f"t{t}", "attempt": a, "passed": (t + a) % 3 > 0,
+         "solution": f"x{(t * a) % 4}"}
+        for m in "ab" for t in range(9) for a in range(3)
+    )  # fmt: skip
+    before, after = quiet(rows, metrics="pass@1"), quiet(passk_cli.read(rows), metrics="pass@1")
+    titles = [[p.title for c in page_of(f).sections for p in c.panels] for f in (before, after)]
+    assert titles[0] == titles[1]
+    assert {"Order of attempts", "Diversity"} <= {*titles[0]}
+    assert page_of(before).absent == page_of(after).absent
