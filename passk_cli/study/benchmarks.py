@@ -55,11 +55,12 @@ def pooled_benchmarks(counts: Counts) -> Iterator[Said]:
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
     """Benchmark → difference of the means of a pair at the tasks of it that both have."""
     named = counts.facts.benchmarks
+    differences = (pair.values[0] - pair.values[1]).tolist()
     found = grouped(
-        zip(pair.tasks.tolist(), (pair.values[0] - pair.values[1]).tolist(), strict=True),
-        lambda item: named[counts.tasks[item[0]]],
+        zip(pair.tasks.tolist(), differences, strict=True),
+        lambda item: named.get(counts.tasks[item[0]], ""),
     )
-    return {name: float(np.mean([d for _, d in own])) for name, own in found.items()}
+    return {name: float(np.mean([d for _, d in own])) for name, own in found.items() if name}
 
 
 def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Said]:
@@ -72,12 +73,13 @@ def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Said]
     found = [
         (pair, by) for pair in pairs if len(pair.values[0])
         for by in [differences_by_benchmark(counts, pair)]
-        if min(by.values()) < 0 < max(by.values())
+        if by and min(by.values()) < 0 < max(by.values())
     ]  # fmt: skip
     if found:
         pair, by = found[0]
+        same = pair.first.name == pair.second.name
         yield BENCHMARKS_DISAGREE(
-            model=pair.first.name, against=pair.second.name, metric=pair.first.metric.name,
+            model=pair.first.name, against="its baseline" if same else pair.second.name, metric=pair.first.metric.name,
             differences=[f"{value:+.3f} ({name})" for name, value in by.items()],
             more=[f"{other.first.name} minus {other.second.name}" for other, _ in found[1:]],
         )  # fmt: skip

@@ -75,6 +75,8 @@ from passk_cli.report.words import SeriesName, first_few, plural, sized, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.adjustment import tests_shown
 from passk_cli.study.baseline import Runs, label_of, only_models
+from passk_cli.study.benchmarks import disagreements
+from passk_cli.study.comparison import match
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.copies import copied_runs
 from passk_cli.study.fact import Fact, Size
@@ -575,6 +577,8 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
         if 1 < known < _KNOWN:
             yield FEW_RUNS_KNOWN(runs=known, noun=AMOUNTS[role][1] if role else "")
     yield from reading_notes(trial.study.counts)
+    pairs = [match(*pair) for pair in trial.pairs(trial.general[:1])]
+    yield from disagreements(sides.counts, [pair for pair in pairs if not pair.reason])
     if sides.apart and baseline is not None and sides.label != ITSELF:
         for said in reading_notes(baseline):
             yield said.about(f"baseline {sides.label}")

@@ -232,6 +232,11 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
     if len(set(chosen.values())) > 1 and request.outcome is None:
         problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
         each_one = Settle({"--outcome": ONLY}, "reads the only one of each file")
+        suites = {table.facts.get("suite") for _, table in tables} - {None}
+        if len(suites) > 1:
+            # Files of several benchmarks: one number for all of them would hide how they differ.
+            options = {"--outcome": ONLY, "--by": ("suite",)}
+            each_one = Settle(options, "reads the only one of each file, by benchmark")
         others = [Settle({"--outcome": name}) for name in [*every][:2]]
         settles = [each_one, *others]
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
