@@ -79,7 +79,8 @@ def disagreements(counts: Counts, pairs: Sequence[Comparison]) -> Iterator[Said]
         pair, by = found[0]
         same = pair.first.name == pair.second.name
         yield BENCHMARKS_DISAGREE(
-            model=pair.first.name, against="its baseline" if same else pair.second.name, metric=pair.first.metric.name,
+            model=pair.first.name, against="its baseline" if same else pair.second.name,
+            metric=pair.first.metric.name,
             differences=[f"{value:+.3f} ({name})" for name, value in by.items()],
             more=[f"{other.first.name} minus {other.second.name}" for other, _ in found[1:]],
         )  # fmt: skip
