@@ -254,7 +254,7 @@ def test_amounts_of_reading_metrics_and_renderers_are_the_same() -> None:
 
 def test_every_amount_has_its_words(passk: Passk) -> None:
     done = passk("cost", COSTS, "--of", "duration", "--at", "300", "--resamples", "100")
-    assert done.out.startswith("claude-haiku-4-5-20251001 is quickest per solved task: 203 s [")
+    assert done.out.startswith("claude-haiku-4-5-20251001 is quickest per solved task: 203 s;")
     assert "pass@300 s" in done.out
     assert "\n~ tied with the first · 8 tasks × 3 attempts" in done.out
     done = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000", "--resamples", "100")
@@ -265,7 +265,7 @@ def test_every_amount_has_its_words(passk: Passk) -> None:
 
 def test_less_is_better_where_amounts_are_metrics(passk: Passk) -> None:
     done = passk("estimate", COSTS, "-m", "cost")
-    assert done.out.startswith("claude-haiku-4-5-20251001 is lowest: cost $0.274 [")
+    assert done.out.startswith("claude-haiku-4-5-20251001 is lowest: cost $0.274.")
     done = passk("compare", COSTS, "-m", "cost")
     assert done.out.startswith("claude-haiku-4-5-20251001 leads at cost by $0.345 [")
     models = [line.split()[1] for line in done.out.splitlines() if line[:2] in ("1 ", "2 ", "3 ")]
@@ -457,7 +457,7 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
     rows = estimated.frame.set_index("model")["estimate"]
     assert math.isnan(rows["free"])
     assert rows["paid"] == 0.5
-    assert str(estimated).startswith("cost of paid is $0.500 [0.0716, 1.06]. 1 model without cost.")
+    assert str(estimated).startswith("cost of paid is $0.500 [0.0716, 1.06]. No value of cost: free.")
     compared = passk_cli.compare(frame, "cost")
     assert "not compared: free: every attempt costs 0" in " ".join(map(str, compared.messages))
     assert "No test is possible: free: every attempt costs 0." in str(compared)

@@ -156,7 +156,8 @@ def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     counts = Counts.from_cells([*easy, *hard, *moved])
     several = report_of(counts, Confidence(), Curve(), "drop")
     assert several.answer[0] == ("No task has 10 attempts of all models.",)
-    assert "from 1 to 4 attempts (pass@k" in several.answer[1][0]
+    fields = several.answer[1].fields
+    assert (fields["metric"], fields["start"], fields["k"]) == ("pass@k", 1, 4)
     # The gain in the table is of fewer tasks than pass@1 beside it.
     assert "gain 1 → 10: on the tasks with n ≥ 10" in several.context
     # What the headline is about is there as well.
