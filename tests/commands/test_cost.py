@@ -258,7 +258,7 @@ def test_every_amount_has_its_words(passk: Passk) -> None:
     assert "pass@300 s" in done.out
     assert "\n~ tied with the first · 8 tasks × 3 attempts" in done.out
     done = passk("cost", COSTS, "--of", "tokens_out", "--at", "20000", "--resamples", "100")
-    assert "needs fewest output tokens per solved task: 11,588 [" in done.out
+    assert "needs fewest output tokens per solved task: 11,588;" in done.out
     assert "pass@20,000 tokens" in done.out
     assert "tokens · ~ tied with the first · 8 tasks × 3 attempts" in done.out
 
@@ -457,7 +457,9 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
     rows = estimated.frame.set_index("model")["estimate"]
     assert math.isnan(rows["free"])
     assert rows["paid"] == 0.5
-    assert str(estimated).startswith("cost of paid is $0.500 [0.0716, 1.06]. No value of cost: free.")
+    assert str(estimated).startswith(
+        "cost of paid is $0.500 [0.0716, 1.06]. No value of cost: free."
+    )
     compared = passk_cli.compare(frame, "cost")
     assert "not compared: free: every attempt costs 0" in " ".join(map(str, compared.messages))
     assert "No test is possible: free: every attempt costs 0." in str(compared)
