@@ -56,7 +56,7 @@ _LATEX = {
 def markdown(report: Report, style: Style) -> str:
     """The answer above GitHub tables, numbers right-aligned, names escaped; see `_comment`."""
     style = style.typeset
-    if report.checks:
+    if any(table.shown == COMMENT for table in report.tables):
         return _comment(report, style)
     chosen = shown(report, style)
     blocks = [escaped(chosen.answer)]
@@ -80,8 +80,8 @@ def folded_caveats(report: Report, style: Style) -> str:
 
 def _comment(report: Report, style: Style) -> str:
     """A gate's report as a comment on a pull request: the verdict, the rules that do not pass and
-    the numbers that were measured, warnings, the tasks that changed beyond chance; folded: every
-    rule, the other tasks that flipped, notes.
+    the numbers that were measured, warnings, the tasks that changed beyond chance, of a failed gate
+    all that changed; folded: every rule, the other tasks that flipped, notes.
 
     A comment has no --full: whatever that shows is in it, as far as GitHub has room.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import passk_cli as api
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write
 
 TAU = SAMPLES / "tau_airline.csv"
 AGENTS = SAMPLES / "agents.jsonl"
@@ -135,3 +136,22 @@ def test_named_tasks_that_were_all_lost(rules: Any, tmp_path: Path) -> None:
     code, rows = rules(new, "--baseline", old, "--must-pass", "a")
     assert code == 1
     assert rows[-1]["note"].startswith("no attempts at a; 1 of 2 baseline tasks")
+
+
+def test_a_failed_gate_lists_the_tasks_that_broke_first(passk: Passk, write: Write) -> None:
+    """The largest loss first, then gains; of a gate that passes they are folded."""
+
+    def run(name: str, passes: dict[int, int]) -> Path:
+        rows = (f"m,t{t:02},4,{passes.get(t, 2)}\n" for t in range(30))
+        return write(f"{name}.csv", "model,task,n,c\n" + "".join(rows))
+
+    old = run("old", {0: 0, 5: 4, 9: 4, 11: 1})
+    new = run("new", {0: 4, 5: 1, 9: 0, 11: 4})
+    for rule, code in ((["--must-pass", "t09"], 1), (["--min", "pass@1=0.01"], 0)):
+        done = passk("gate", new, "--baseline", old, *rule, "-f", "markdown")
+        assert done.code == code
+        listed, folded = done.out.split("<details>")[0], done.out.partition("<details>")[2]
+        part = listed if code else folded
+        tasks = re.findall(r"- (t\d\d): \d of 4 passed", part)
+        assert tasks == ["t09", "t05", "t00", "t11"]
+        assert ("Changes that chance explains" in folded) == (code == 0)

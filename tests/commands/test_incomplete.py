@@ -109,3 +109,29 @@ def test_a_model_of_another_name_is_said_when_it_is_recorded(passk: Passk, night
     said = "warning[new-model]: suite all has no earlier run of m2; it has runs of m; --alias m2=m"
     assert said in other.err
     assert passk("record", "night.csv", *to, "r3", "--alias", "m2=m").code == 0
+
+
+def test_a_renamed_model_is_said_on_its_first_night(passk: Passk, night: Night) -> None:
+    """One model against one of another name; the printed option makes one of them."""
+    append("h.parquet", columns("r1", STEADY, n=4))
+    rule = ["--baseline", "h.parquet:last5", "--max-drop", "pass@1=0.9"]
+    done = passk("gate", night(STEADY[::-1], model="m2"), *rule)
+    said = "warning[other-model-name]: m2 is compared with m, the only model of h.parquet:last5"
+    assert (done.code, said in done.err) == (0, True)
+    assert "; --alias m=m2 counts both as one" in done.err
+    aliased = passk("gate", "night.csv", *rule, "--alias", "m=m2")
+    assert (aliased.code, "other-model-name" in aliased.err) == (0, False)
+    assert "other-model-name" not in passk("gate", night(STEADY[::-1]), *rule).err
+
+
+def test_models_of_two_files_may_have_any_names(passk: Passk, night: Night) -> None:
+    """Unless both files name them and the tasks pass alike."""
+    old = night(STEADY).rename("old.csv")
+    rule = ["--baseline", old, "--max-drop", "pass@1=0.9"]
+    for passes, said in ((STEADY, True), ([0] * 20, False)):
+        err = passk("gate", night(passes, model="m2"), *rule).err
+        assert ("m2 is compared with m, the only model of old.csv" in err) == said
+    for name in ("old.csv", "night.csv"):
+        rows = Path(name).read_text().replace("model,", "").replace("m,", "").replace("m2,", "")
+        Path(name).write_text(rows)
+    assert "other-model-name" not in passk("gate", "night.csv", *rule).err

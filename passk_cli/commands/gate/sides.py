@@ -297,6 +297,24 @@ class Sides:
         others = [model for model in models if model not in one_run]
         return [*renamed_models(self.baseline, gone, self.counts, others)]
 
+    @property
+    def other_name(self) -> tuple[str, str] | None:
+        """The only model of the baseline and the only one of the run, if they may be one that was
+        renamed: of a history always; of other data if it passes the tasks alike, under names that
+        the data have."""
+        models = {model for model, *_ in self.series}
+        if self.baseline is None or not self.apart or models == self.base_models:
+            return None
+        if len(models) != 1 or len(self.base_models) != 1:
+            return None
+        (old,), (new,) = self.base_models, models
+        inputs = [*self.counts.facts.inputs, *self.baseline.facts.inputs]
+        if self.latest is None:
+            alike = [*renamed_models(self.baseline, [old], self.counts, [new])]
+            if not alike or not inputs or any("model" not in file.roles for file in inputs):
+                return None
+        return old, new
+
     def coverage(self, series: Series) -> Coverage | None:
         """How much of its baseline a candidate's series covers; None when it has no baseline."""
         base = self.base(series)

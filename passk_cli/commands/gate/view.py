@@ -159,6 +159,13 @@ RENAMED_MODEL = Message(
     " or more and passes them as often as chance within tasks allows. Where a model was renamed,"
     " --alias (aliases in a file of rules) says so, of baselines and histories as well.",
 )  # fmt: skip
+OTHER_NAME = Message(
+    "other-model-name", WARNING, "{new} is compared with {old}, the only model of {baseline}",
+    Settle({"--alias": {"{old}": "{new}"}}, "counts both as one, if the model was renamed"),
+    "One model is compared with one model, whatever they are named. A history keeps the runs of"
+    " each name apart: from the next night on a renamed model has no earlier runs. --alias (aliases"
+    " in a file of rules) counts both names as one.",
+)  # fmt: skip
 NOT_COMPARED = Message(
     "not-compared", WARNING, "{model} is not compared: {reason}", "",
     "A rule about differences needs the baseline's model and group of tasks. With `--unpaired drop`"
@@ -537,7 +544,8 @@ class RuleTable(Section[Judgement]):
                     other = Side(sides.baseline, sides.baseline.series.index(base), name)
                     pairs.append((Side(sides.counts, s, SeriesName(series)), other))
             every = find_flips(pairs, trial.study.confidence.level)
-            for changes in changes_of([flips for flips in every if flips.tasks]):
+            failed = any(line.failing for line in self.records)
+            for changes in changes_of([flips for flips in every if flips.tasks], failed=failed):
                 suites.setdefault(changes, []).append(part.name)
         return tuple(
             replace(changes, summary=": ".join(filter(None, (", ".join(names), changes.summary))))
@@ -590,6 +598,8 @@ def _messages(part: GatePart, trial: Trial) -> Iterator[Said]:
     yield from copied_runs(trial.copies)
     for old, new in sides.renamed:
         yield RENAMED_MODEL(old=old, new=new)
+    if (names := sides.other_name) is not None:
+        yield OTHER_NAME(old=names[0], new=names[1], baseline=sides.label)
     shut = {line.fact.series for _, line in part.lines
             if line.verdict == FAIL and line.words in ((EVERY,), (EVERY_ATTEMPT,))}  # fmt: skip
     if shut and not (sides.apart or part.name or any(map(trial.retried, shut & {*trial.made[0]}))):

@@ -328,19 +328,32 @@ def _one_pair(flips: Flips) -> str:
     return f"{flipped}; {flips.expected:.1f} ({span(*flips.range)}) expected with no change."
 
 
-def changes_of(every: Sequence[Flips]) -> Iterator[ChangedTasks]:
-    """For a pipeline: what changed in each pair, with a line for each of the first tasks."""
+def _loss(fact: Fact) -> tuple[bool, float]:
+    """Losses first, the largest before the others; then gains."""
+    change = fact.estimate.value or 0.0
+    return change >= 0, -abs(change)
+
+
+def changes_of(every: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
+    """For a pipeline: what changed in each pair, with a line for each of the first tasks, losses
+    before gains.
+
+    failed : whether the gate fails, so that every change counts; else significant ones come first.
+    """
     for flips in every:
         answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
-        changes = sorted(filter(changed, facts_of_flips([flips])), key=_rank)
+        changes = sorted(filter(changed, facts_of_flips([flips])), key=lambda fact: (
+            not (failed or fact.verdict), *_loss(fact),
+        ))  # fmt: skip
         lines = [
             f"{fact.more['task']}: {_passed(fact, 1)} passed, now {_passed(fact, 0)}"
             f" ({fact.verdict or 'not significant'}, p {p_relation(fact.p_adjusted or 0.0)})"
             for fact in changes[:_LINES]
         ]
-        significant = min(sum(bool(fact.verdict) for fact in changes), _LINES)
+        significant = min(sum(failed or bool(fact.verdict) for fact in changes), _LINES)
         if len(changes) > _LINES:
             lines.append(f"and {len(changes) - _LINES:,} more")
+            significant += failed
         yield ChangedTasks(answer, tuple(lines[:significant]), tuple(lines[significant:]))
 
 
