@@ -97,15 +97,3 @@ def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
     is_(gate("--missing", "drop"), 1, "FAIL")
     is_(record(8), 3, "missing-outcome]")
     is_(record(8, "--missing", "drop"), 3, "it lacks 6 of 800 tasks that run n7 of agent has")
-    # A slow drift of 5 points, by one each night: no night is far off.
-    for day, fall in ((8, 0.01), (9, 0.02), (10, 0.03), (11, 0.04), (12, 0.05)):
-        night(fall)
-        is_(gate(), 0, "PASS")
-        is_(record(day), 0, f"Recorded run n{day}")
-    # Too few nights tell it from nights that are alike; later ones do, when a gate has forgotten.
-    is_(trend(), 0, "PASS")
-    for day in range(13, 25):
-        night(0.05)
-        is_(record(day), 0, f"Recorded run n{day}")
-    is_(trend(), 1, "FAIL: pass@1 of agent is lower by 0.0")
-    is_(gate(), 0, "PASS")
