@@ -128,7 +128,8 @@ CHANGES_OF_PARTS = Message(
 )  # fmt: skip
 CORRELATED_RUNS = Message(
     "correlated-runs", WARNING,
-    "runs of {model} are correlated with those before them by {lag:.2f}", "a change may be a drift",
+    "runs of {model} are correlated with those before them by {lag:=score}",
+    "a change may be a drift",
     "The lag-1 correlation of the means since the last change, where it is more than two standard"
     " errors above 0. The search for changes allows for correlation, and then sees them later;"
     " still, of simulated years of nights without a change 13 to 17 % had a false alarm where runs"

@@ -1,0 +1,84 @@
+"""Statements of the documentation that can be checked: what exists, counts, and numbers."""
+
+from __future__ import annotations
+
+import re
+from math import sqrt
+
+import pytest
+from scipy.stats import studentized_range
+
+import passk_cli
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
+from passk_cli.message import DECLARED
+from passk_cli.option import by_flag
+from tests.conftest import ROOT
+
+WORDS = {"three": 3, "four": 4, "five": 5, "six": 6}
+
+
+def text_of(page: str) -> str:
+    """A page with its lines joined."""
+    return " ".join((ROOT / page).read_text().split())
+
+
+def test_other_tools_denies_no_feature() -> None:
+    page = text_of("docs/other-tools.md")
+    for command, option in (("gate", "--tier"), ("report", "--board"), ("judge", "--truth")):
+        assert option in by_flag(command_of(command).options())
+        assert f"`passk {command}" in page or f"`{option}`" in page
+    for denial in ("which passk has not", "corrects no judge", "keeps no leaderboard"):
+        assert denial not in page
+    assert "a policy over several benchmarks" not in text_of("README.md")
+
+
+def test_readme_and_gallery_count_the_same_boards() -> None:
+    gallery = (ROOT / "docs/gallery.md").read_text()
+    boards = len(re.findall(r"^## ", gallery, re.MULTILINE)) - 1
+    (first,) = re.findall(r"(\w+) public boards", gallery)
+    (other,) = re.findall(r"\[(\w+) public boards\]", text_of("README.md"))
+    assert WORDS[first.lower()] == WORDS[other] == boards
+
+
+def test_watch_has_the_tasks_that_its_page_says() -> None:
+    page = text_of("docs/commands/watch.md")
+    (said,) = re.findall(r"at first (\d+) tasks are complete", page)
+    assert f"NOT YET: {said} of 50 tasks" in page
+
+
+def test_ten_pairs_of_five_equal_models() -> None:
+    page = text_of("docs/choose/inference.md")
+    pairs = studentized_range.sf(1.959964 * sqrt(2), 5, 1e6)
+    assert f"do so in {100 * pairs:.0f} %" in page
+    assert f"find something in {100 * (1 - 0.95**10):.0f} %" in page
+
+
+def test_attempts_that_stop_at_the_first_pass_read_too_high() -> None:
+    rates = [sum(0.2 * 0.8 ** (n - 1) / n for n in range(1, most + 1)) for most in (5, 10)]
+    said = f"with at most 5 attempts it reads {rates[0]:.2f} if the truth is 0.20"
+    assert f"{said} (10 attempts: {rates[1]:.3f})" in text_of("docs/statistics.md")
+
+
+def test_five_of_five_tasks() -> None:
+    rows = [{"task": str(task), "passed": True} for task in range(5)]
+    low = {
+        method: passk_cli.estimate(rows, k=1, interval=method).frame["low"][0]
+        for method in ("guard", "wilson", "clopper-pearson")
+    }
+    said = f"(5 of 5 tasks: from {low['wilson']:.3f} on, `guard` from {low['guard']:.3f})"
+    assert said in text_of("docs/choose/inference.md")
+    assert abs(low["clopper-pearson"] - low["guard"]) < 0.02
+
+
+def test_all_sources_that_pages_cite_are_listed() -> None:
+    body, sources = text_of("docs/statistics.md").split("## Sources")
+    for name, year in re.findall(r"\b([A-Z][A-Za-zöü]+) ((?:19|20)\d\d)\b", body):
+        assert re.search(rf"{name}\b[^.]*{year}", sources), f"{name} {year}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_messages_are_declared_with_words_alone(name: str) -> None:
+    command_of(name).question.answer_messages()
+    for message in DECLARED.values():
+        assert not re.search(r"> \.\d|:\.\d", message.pattern), message.name
