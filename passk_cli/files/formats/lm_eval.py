@@ -4,13 +4,15 @@ Source: github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/evaluator.py 
 lm_eval/loggers/evaluation_tracker.py (names of files).  A line has doc_id, resps (the answers to
 each request), filtered_resps (what the filter made of them), filter, metrics (their names) and a
 key per metric.  A doc comes once per filter, which is no second attempt; two runs are two attempts.
-results_<time>.json beside it names the model.  Early versions name neither filter nor metrics.
+results_<time>.json beside it names the model, or else the folder.  Early versions name neither
+filter nor metrics.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 from passk_cli.errors import DataError
@@ -62,11 +64,13 @@ def _facts(file: File) -> dict[str, object]:
     task, results = name["task"], file.document_beside(f"results_{name['time']}.json")
     arguments = at(results, "config", "model_args")
     parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
-    above = file.path.parent.name
+    # A folder holds the samples of one model, as lm-eval writes them.
+    above = PurePath(file.source.name).parent.name
     return {
         "model": at(results, "model_name")
         or (parts[1] if parts else at(arguments, "pretrained") or at(arguments, "model"))
-        or (above.replace("__", "/") if "__" in above else None),
+        or above.replace("__", "/")
+        or None,
         "suite": task,
         "run": name["time"],
         "temperature": at(results, "configs", task, "generation_kwargs", "temperature"),

@@ -122,3 +122,11 @@ def test_a_metric_that_is_no_verdict_asks_for_a_threshold(tmp_path: Path) -> Non
 
 def test_what_repeats_the_samples_is_no_result() -> None:
     assert read(DATA / "lm_eval", outcome=STRICT).facts.foreign == ()
+
+
+def test_without_results_the_model_is_the_folder(tmp_path: Path) -> None:
+    for model in ("base", "org__tuned"):
+        folder = tmp_path / "runs" / model
+        folder.mkdir(parents=True)
+        shutil.copy(ALPHA / ONE, folder / ONE)
+    assert read(tmp_path / "runs", outcome=STRICT).series == (("base",), ("org/tuned",))
