@@ -230,9 +230,9 @@ HEADLINES = (
            "{model} " + _BEST + _WHERE + ": {metric} {estimate}, {other} {other_estimate}."
            + _WITHOUT, lambda found: found.of_leader),
     Answer("highest-per-metric", lambda found: found.other is not None,
-           "{model} " + _BEST + " at {metric} ({estimate}), and {other_model}"
-           " {other_direction:scores highest|is lowest} at {other} ({other_estimate})"
-           "{?where|, on {where}}." + _WITHOUT, lambda found: found.of_leader),
+           "{direction:Highest|Lowest} {metric}: {model} ({estimate});"
+           " {other_direction:highest|lowest} {other}: {other_model} ({other_estimate})"
+           "{?where|; on {where}}." + _WITHOUT, lambda found: found.of_leader),
     Answer("highest", lambda found: True,
            "{model} " + _BEST + _WHERE + ": {metric} {estimate}." + _WITHOUT,
            lambda found: found.of_leader),
