@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 import passk_cli
+from passk_cli.commands.compare.headline import OF_TWO
 from passk_cli.report.model import Stated
 from passk_cli.study.answer import ANSWERS
 
@@ -272,4 +274,4 @@ def test_every_sentence_has_one_name() -> None:
     """The registry refuses a second template of one name, so names in json are unambiguous."""
     assert all(name == answer.name for name, answer in ANSWERS.items())
     with pytest.raises(ValueError, match="two answers are named tie"):
-        type(ANSWERS["tie"])("tie", bool, "other words", dict)
+        replace(OF_TWO[-1], template="other words")
