@@ -449,7 +449,6 @@ UNSEEN = (
         ("all .97", "Beta(.2, 20)", "10 % at .9, rest .999", "5 % at .5, rest .01"), (40, 120))),
     Board("Beta(2, 2)", 50, (12, 3)), Board("Beta(.5, .5)", 30, 10, k=4),
     Board("rare passes", 100, 20, 0, 1.0, k=5), Board("three kinds", 60, 8, 0),
-    Board("Beta(9, 1)", 50, 5, 1), Board("all .97", 30, 8, 0, 2.0),
 )  # fmt: skip
 
 

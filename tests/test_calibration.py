@@ -130,13 +130,17 @@ def order_power() -> Iterable[str]:
 
 
 def families() -> Iterable[str]:
-    own, held = (
-        [number(row[4]) for row in section("difference.md", name)]
-        for name in ("halves", "halves-held")
-    )
-    yield f"{to(x for x in own if x > 90)} (± 1.3) in five of an audit's six situations"
-    yield f"held out {to(x for x in held if x > 90)} in ten of eleven"
-    yield f"{min(own):.0f} and {min(held):.0f} %"
+    own = [number(row[5]) for row in section("difference.md", "chosen")]
+    held = column(rows("difference-unseen"), "all intervals hold %")
+    most = [x for x in held if x > 92]
+    yield f"{to(own)} (± 1.6) in {len(own)} situations"
+    yield f"held out {to(most)} in {len(most)} of {len(held)}"
+    yield f"{min(held):.0f} and {max(x for x in held if x <= 92):.0f} %"
+
+
+def near_bounds() -> Iterable[str]:
+    alarms = [number(row[3]) for row in section("trend.md", "bounds")]
+    yield f"at most {max(alarms):g} % (± 1.2) in {len(alarms)} situations with effects of the run"
 
 
 def plans() -> Iterable[str]:
@@ -168,6 +172,7 @@ def looks() -> Iterable[str]:
     [
         *((CLAIMS, each) for each in (
             steady, correlated, decided, unlike, lumps, missing_costs, order_power, families, plans,
+            near_bounds,
             equal_costs, gate_of_history, looks,
         )),
         (CORRELATED_RUNS.meaning, correlated_message),
