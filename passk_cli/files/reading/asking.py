@@ -49,6 +49,8 @@ _ASKED = {
 }
 # Words of columns that say which of two answers is better.
 _PREFERENCES = {*"winner preference preferred".split()}
+# Lines of a role on the screen; the widest option that others are aligned with.
+_SHOWN, _WIDE = 8, 44
 # Bytes of files that are read again to try each remedy.
 _TRIED = 1 << 24
 
@@ -262,13 +264,17 @@ def records_within(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | 
 
 
 def screen(
-    found: Mapping[str, Sequence[Candidate]], spelled: Callable[[Settle], str], most: int = 8
+    found: Mapping[str, Sequence[Candidate]],
+    spelled: Callable[[Settle], str],
+    *,
+    every: bool = False,
 ) -> Iterator[str]:
     """The candidates of each role as lines, with the option that chooses each.
 
-    spelled : an option as the caller writes it.  most : lines per role; the rest is counted.
+    spelled : an option as the caller writes it.  every : whether all candidates are shown, and the
+    columns that play no role; else at most 8 per role, and the rest is counted.
     """
-    rows = []
+    rows, most = [], 10_000 if every else _SHOWN
     if isinstance(found, Candidates) and found.records:
         way = Settle({"--records": found.records})
         rows.append(("records", spelled(way), f"{found.rows:,} records"))
@@ -279,6 +285,9 @@ def screen(
             rows.append((role if at == 0 else "", spelled(candidate.option), tally))
         if len(columns) > most:
             rows.append(("", f"and {len(columns) - most:,} more", ""))
-    width = min(max((len(option) for _, option, _ in rows), default=0), 44)
+    if every and isinstance(found, Candidates):
+        shown = {part for columns in found.values() for c in columns for part in parts(c.column)}
+        rows += [("column", path, t) for path, t in found.columns.items() if path not in shown]
+    width = min(max((len(option) for _, option, _ in rows), default=0), _WIDE)
     for role, option, tally in rows:
         yield f"{role:8} {option:{width}}  {tally}".rstrip()

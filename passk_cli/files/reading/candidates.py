@@ -27,6 +27,7 @@ from passk_cli.files.reading.places import Column, Place, find_places, text_of
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     COLUMN,
+    EACH,
     EQUAL,
     ROLES,
     SHORT,
@@ -89,6 +90,8 @@ _CODES = {*"label category class code".split()}
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # How many more statements than names there may be before a name is one of a kind of tasks.
 _STATED = 1.2
+# Share of the lists that have an entry of each name, if the names are those of scorers.
+_REPEATED = 0.6
 
 
 @dataclass(frozen=True)
@@ -165,16 +168,19 @@ class _Reader:
 
     def candidates(self) -> Candidates:
         """The candidates of all roles."""
-        tasks, outcomes = [self._task_candidate(path) for path in self.tasks], self.outcomes
+        tasks = [self._task_candidate(path) for path in self.tasks]
+        # Entries whose names repeat in every record are never attempts.
+        outcomes = [path for path in self.outcomes if path not in self.picks]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
         found = {
             "task": tasks,
-            "outcome": [self._outcome_candidate(path) for path in outcomes] + self._picks(),
+            "outcome": [self._outcome_candidate(path) for path in outcomes],
             "counts": self._count_candidates(),
             "model": [self._candidate("model", path) for path in self.models],
             "setting": [self._candidate("setting", path) for path in self.settings],
         }
+        found["outcome"] = [*self._pick_candidates(), *found["outcome"]]
         verdicts = (p for p in outcomes if self.columns[p].verdicts == {0, 1})
         if not found["counts"] and not any(self._outcome_level(p) > 1 for p in verdicts):
             found["outcome"] += [*self._agreements(), *self._side_by_side()]
@@ -226,6 +232,9 @@ class _Reader:
         found = [path for path, column in self.columns.items() if path not in taken
                  and _names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
         plain = [path for path in found if not self._names_something_else(path)]
+        if any(self.columns[path].is_text for path in (*self.tasks, *plain)):
+            # A repetition's number is not a task if another column names them.
+            plain = [path for path in plain if not words(path) & {"index", "idx"}]
         return sorted(plain or ([] if self.tasks else found), key=lambda p: self.columns[p].whole)
 
     def _names_something_else(self, path: str) -> bool:
@@ -277,10 +286,11 @@ class _Reader:
 
     def _task_candidate(self, path: str) -> Candidate:
         usual = [task for task in self.tasks if self._task_level(task) == 3]
-        alone = {*self.tasks, *self.weak_tasks} == {path}
-        column = self.columns[path]
+        alone = self.tasks == [path] and not self.weak_tasks
         found = self._candidate("task", path, certain=usual == [path] or (not usual and alone))
-        return replace(found, tally=column.spread, certain=found.certain or found.unasked)
+        return replace(
+            found, tally=self.columns[path].spread, certain=found.certain or found.unasked
+        )
 
     # Outcomes
 
@@ -358,7 +368,7 @@ class _Reader:
             len(column.verdicts) == 2
             and all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
         )
-        certain = usual == [path] and not passing and alone and not self._picks()
+        certain = usual == [path] and not passing and alone and not self.picks
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
     def _passing(self, path: str) -> tuple[Settle, ...]:
@@ -390,9 +400,36 @@ class _Reader:
             if column.verdict_of.get(text, (-1, None))[0] is not None
         )
 
-    def _picks(self) -> list[Candidate]:
-        """One entry of a list of named verdicts, like `scores[name=correct].value`."""
-        return []
+    @cached_property
+    def picks(self) -> dict[str, list[Column]]:
+        """Column in a list of named verdicts → its entries, like `scores[name=correct].value`."""
+        found: dict[str, list[Column]] = {}
+        for path, other in product(self.outcomes, self.columns):
+            (way, _, own), (above, _, key) = path.rpartition("."), other.rpartition(".")
+            column, names = self.columns[path], self.columns[other]
+            if not (way and way == above and column.listed and names.is_text and EACH not in path):
+                continue
+            lists = [value for value in names.values if isinstance(value, list)]
+            once = all(len({*map(str, value)}) == len(value) for value in lists)
+            often = min(names.counts.values()) >= _REPEATED * len(lists)
+            if once and often and 1 < len(names.counts) <= _VALUES:
+                rows = [
+                    dict(zip(map(str, of or ()), values or (), strict=False))
+                    for of, values in zip(names.values, column.values, strict=True)
+                ]
+                found[path] = [
+                    Column(f"{way}[{key}={name}].{own}", [row.get(name) for row in rows],
+                           column.verdict_of)
+                    for name in names.counts
+                ]  # fmt: skip
+        return found
+
+    def _pick_candidates(self) -> list[Candidate]:
+        return [
+            Candidate("outcome", pick.path, Settle({"--field": {"outcome": pick.path}}), pick.tally)
+            for picks in self.picks.values()
+            for pick in picks
+        ]
 
     def _agreements(self) -> list[Candidate]:
         """An answer and what was expected, if they have values in common."""

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+import passk_cli
+from passk_cli import DataError, read
 from tests.conftest import Passk, only
 from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, lines, passes
 
@@ -427,3 +429,119 @@ def test_a_file_that_is_not_one_of_results_gets_no_command(
     text = lines(LOGS[name]) if name in LOGS else json.dumps(NO_RESULTS[name])
     done = passk("estimate", write("m.json", text))
     assert (done.code, done.out, commands(done.err)) == (3, "", [])
+
+
+# Name → records, options that are listed, and options that are not.
+LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
+    "an outcome that is equal in every repeat": (
+        [{"id": f"q{i}", "citation_ok": i % 4 > 0, "grounded_ok": i > 0}
+         for i in range(12) for _ in range(3)],
+        ["--field outcome=citation_ok", "--field outcome=grounded_ok"], [],
+    ),
+    "uneven repeats next to an inner list": (
+        [{"id": f"q{i % 5}", "citation_ok": i % 3 > 0,
+          "citations": [{"doc_id": f"d{k}", "title": f"t{k}"} for k in range(i % 4)]}
+         for i in range(22)],
+        ["--field outcome=citation_ok"], ["--records citations"],
+    ),
+    "a repetition's number is not a task": (
+        [{"url": f"https://s{i}", "runs": [{"index": k, "status": ("failed", "success")[k > i]}
+                                           for k in range(3)]} for i in range(2)],
+        ["--field task=url"], ["--field task=index"],
+    ),
+    "a consequence is not a setting": (
+        [{"kernel_id": f"k{i % 8}", "correct": i % 3 > 0, "severity": ("low", "high")[i % 3 > 0]}
+         for i in range(16)],
+        [], ["--by severity"],
+    ),
+    "predictions and a mock are not verdicts": (
+        [{"task": f"t{i}", "pred_label": "ab"[i % 2], "mock": i % 2 > 0, "is_right": i % 3 > 0}
+         for i in range(12)],
+        ["--field outcome=is_right"], ["--field outcome=pred_label", "--field outcome=mock"],
+    ),
+    "one entry of a list of scorers": (
+        [{"id": f"q{i}", "scores": [{"name": "correct", "value": i % 2},
+                                    {"name": "short", "value": int(i % 3 > 0)}]}
+         for i in range(12)],
+        ["--field outcome=scores[name=correct].value"], ["--field outcome=scores.value"],
+    ),
+    "how a run ended, which never varies": (
+        [{"task": f"t{i}", "state": "done", "went_right": i % 3 > 0} for i in range(9)],
+        ["--field outcome=went_right"], ["--field outcome=state"],
+    ),
+    "counts by value": (
+        [{"suite_task": f"t{i}", "episodes": 10, "successes": i} for i in range(6)],
+        ["--field n=episodes --field c=successes"], ["--field outcome=successes"],
+    ),
+    "columns of models": (
+        [{"task": f"t{i}", "alpha": i % 2, "beta": int(i % 3 > 0)} for i in range(12)],
+        ["--field outcome=alpha,beta --field model=@column"], [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
+@pytest.mark.parametrize("case", LISTED)
+def test_the_screen_lists_what_may_be_meant(passk: Passk, write: Any, case: str) -> None:
+    records, options, others = LISTED[case]
+    path = write("m.jsonl", lines(records))
+    done = passk("estimate", path)
+    assert done.code == 3, done.out
+    printed = listed(done.err)
+    assert {*options} <= {*printed}, done.err
+    assert not {*others} & {*printed}, done.err
+    for option in options:
+        typed = passk("estimate", path, *option.split(), "-q")
+        assert typed.error not in ("no-such-column", "internal")
+
+
+REFUSED = [
+    ("preferences", [{"prompt": f"p{i}", "winner": "ab"[i % 2]} for i in range(9)]),
+    ("preferences", [{"id": i, "model_x": "m", "model_y": "n", "preferred": "mn"[i % 2]}
+                     for i in range(9)]),
+    ("summary", [{"controller": c, "success_rate": 62.5 + i} for i, c in enumerate("abc")]),
+    ("summary", [{"model": c, "pass@5": 0.5 + i / 9} for i, c in enumerate("abc")]),
+    ("no-outcome-column", [{"prompt": f"p{i}", "reply": f"r{i}"} for i in range(9)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "records"), REFUSED)
+def test_what_holds_no_outcomes_is_refused_by_name(
+    passk: Passk, write: Any, name: str, records: list[dict[str, Any]]
+) -> None:
+    done = passk("estimate", write("m.jsonl", lines(records)))
+    assert (done.code, done.error, commands(done.err), listed(done.err)) == (3, name, [], [])
+
+
+def test_counts_per_model_are_not_read_with_models_as_tasks(passk: Passk, write: Any) -> None:
+    rows = [
+        {"model": m, "tot_completions": 1000, "tot_correct": c} for m, c in (("a", 48), ("b", 210))
+    ]
+    done = passk("estimate", write("m.jsonl", lines(rows)))
+    assert (done.error, commands(done.err)) == ("no-task-column", [])
+    assert "--field n=tot_completions --field c=tot_correct" in listed(done.err)
+
+
+def test_an_error_in_python_carries_its_candidates() -> None:
+    own = [{"test_case": f"c{i}", "verdict": i % 3 > 0} for i in range(9)]
+    with pytest.raises(DataError) as error:
+        passk_cli.estimate(own)
+    (outcome,) = error.value.candidates["outcome"]
+    assert (outcome.column, outcome.tally) == ("verdict", "6 true, 3 false")
+    assert any("outcome" in note for note in error.value.__notes__)
+    (task,) = error.value.candidates["task"]
+    counts = read(own, fields={"task": task.column, "outcome": outcome.column})
+    assert (counts.n.sum(), counts.c.sum()) == (9, 6)
+
+
+def test_describe_lists_every_column_of_a_file_that_cannot_be_read(
+    passk: Passk, write: Any
+) -> None:
+    rows = [{"test_case": f"c{i}", "went_right": i % 3 > 0, "note": f"n{i}",
+             **{f"flag_{k}_ok": i % (k + 2) > 0 for k in range(9)}} for i in range(12)]  # fmt: skip
+    path = write("m.jsonl", lines(rows))
+    short, full = passk("estimate", path).err, passk("describe", path).err
+    assert "and 1 more" in short
+    assert "and 1 more" not in full
+    assert "flag_8_ok" in full
+    assert re.search(r"(?m)^  column +note +1 n0, 1 n1, 1 n2, 9 more$", full)
