@@ -14,7 +14,7 @@ from passk_cli.cleanup import temporary_folder
 from passk_cli.cli.output import Charting, Output, edge_sections
 from passk_cli.cli.process import leave_if_signalled
 from passk_cli.cli.progress import working
-from passk_cli.commands.command import Command
+from passk_cli.commands.command import Command, command_of
 from passk_cli.commands.question import answer
 from passk_cli.commands.wanted import WantedMessages
 from passk_cli.errors import ParameterError, PasskError
@@ -35,6 +35,13 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
     given : field → text, a list of texts or True, of the options of the command and of output.
     """
     with fetched_once():
+        if given.get("init"):
+            from passk_cli.cli.interview import asks, estimate, interview
+
+            if asks(given):
+                path = interview(files, given)
+                again = command_of("estimate")
+                return run_command(again, files, estimate(files, path)) if path else 130
         if not declaration.streams or given["output"] not in (None, "-"):
             return _run(declaration, files, given)
         for field in filter(given.get, declaration.beside_output):

@@ -1,9 +1,10 @@
 """Files or a frame in, Counts out.
 
-The way of a row, each hop a function: `load` → `_read` → `_sources` (find the files) → `_counts` →
-`_recognised` (which files are of a harness, which are tables) → `_tallied`: `look` (how rows are
-laid out, what columns mean), `Statement`, `run` (one SQL statement) → `policies.decide` (what is
-missing or repeated; Counts) → `_with_attempts` (what else is to be known of attempts).
+The way of a row, each hop a function: `load` → `sources_of` (find the files) → `_read` →
+`_counts` → `_recognised` (which files are of a harness, which are tables) → `_tallied`: `look`
+(how rows are laid out, what columns mean), `Statement`, `run` (one SQL statement) →
+`policies.decide` (what is missing or repeated; Counts) → `_with_attempts` (what else is to be known
+of attempts).
 """
 
 from __future__ import annotations
@@ -93,9 +94,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     with temporary_folder("passk-") as folder:
         try:
             hidden: list[str] = []
-            sources, request, said = mapped(
-                data, _sources(data, folder, request, hidden), request, first_columns
-            )
+            found = sources_of(data, folder, request, hidden)
+            sources, request, said = mapped(data, found, request, first_columns)
             if hidden:
                 said.append(HIDDEN_FILES(count=len(hidden), files=hidden))
             if request.labelled and TRUTH not in request.attempts:
@@ -555,7 +555,7 @@ def _tallied(
     raise AssertionError("a complete layout has no columns that appear further down")
 
 
-def _sources(data: Any, folder: Path, request: Request, hidden: list[str]) -> list[Source]:
+def sources_of(data: Any, folder: Path, request: Request, hidden: list[str]) -> list[Source]:
     """The sources to read: files, rows of Python's among them, or tables in memory.
 
     hidden : as of `arguments.expand`.

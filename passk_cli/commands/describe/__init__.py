@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
+from passk_cli.option import Option
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,15 @@ class DescribeOptions:
 
     Example: passk describe sample_data/cruxeval.jsonl.gz --by temperature
     """
+
+    init: Annotated[str | None, Option(
+        "--init", "FILE", "Write a map of these files, and ask what is not certain.",
+        file="written",
+        detail="A map says what columns mean: passk reads passk.toml next to the data, or --map."
+        " In a pipe it is a draft: what is certain is written, and candidates are comments. A file"
+        " is never overwritten.")] = None
+    no_input: Annotated[bool, Option(
+        "--no-input", help="With --init: write the draft and ask nothing.")] = False  # fmt: skip
 
 
 COMMAND = Command(DescribeOptions, (Request,), view="passk_cli.commands.describe.view:Describe")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from posixpath import dirname
 from statistics import median
 from typing import Any, ClassVar, NamedTuple
@@ -12,7 +13,8 @@ import numpy as np
 
 from passk_cli.arrays import Ints, grouped
 from passk_cli.commands.describe import DescribeOptions
-from passk_cli.commands.question import Question
+from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.files.draft import Draft, require_new, write_new
 from passk_cli.files.roles import UNITS
 from passk_cli.message import NOTE, WARNING
 from passk_cli.metrics.registry import FAMILIES
@@ -166,6 +168,21 @@ class Describe(Question, DescribeOptions):
     of_metrics: ClassVar[bool] = False
     uncorrected = ""
     tolerant: ClassVar[bool] = True
+
+    def alone(self, options: SharedOptions) -> Report | None:
+        if self.init is None:
+            return None
+        path = self.init
+        require_new(path)
+        draft = Draft.from_data(options.source, options.request)
+        text = draft.text(path)
+        lines = tuple((line,) for line in text.splitlines())
+        names = [f"{role} =" for role in draft.open]
+        still = f"Choose {first_few(names)} in it." if names else "No role is open."
+        table = Table((Column(path),), lines)
+        answer: tuple[Sentence, ...] = ((f"{path} is a draft. {still}",),)
+        commit = partial(write_new, path, text)
+        return Report((table,), lambda: table, commit=commit, answer=answer)
 
     def report(self, study: Study) -> Report:
         # Its labels stand among the columns; nothing is corrected.

@@ -1,0 +1,136 @@
+"""Questions at a terminal: what a map does not know for certain, a numbered choice each."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from passk_cli.cli.output import edge_sections
+from passk_cli.commands.command import command_of
+from passk_cli.files.draft import Draft, require_new, write_new
+from passk_cli.files.request import Request
+from passk_cli.files.roles import POSITION, parts, root
+from passk_cli.near import meant
+from passk_cli.option import filled, split
+from passk_cli.settle import Settle
+from passk_cli.text import first_few
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# What each question asks, and the role of the columns to choose from.
+_QUESTIONS = {
+    "task": "Which column is the task?",
+    "outcome": "Which column says whether an attempt passed?",
+    "passes": "What passes?",
+    "setting": "Which column is a setting, with values that are kept apart?",
+}
+_SHOWN = 12
+
+
+def asks(given: Mapping[str, Any]) -> bool:
+    """Whether a person can be asked: at a terminal, without --no-input."""
+    return not given["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def interview(files: Sequence[str], given: Mapping[str, Any]) -> str:
+    """Ask what is open, and write the map; the file it was written to, "" if it was not.
+
+    Errors: those of a draft.
+    """
+    from rich.console import Console
+
+    require_new(str(given["init"]))
+    console = Console(highlight=False)
+    draft = Draft.from_data([*files], filled(Request, given))
+    try:
+        for role in _QUESTIONS:
+            if role in draft.open or (role == "setting" and draft.found.get("setting")):
+                _ask(console, draft, role)
+    except (KeyboardInterrupt, EOFError):
+        console.print("\npassk: nothing is written", style="yellow")
+        return ""
+    path = str(given["init"])
+    write_new(path, draft.text(path))
+    console.print(f"{path} is written. With it, passk reads:\n", markup=False)
+    return path
+
+
+def estimate(files: Sequence[str], path: str) -> dict[str, Any]:
+    """What `passk estimate FILE --map PATH` is given, which becomes the command that runs."""
+    sys.argv[1:] = ["estimate", *files, "--map", path]
+    declaration = command_of("estimate")
+    edge = (option for _, options in edge_sections(declaration) for option in options)
+    options = [*declaration.options(), *edge]
+    unset: dict[str, Any] = {}
+    unset |= {o.field: False if o.base is bool else [] if o.repeatable else None for o in options}
+    return {**unset, "map": path}
+
+
+def _ask(console: Console, draft: Draft, role: str) -> None:
+    """Ask one question until its answer is a number of the list, or a column's name."""
+    from rich.prompt import Prompt
+
+    choices = [*_choices(draft, role)]
+    optional = role == "setting"
+    console.print(f"\n{_QUESTIONS[role]}", style="bold", markup=False)
+    for number, (option, note) in enumerate(choices[:_SHOWN], 1):
+        console.print(f"  {number}  {_shown(option)}  {note}", markup=False)
+    if len(choices) > _SHOWN:
+        console.print(f"     and {len(choices) - _SHOWN:,} more, by name", markup=False)
+    hint = "Number, or words that pass" if role == "passes" else "Number, or a column's name"
+    hint += ", or Enter for none" * optional
+    while True:
+        said = Prompt.ask(hint, console=console, default="", show_default=False).strip()
+        if not said and optional:
+            return
+        if said.isdecimal() and 0 < int(said) <= len(choices):
+            draft.chosen[role] = choices[int(said) - 1][0]
+            return
+        named = _named(draft, role, said) if said else None
+        if named is not None:
+            draft.chosen[role] = named
+            return
+        names = [*draft.found.columns]
+        question = meant(said, names, f"the columns are {first_few(names)}")
+        if role == "passes" and draft.outcome:
+            question = f"no outcome is {said}; there are {draft.outcome.tally}"
+        console.print(f"  {question}", markup=False)
+
+
+def _choices(draft: Draft, role: str) -> Iterator[tuple[Settle, str]]:
+    """The options to choose from, each with its tally."""
+    if role == "passes":
+        outcome = draft.outcome
+        yield from ((way, way.why) for way in (outcome.passing if outcome else ()))
+        return
+    for name in (role, *["counts"] * (role == "outcome")):
+        yield from ((each.option, each.tally) for each in draft.found.get(name, ()))
+    if role == "outcome" and draft.all_of:
+        yield draft.all_of, "all of these pass"
+    if role == "task" and not draft.found.get("task"):
+        yield Settle({"--field": {"task": POSITION}}), "the place of a record in its list"
+
+
+def _named(draft: Draft, role: str, said: str) -> Settle | None:
+    """The option that a typed answer means; None if there is no such column."""
+    if role == "passes":
+        try:
+            return Settle({"--threshold": str(float(said))}, f"{said} or more passes")
+        except ValueError:
+            tally = draft.outcome.tally.lower() if draft.outcome else ""
+            there = all(word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split(said))
+            return Settle({"--passes": split(said)}, f"{said} passes") if there else None
+    known = {root(column) for column in draft.found.columns} | {*draft.found.columns}
+    if not all({part, root(part)} & known for part in parts(said)):
+        return None
+    return Settle({"--by": (said,)} if role == "setting" else {"--field": {role: said}})
+
+
+def _shown(option: Settle) -> str:
+    """An option as the columns or words that it chooses."""
+    values = [v for value in option.options.values()
+              for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip
+    return ", ".join(", ".join(v) if isinstance(v, tuple) else str(v) for v in values)

@@ -1,0 +1,120 @@
+"""Maps at a terminal, in a pipe and from Python: what is open is asked, or left open."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import passk_cli
+from passk_cli.errors import DataError, ParameterError
+from tests.conftest import Passk
+
+ROWS = [
+    {"question": f"q{q}", "compiles": True, "answer_ok": q % 3 > 0, "effort": effort, "verdict": v}
+    for q in range(12)
+    for effort, v in (("low", "met" if q % 2 else "unmet"), ("high", "met"))
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return tmp_path
+
+
+def at_a_terminal(folder: Path, answers: list[str]) -> tuple[int, str]:
+    """Exit code and screen of `passk describe --init` whose questions are answered."""
+    master, terminal = pty.openpty()
+    words = [sys.executable, "-m", "passk_cli", "describe", "runs.jsonl", "--init", "passk.toml"]
+    environment = {**os.environ, "TERM": "dumb", "COLUMNS": "120", "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        words, cwd=folder, stdin=terminal, stdout=terminal, stderr=terminal, env=environment,
+        start_new_session=True, preexec_fn=_take_terminal,
+    )  # fmt: skip
+    os.close(terminal)
+    screen, left, end = "", [*answers], time.monotonic() + 120
+    while time.monotonic() < end:
+        if not select.select([master], [], [], 0.2)[0]:
+            if process.poll() is not None:
+                break
+            continue
+        try:
+            part = os.read(master, 1 << 16).decode()
+        except OSError:
+            break
+        screen += part
+        if left and screen.rstrip(" ").endswith(":"):
+            answer = left.pop(0)
+            screen += "\n"
+            os.write(master, answer.encode() if answer in "\x03\x04" else f"{answer}\n".encode())
+    os.close(master)
+    return process.wait(30), screen
+
+
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def test_a_terminal_asks_writes_the_map_and_shows_the_first_estimate(folder: Path) -> None:
+    code, screen = at_a_terminal(folder, ["verdikt", "verdict", "mett", "met", "1"])
+    assert "Which column says whether an attempt passed?" in screen
+    assert "did you mean verdict" in screen
+    assert "no outcome is mett" in screen
+    assert code == 0, screen
+    written = (folder / "passk.toml").read_text()
+    assert 'outcome = "verdict"' in written
+    assert "pass@1" in screen.split("is written")[1]
+    again = passk_cli.read("runs.jsonl")
+    assert again.group_names == ("effort",)
+    assert (again.n.sum(), again.c.sum()) == (24, 18)
+
+
+@pytest.mark.parametrize("answers", [["\x03"], ["1", "\x03"], ["\x04"]])
+def test_a_person_who_stops_writes_nothing(folder: Path, answers: list[str]) -> None:
+    code, screen = at_a_terminal(folder, answers)
+    assert code == 130, screen
+    assert "nothing is written" in screen
+    assert not (folder / "passk.toml").exists()
+
+
+def test_a_pipe_gets_a_draft_that_does_not_count(folder: Path, passk: Passk) -> None:
+    done = passk("describe", "runs.jsonl", "--init", "passk.toml")
+    draft = (folder / "passk.toml").read_text()
+    assert all(line in done.out for line in draft.splitlines())
+    assert 'outcome = ""' in draft
+    refused = passk("estimate", "runs.jsonl", "-k", "1")
+    assert refused.code != 0
+    assert "open-role" in refused.err
+    assert "answer_ok" in refused.err
+    again = passk("describe", "runs.jsonl", "--init", "passk.toml")
+    assert again.code == 2
+    assert (folder / "passk.toml").read_text() == draft
+
+
+@pytest.mark.parametrize("column", ["compiles", "answer_ok"])
+def test_a_draft_with_one_line_edited_reads_right(folder: Path, column: str) -> None:
+    passk_cli.describe("runs.jsonl", init="passk.toml")
+    path = folder / "passk.toml"
+    path.write_text(path.read_text().replace('outcome = ""', f'outcome = "{column}"'))
+    counts = passk_cli.read("runs.jsonl", pool="effort")
+    assert counts.c.sum() == sum(bool(row[column]) for row in ROWS)
+    assert len(counts.tasks) == 12
+
+
+def test_a_file_without_outcomes_or_of_a_harness_gets_no_draft(folder: Path) -> None:
+    (folder / "prices.csv").write_text("name,price\na,1.5\nb,2.5\nc,7.5\n")
+    with pytest.raises(DataError):
+        passk_cli.describe("prices.csv", init="map.toml")
+    with pytest.raises(ParameterError):
+        passk_cli.describe("runs.jsonl", init="runs.jsonl")
+    assert not (folder / "map.toml").exists()
