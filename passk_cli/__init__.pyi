@@ -808,6 +808,8 @@ def judge(
 def describe(
     data: Any,
     *,
+    init: str | os.PathLike[str] | None = None,
+    no_input: bool = False,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     map: Any = None,
     all_of: str | Iterable[str] = (),
