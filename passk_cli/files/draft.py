@@ -76,7 +76,13 @@ class Draft:
         if role in self.chosen:
             return self.chosen[role]
         certain = self.found.certain(role)
-        return certain.option if certain else None
+        # Of several verdicts a map that names one would say that the others do not matter.
+        several = role == "outcome" and len(self.found.get("outcome", ())) > 1
+        # What names models may name tasks of a summary.
+        models = {model.column for model in self.found.get("model", ())} if role == "task" else ()
+        if certain is None or several or certain.column in models:
+            return None
+        return certain.option
 
     @property
     def outcome(self) -> Candidate | None:
