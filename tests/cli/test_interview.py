@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import passk_cli
@@ -118,3 +119,21 @@ def test_a_file_without_outcomes_or_of_a_harness_gets_no_draft(folder: Path) -> 
     with pytest.raises(ParameterError):
         passk_cli.describe("runs.jsonl", init="runs.jsonl")
     assert not (folder / "map.toml").exists()
+
+
+def test_a_draft_leaves_open_what_another_column_contradicts(folder: Path) -> None:
+    rows = [{"task": f"{t}", "reward": 1, "verified": t % 2 > 0} for t in range(8)]
+    (folder / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    passk_cli.describe("runs.jsonl", init="passk.toml")
+    with pytest.raises(ParameterError, match=r"verified. \(4") as caught:
+        passk_cli.read("runs.jsonl")
+    assert caught.value.name == "open-role"
+
+
+def test_a_frame_has_a_draft(folder: Path) -> None:
+    passk_cli.describe(pd.DataFrame(ROWS), init="frame.toml")
+    text = (folder / "frame.toml").read_text().replace('outcome = ""', 'outcome = "answer_ok"')
+    assert "files" not in text
+    (folder / "frame.toml").write_text(text)
+    counts = passk_cli.read(pd.DataFrame(ROWS), map="frame.toml", by="effort")
+    assert (counts.n.sum(), counts.c.sum()) == (24, 16)

@@ -22,6 +22,7 @@ class DescribeOptions:
     Example: passk describe sample_data/cruxeval.jsonl.gz --by temperature
     """
 
+    # fmt: off
     init: Annotated[str | None, Option(
         "--init", "FILE", "Write a map of these files, and ask what is not certain.",
         file="written",
@@ -29,7 +30,8 @@ class DescribeOptions:
         " In a pipe it is a draft: what is certain is written, and candidates are comments. A file"
         " is never overwritten.")] = None
     no_input: Annotated[bool, Option(
-        "--no-input", help="With --init: write the draft and ask nothing.")] = False  # fmt: skip
+        "--no-input", help="With --init: write the draft and ask nothing.")] = False
+    # fmt: on
 
 
 COMMAND = Command(DescribeOptions, (Request,), view="passk_cli.commands.describe.view:Describe")
