@@ -561,7 +561,11 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
         # Nothing of it is shown: it may be a file of keys, SECRET=a,b.
         problem = "neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
-        if first.startswith("<?xml"):
+        if first.startswith(("sep=", "#")):
+            kind = "a delimiter for a spreadsheet" if first.startswith("sep=") else "a comment"
+            problem = f"the first line is {kind}, not the names of columns"
+            remedy = "delete the lines before the names of columns"
+        elif first.startswith("<?xml"):
             problem = "XML is not read"
             remedy = "write JSON, JSON Lines or a table, as pytest --passk-out FILE.jsonl does"
         raise NoResults(source.name, problem, remedy, name="unknown-format")

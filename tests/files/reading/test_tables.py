@@ -122,3 +122,18 @@ def test_a_wrong_column_is_answered_in_two_lines(
     done = passk("estimate", path, *option.split())
     assert (done.code, done.error) == (2, "no-such-column")
     assert len(done.err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize(
+    ("first", "kind"),
+    [("sep=;", "a delimiter for a spreadsheet"), ("# run 12", "a comment")],
+)
+def test_lines_before_the_names_of_columns_are_named(
+    passk: Passk, tmp_path: Path, first: str, kind: str
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{first}\ntask;passed\na;1\nb;0\n")
+    done = passk("estimate", path)
+    assert done.code == 3
+    problem = f"{path}: the first line is {kind}, not the names of columns"
+    assert done.err.startswith(f"error[unknown-format]: {problem}; delete the lines before the")
