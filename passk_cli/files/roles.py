@@ -728,32 +728,6 @@ def agree_sql(one: str, other: str) -> str:
     return f"(coalesce({numbers}, {', '.join(places)}, {texts}))::VARCHAR"
 
 
-def agree(one: object, other: object) -> bool | None:
-    """Whether two values are the same answer, as `agree_sql` has it.
-
-    >>> agree("A", " a"), agree(1, "1.0"), agree("yes", "No."), agree("B", 1), agree(None, "no")
-    (True, True, False, True, None)
-    """
-    if one is None or other is None:
-        return None
-    texts = str(one), str(other)
-    numbers = [*map(_number, texts)]
-    for letter, number in zip(texts, reversed(numbers), strict=True):
-        if re.fullmatch("[A-Za-z]", letter) and number is not None:
-            return ord(letter.upper()) - ord("A") == number
-    if None not in numbers:
-        return numbers[0] == numbers[1]
-    first, second = (text.strip(" ").lower().rstrip(".") for text in texts)
-    return first == second
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
 def judge(value: object, threshold: float | None) -> bool | str | None:
     """True, False, None (missing) or the text of a value that is neither, as `verdict_sql` has it.
 
