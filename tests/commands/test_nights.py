@@ -48,8 +48,8 @@ def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
                      *words)  # fmt: skip
         return done.code, done.out.partition("\n")[0] + done.err
 
-    def trend() -> tuple[int, str]:
-        done = passk("trend", "h.parquet", "--fail")
+    def trend(*words: str) -> tuple[int, str]:
+        done = passk("trend", "h.parquet", "--fail", *words)
         return done.code, done.out.partition("\n")[0] + done.err
 
     def is_(answer: tuple[int, str], code: int, words: str) -> None:
@@ -97,3 +97,16 @@ def test_twelve_nights(passk: Passk, night: Callable[..., None]) -> None:
     is_(gate("--missing", "drop"), 1, "FAIL")
     is_(record(8), 3, "missing-outcome]")
     is_(record(8, "--missing", "drop"), 3, "it lacks 6 of 800 tasks that run n7 of agent has")
+    # A slow drift of 5 points, by one each night: one night is far off, then the gate forgets it.
+    gates = []
+    for day in range(8, 25):
+        night(min(day - 7, 5) / 100)
+        if day <= 12 or day == 24:
+            gates.append(gate()[0])
+        is_(record(day), 0, f"Recorded run n{day}")
+        if day == 12:
+            is_(trend(), 0, "PASS")
+    assert gates == [0, 0, 0, 1, 0, 0]
+    # Twelve nights are few for a trend; it does not forget, and is certain later.
+    is_(trend(), 1, "FAIL: pass@1 of agent is lower by 0.050 since n11 (2026-11-11)")
+    is_(trend("--acknowledge", "n11"), 0, "PASS")
