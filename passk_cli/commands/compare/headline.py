@@ -130,9 +130,12 @@ class Places:
 
 def _ends(ranks: Sequence[Rank]) -> list[float]:
     """The estimates of models, both ends of those that are ranges."""
-    estimates = (rank.values.estimate for rank in ranks)
-    ends = (e.ends if isinstance(e, Estimate) else (e,) for e in estimates)
-    return [float(end) for both in ends for end in both if end is not None]
+    ends: list[float] = []
+    for rank in ranks:
+        estimate = rank.values.estimate
+        both = estimate.ends if isinstance(estimate, Estimate) else (estimate,)
+        ends += [end for end in both if isinstance(end, int | float)]
+    return ends
 
 
 _LEADS = "{model} leads at {metric} by {lead:=share points}, p {relation}"

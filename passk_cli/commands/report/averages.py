@@ -83,8 +83,8 @@ class MacroAverages(Section[SeriesRow]):
     def leaders(self) -> list[str]:
         """Models than which none is significantly better at the first metric."""
         for standings in list(self.standings.values())[:1]:
-            best = ~standings.better.any(axis=0)
-            return [m for m, first in zip(standings.models, best.tolist(), strict=True) if first]
+            beaten = standings.better.sum(axis=0).tolist()
+            return [m for m, count in zip(standings.models, beaten, strict=True) if not count]
         return []
 
     @property
