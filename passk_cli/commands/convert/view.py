@@ -21,6 +21,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
 from passk_cli.report.words import plural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import view
 from passk_cli.study.study import Study
 
@@ -103,7 +104,9 @@ class Convert(Question, ConvertOptions):
     def report(self, study: Study) -> Report:
         counts = study.counts
         written = [Converted(study, of_models(counts))]
-        report = view(study, written, messages=study.messages(()), interval=None)
+        # A table keeps benchmarks apart, so that nothing is pooled in it.
+        said = [each for each in study.messages(()) if each.name != POOLED_BENCHMARKS.name]
+        report = view(study, written, messages=said, interval=None)
         names = len({model for model, *_ in counts.series})
         whom = f"{plural(names, 'model')} at {plural(len(counts.tasks), 'task')}"
         attempts = plural(int(counts.n.sum()), "attempt")
