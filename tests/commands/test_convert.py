@@ -171,7 +171,8 @@ def test_the_columns_are_facts_settings_and_what_was_asked_for(
         (row["predicted_answer"], row["benchmark"], row["attempt"]) for row in original
     ]
     majorities = [
-        passk_cli.estimate(data, "maj@3").frame for data in (answers, tmp_path / "a.jsonl")
+        passk_cli.estimate(data, "maj@3", pool="benchmark").frame
+        for data in (answers, tmp_path / "a.jsonl")
     ]
     assert majorities[0]["estimate"].tolist() == majorities[1]["estimate"].tolist()
 
