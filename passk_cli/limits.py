@@ -34,8 +34,6 @@ MOST_CELLS = 1 << 23
 MOST_PAIRS = 100_000
 # k of a plan: every design sums over all outcomes of its attempts.
 MOST_PLANNED_K = 1_000
-# Refits of each model of an extrapolation, which take seconds by the hundred.
-MOST_REFITS = 10_000
 
 
 def whole_number(place: str | Given, text: str, least: int = 1, most: int = MOST_ATTEMPTS) -> int:

@@ -77,7 +77,7 @@ CALLS: dict[str, list[str]] = {
     "trend": [""],
     "order": [""],
     "temperature": ["", "--toy gaussian", "--toy power-law --fit"],
-    "extrapolate": ["--resamples 100 --fit weighed", "--resamples 100"],
+    "extrapolate": ["--fit log-logit", ""],
     "plan": ["", "--next --budget 90attempts"],
     "describe": ["--missing bounds"],
     "record": ["--to H.parquet --at r9"],

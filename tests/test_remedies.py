@@ -160,7 +160,6 @@ QUICK = (
     "estimate missing --missing bounds --interval percentile",
     "curve plain --band simultaneous --interval none", "curve plain -k 1,2 --max-k 3",
     "curve --rates 0.5 -m maj@k", "curve --rates 0.5 --band simultaneous", "curve",
-    "extrapolate counts --to 50 --resamples 100 -m pass^k --fit ex-gaussian",
     # Gates, histories, plans.
     "gate plain", "gate plain --max-drop pass@1=0.1", "gate plain --min cost=1",
     "gate plain --min-by lower --no-regression --baseline a", "gate plain --must-pass-rate 0.5"

@@ -30,8 +30,6 @@ FORBIDDEN: dict[str, str] = {
     r"always pass(?:es)? so far|never so far|always so far": "passed (failed) every attempt",
     r"leads \(share of resamples\)|leads \(resamples\)": "first in resamples",
     r"if equally hard|equally hard tasks": "if all tasks were equally hard",
-    r"any rare tasks|whatever the rare tasks are": "assumption-free bound",
-    r"spread as in published data sets": "under the ex-Gaussian model",
     r"what was understood": "how the file was read",
     r"is like --mean": "mean 0.42, standard deviation 0.32",
     r"how many times as many": "tasks needed, relative to pass@1",

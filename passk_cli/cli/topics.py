@@ -91,15 +91,13 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     from passk_cli.files.formats import NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, patterns
-    from passk_cli.study.methods import ADJUSTMENTS, LAWS, intervals, references, tests
+    from passk_cli.study.methods import ADJUSTMENTS, intervals, references, tests
 
     for (pattern, meaning), family in zip(patterns().items(), FAMILIES.values(), strict=True):
         cited = f" ({references()[family.cites].label})" if family.cites else ""
         name = pattern.lower().partition(":")[0]
         yield name, f"metric {pattern}: {meaning.rstrip('.')}{cited}.", ""
-    methods_of_kind = {
-        "interval": intervals(), "test": tests(), "adjustment": ADJUSTMENTS, "law of tasks": LAWS,
-    }  # fmt: skip
+    methods_of_kind = {"interval": intervals(), "test": tests(), "adjustment": ADJUSTMENTS}
     for kind, methods in methods_of_kind.items():
         for name, (text, _) in methods.items():
             yield name.lower(), f"{kind} {name}: {text or 'none'}.", ""

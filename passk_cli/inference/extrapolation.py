@@ -1,227 +1,174 @@
-"""pass@k beyond the attempts there are: prediction, backtest, weights of models, intervals.
+"""pass@k and pass^k beyond the attempts made: the range that the counts leave, and a point in it.
 
-Every model is one curve Q(k) = E (1 − p)^k.  A task solved once counts as solved beyond its n
-attempts; one never solved in them fails all of k with probability Q(k) / Q(n).  So the prediction
-starts from the unbiased estimate at k = n, and the models only say how many of the tasks never
-solved so far will be.  pass^k is the same with passes and failures exchanged.
+The range holds for any distribution of success rates that the counts allow (`compatible_rates`).
+The point is an average of smooth models (`rate_models`); it exists only if the range is narrow.
+pass^k is 1 − pass@k of the failures.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.errors import ParameterError
-from passk_cli.inference.futures import EX_GAUSSIAN, FITS, MODELS, WEIGHED, fit_of, misfit_of
-from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.projection import Projection, Weighed
+from passk_cli.inference.compatible_rates import CompatibleRates
+from passk_cli.inference.rate_models import ModelAverage, average
 from passk_cli.inference.stopping import stopped
-from passk_cli.inference.streams import stream
-from passk_cli.laws.ex_gaussian import Misfit
-from passk_cli.near import meant
-from passk_cli.settle import Given
+from passk_cli.metrics.pass_k import hat_pairs
 
-FEWEST_ATTEMPTS, FEWEST_TASKS = 5, 10
 FARTHEST = 1_000_000_000
+# A range this wide or narrower has a point.
+WIDEST = 0.4
 # Of ten tasks, those that must have as many attempts as the largest k that counts as known.
 _MOST_TASKS = 9
-TOO_FEW_AT_SOME = (
-    f"more than one task in ten has fewer than {FEWEST_ATTEMPTS} attempts, too few to fit a"
-    " distribution of success rates"
-)
-# What the smooth model is worth to 1 of each other: it is right wherever one of them is.
-_TRUST = 10.0
-# At so many k's, evenly in log k, a model has to fit what was seen.
-_BACKTEST_KS = 5
-_LEAST_NOISE = 1e-4
+# More attempts that are tried for a prospect, as multiples of those made, and at most this many.
+_TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
+# How many k's the log-logit line is laid through, evenly in log k.
+_LINE_KS = 24
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """One model: its weight, its prediction, and how it did in the backtest.
+class Prospect:
+    """What more attempts would determine: with `attempts` at each task, pass@k up to `k`."""
 
-    values : (ks,).  error : predicted minus observed at the largest k known, from a fit on few
-        attempts.  error_sd : how far off its own view of the noise lets it be.
-    misfit : mean square of its fit minus pass@k seen at k ≤ n, in units of the noise.
-    check : of the ex-Gaussian law, against rates spread in any way; None for other models.
-    """
-
-    name: str
-    weight: float
-    values: Floats
-    error: float
-    error_sd: float
-    misfit: float
-    check: Misfit | None = None
+    attempts: int
+    k: int
 
 
-@dataclass(frozen=True)
-class Reach:
-    """The k that reaches a target, and its limits; None for beyond the largest k looked at.
-
-    0 where pass^k lies below the target at k = 1 already.
-    """
-
-    k: float | None
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Extrapolation:
-    """pass@k (or pass^k) at ks, with limits, and where it comes from.
+    """What attempts and passes say of pass@k at any k, or with `mirrored` of pass^k.
 
-    ks : increasing.  values, low, high : (ks,).  known : the largest k that nine tasks in ten
-    have as many attempts for.  few : attempts per task the backtest was fitted on.
-    models : the one or more used.  left_out : models that cannot be fitted to these tasks.
-    law, weighed : what each says where the counts speak against the ex-Gaussian law: the estimate
-        is the weighed models' and the limits are the hull; else None.
-    """
-
-    ks: Ints
-    values: Floats
-    low: Floats
-    high: Floats
-    known: int
-    few: int
-    models: tuple[Candidate, ...]
-    left_out: tuple[str, ...] = ()
-    law: Extrapolation | None = None
-    weighed: Extrapolation | None = None
-
-    def reach(self, target: float, *, falling: bool = False) -> Reach:
-        """The k at which the value is `target`, between the ks by straight lines in log k.
-
-        falling : pass^k; the k up to which it stays at `target` or above.
-        """
-        limits = (self.low, self.high) if falling else (self.high, self.low)
-        k, low, high = (self._crossing(v, target, falling) for v in (self.values, *limits))
-        return Reach(k, low, high)
-
-    def _crossing(self, values: Floats, target: float, falling: bool) -> float | None:
-        past = values < target if falling else values >= target
-        if not past.any():
-            return None
-        place = int(np.argmax(past))
-        if place == 0:
-            return 0.0 if falling else float(self.ks[0])
-        share = (target - values[place - 1]) / (values[place] - values[place - 1])
-        before, after = np.log(self.ks[place - 1]), np.log(self.ks[place])
-        return float(np.exp(before + share * (after - before)))
-
-    @property
-    def misfit(self) -> Misfit | None:
-        """How the ex-Gaussian law fits; None where it was not asked for."""
-        return (self.law or self).models[0].check
-
-    @property
-    def error(self) -> float:
-        """The weighted models' error in the backtest: predicted minus observed."""
-        return sum(m.weight * m.error for m in self.models)
-
-    def at(self, k: int) -> tuple[float, float, float]:
-        """(estimate, low, high) at one of the ks."""
-        place = int(np.searchsorted(self.ks, k))
-        return float(self.values[place]), float(self.low[place]), float(self.high[place])
-
-
-def extrapolate(
-    n: Ints, c: Ints, ks: Sequence[int], *, mirrored: bool = False, fit: str | None = None,
-    level: float = 0.95, population: str = NEW_TASKS, clusters: Ints | None = None,
-    resamples: int = 400, seed: int = 0,
-) -> Extrapolation:  # fmt: skip
-    """Predict pass@k at every k of ks, whether attempts reach so far or not.
-
-    n, c : (tasks,), attempts and passes.  ks : whole numbers from 1 up.
-    mirrored : pass^k instead.
-    fit : one of FITS; None for `default_fit`.  "ex-gaussian" is that law; where the counts of
-        pass@k speak against it, the weighed models' estimate with the hull of both intervals.
-        "weighed" is all of MODELS, see `_with_weights`.
-    population : NEW_TASKS; or THESE_TASKS, the share of them solved when attempts go on to k.
-    clusters : a code 0 … G−1 per task, or None.
-    resamples : refits of every model.
-    Errors: ParameterError for an unknown fit; ValueError where `refusal` has a reason, or the
-    one model asked for cannot be fitted.
+    n, c : (tasks,), attempts and passes.  level : of the range and of the average's interval.
+    clusters : a code 0 … G−1 per task, or None.  With clusters of m tasks the log likelihood is
+        multiplied by Σm / Σm², as if the tasks of a cluster were all alike.
 
     >>> rng = np.random.default_rng(0)
     >>> n = np.full(200, 50)
-    >>> prediction = extrapolate(n, rng.binomial(n, rng.beta(0.3, 2, 200)), [50, 500])
-    >>> value, low, high = prediction.at(500)
-    >>> bool(low < value < high), prediction.known, prediction.few
-    (True, 50, 8)
+    >>> prediction = Extrapolation(n, rng.binomial(n, rng.beta(0.3, 2, 200)))
+    >>> low, high = prediction.range(100)
+    >>> point = prediction.point(100)
+    >>> bool(low < point < high), prediction.known
+    (True, 50)
     """
-    fit = fit or default_fit(mirrored=mirrored)
-    if fit not in FITS:
-        raise ParameterError(Given("--fit", fit), f"no such law; {meant(fit, FITS)}")
-    if reason := refusal(n, c):
-        raise ValueError(reason)
-    rng = stream(seed, "extrapolate tasks")
-    tasks = Weighed.of(n, n - c if mirrored else c, clusters, resamples, rng)
-    at, known = np.unique(np.asarray(ks, dtype=np.int64)), largest_known(n)
-    few = max(math.ceil(known / 10), math.ceil(math.sqrt(known)))
-    forecast = _Forecast(tasks, Projection(tasks, at), known, few, population, seed, len(n), level)
-    result = forecast.by(tuple(MODELS) if fit == WEIGHED else (fit,))
-    # The law's priors are of hardness: of failures the check says nothing.
-    law = fit == EX_GAUSSIAN and not mirrored
-    if law and result.misfit is not None and result.misfit.fails:
-        weighed = forecast.by(tuple(MODELS))
-        low, high = np.minimum(result.low, weighed.low), np.maximum(result.high, weighed.high)
-        result = replace(weighed, low=low, high=high, law=result, weighed=weighed)
-    return _mirror(result) if mirrored else result
+
+    n: Ints
+    c: Ints
+    mirrored: bool = False
+    level: float = 0.95
+    clusters: Ints | None = None
+    _ranges: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+    @property
+    def known(self) -> int:
+        """The largest k that nine tasks in ten have as many attempts for."""
+        return largest_known(self.n)
+
+    @property
+    def passes(self) -> Ints:
+        """The outcomes that count as passes: (tasks,); with `mirrored` the failures."""
+        return self.n - self.c if self.mirrored else self.c
+
+    @cached_property
+    def _worth(self) -> float:
+        if self.clusters is None:
+            return 1.0
+        return len(self.n) / float((np.bincount(self.clusters) ** 2).sum())
+
+    def range(self, k: int) -> tuple[float, float]:
+        """The lowest and the highest value at k over all distributions that the counts allow."""
+        if k not in self._ranges:
+            low, high = _range_at(self._rates(k), k)
+            self._ranges[k] = (1 - high, 1 - low) if self.mirrored else (low, high)
+        return self._ranges[k]
+
+    def _rates(self, most_k: int) -> CompatibleRates:
+        return CompatibleRates.from_tasks(
+            self.n, self.passes, most_k=most_k, level=self.level, worth=self._worth
+        )
+
+    def determined(self, k: int) -> bool:
+        """Whether the range at k is narrow enough for a point."""
+        low, high = self.range(k)
+        return high - low <= WIDEST
+
+    def average(self, ks: Ints) -> ModelAverage:
+        """The average of models at each of ks: mean and limits."""
+        found = average(self.n, self.passes, ks, level=self.level, worth=self._worth)
+        if not self.mirrored:
+            return found
+        return ModelAverage(1 - found.values, 1 - found.high, 1 - found.low)
+
+    def point(self, k: int) -> float | None:
+        """The average's mean, moved into the range; None if the range is too wide for a point."""
+        if not self.determined(k):
+            return None
+        low, high = self.range(k)
+        return min(max(float(self.average(np.array([k])).values[0]), low), high)
+
+    def line(self, ks: Ints) -> Floats:
+        """The line of logit pass@k in log k through what the attempts show, a heuristic: (ks,).
+
+        NaN if fewer than two of its points lie strictly between 0 and 1.
+        """
+        from scipy.special import expit, logit
+
+        seen = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))
+        passing = np.array([1 - hat_pairs(self.n, self.n - self.passes, k).mean() for k in seen])
+        inside = (passing > 0) & (passing < 1)
+        if inside.sum() < 2:
+            return np.full(len(ks), math.nan)
+        slope, height = np.polyfit(np.log(seen[inside]), logit(passing[inside]), 1)
+        line: Floats = expit(height + slope * np.log(ks))
+        return 1 - line if self.mirrored else line
+
+    def prospect(self, k: int) -> Prospect | None:
+        """The attempts that would determine k, or else the largest k that the most of them would.
+
+        The tasks are taken to be like those that were seen.  None if even the most would determine
+        nothing beyond themselves, for example because there are few tasks.
+        """
+        rates = self._rates(k)
+        tried = [min(times * self.known, k) for times in _TIMES]
+        if tried[-1] > _MOST_ATTEMPTS:
+            return None
+        for attempts in tried:
+            ahead = rates.with_attempts(attempts)
+            if _width(ahead, k) <= WIDEST:
+                return Prospect(attempts, k)
+        low, high = attempts, k
+        if _width(ahead, low) > WIDEST:
+            return None
+        while two_digits(low, up=True) < high - 1:
+            middle = two_digits(math.sqrt(low * high), up=True)
+            if middle >= high:
+                break
+            low, high = (middle, high) if _width(ahead, middle) <= WIDEST else (low, middle)
+        return Prospect(attempts, low)
 
 
-def default_fit(*, mirrored: bool = False) -> str:
-    """The ex-Gaussian law; for pass^k all models, because the law's priors are of hardness.
+def two_digits(k: float, *, up: bool = False) -> int:
+    """k rounded to two digits, down or up.
 
-    >>> default_fit(), default_fit(mirrored=True)
-    ('ex-gaussian', 'weighed')
+    >>> two_digits(1_287), two_digits(1_287, up=True), two_digits(7)
+    (1200, 1300, 7)
     """
-    return WEIGHED if mirrored else EX_GAUSSIAN
+    unit = 10 ** max(0, math.floor(math.log10(max(k, 1))) - 1)
+    return int(unit * (math.ceil if up else math.floor)(k / unit))
 
 
-def refusal(n: Ints, c: Ints) -> str:
-    """Why nothing can be said of k beyond the attempts of these tasks; "" when it can.
+def _range_at(rates: CompatibleRates, k: int) -> tuple[float, float]:
+    """The range of pass@k."""
+    with np.errstate(divide="ignore"):
+        return rates.range(-np.expm1(k * np.log1p(-rates.rates)))
 
-    >>> refusal(np.full(12, 4), np.arange(12) % 5)
-    '4 attempts per task are too few to fit a distribution of success rates; at least 5 are needed'
-    """
-    known = largest_known(n)
-    if len(n) < FEWEST_TASKS:
-        return (
-            f"{len(n)} task{'s are' if len(n) != 1 else ' is'} too few to fit a distribution of"
-            f" success rates; at least {FEWEST_TASKS} are needed"
-        )
-    if stopped(n, c):
-        usable, short = int(n.min()), int((n < n.max()).sum())
-        seen = (
-            f"sampling seems to have stopped when a task passed ({short:,} of {len(n):,} tasks have"
-            f" fewer than {n.max():,} attempts), so the number of attempts depends on the outcomes"
-        )
-        if usable < FEWEST_ATTEMPTS:
-            return f"{seen}; make equally many attempts at every task, {FEWEST_ATTEMPTS} or more"
-        return (
-            f"{seen}; usable are the first {usable:,} attempts at every task: keep these alone, or"
-            f" make {n.max():,} at every task"
-        )
-    if known < FEWEST_ATTEMPTS <= n.max():
-        return TOO_FEW_AT_SOME
-    if known < FEWEST_ATTEMPTS:
-        return (
-            f"{known} attempt{'s' * (known != 1)} per task {'are' if known != 1 else 'is'} too few"
-            " to fit a distribution of"
-            f" success rates; at least {FEWEST_ATTEMPTS} are needed"
-        )
-    if np.any((c > 0) & (c < n)):
-        return ""
-    if not c.any():
-        return "no attempt passed; it takes more of them to tell a rate just above 0 from 0"
-    if np.all(c == n):
-        return "every attempt passed; it takes more of them to tell a rate just below 1 from 1"
-    return "every task passes always or never: more attempts at it add nothing to the first one"
+
+def _width(rates: CompatibleRates, k: int) -> float:
+    low, high = _range_at(rates, k)
+    return high - low
 
 
 def largest_known(n: Ints) -> int:
@@ -230,107 +177,20 @@ def largest_known(n: Ints) -> int:
     return int(np.sort(n)[::-1][tasks - 1])
 
 
-@dataclass(frozen=True)
-class _Forecast:
-    """The question put to every model: tasks, ks, and the size of the backtest."""
+def refusal(n: Ints, c: Ints) -> str:
+    """Why nothing can be said of k beyond the attempts of these tasks; "" when it can.
 
-    tasks: Weighed
-    projection: Projection
-    known: int
-    few: int
-    population: str
-    seed: int
-    size: int
-    level: float
+    Only attempts that ended with a pass are refused: their number depends on the outcomes.
 
-    def by(self, names: Sequence[str]) -> Extrapolation:
-        """Joint prediction of these models; ValueError where one alone cannot be fitted."""
-        answers = [answer for name in names if (answer := self.of(name)) is not None]
-        if not answers:
-            raise ValueError(f"{names[0]} cannot be fitted: pass@k is 0 or 1 at all but one k")
-        models = _with_weights([candidate for candidate, _, _ in answers])
-        weights = np.array([m.weight for m in models])
-        count = len(self.tasks.again)
-        shares, tail = np.repeat(weights / count, count), (1 - self.level) / 2
-        mean = weights @ np.stack([m.values for m in models])
-        low = _quantiles(np.concatenate([draws for _, draws, _ in answers]), shares, tail)
-        high = _quantiles(np.concatenate([draws for _, _, draws in answers]), shares, 1 - tail)
-        # Less than one task that is never solved cannot be told from none.
-        high = np.where((1 - high) * self.size < 1 - 1e-9, 1.0, high)
-        left_out = tuple(name for name in names if name not in {m.name for m in models})
-        return Extrapolation(
-            self.projection.ks, mean, np.minimum(low, mean), np.maximum(high, mean), self.known,
-            self.few, models, left_out,
-        )  # fmt: skip
-
-    def of(self, name: str) -> tuple[Candidate, Floats, Floats] | None:
-        """A model, not weighed yet, with draws for the lower and for the upper limit.
-
-        None when it cannot be fitted.
-        """
-        # A stream of its own: what a model says does not depend on which others are asked.
-        rng = stream(self.seed, f"extrapolate {name}")
-        fit = fit_of(name, self.tasks, rng)
-        values = fit.shares @ self.projection.passing(self.tasks.once, fit.once)
-        error, sd = self._backtest(name)
-        if not (np.isfinite(values).all() and math.isfinite(error)):
-            return None
-        # Mean square of fitted minus observed pass@k up to k = known, in units of its noise.
-        ks = np.unique(np.geomspace(1, self.known, _BACKTEST_KS).round().astype(np.int64))
-        failed, resampled = self.tasks.failed(ks, self.known)
-        off = fit.shares @ fit.once.failure(ks) - failed[0]
-        noise = (fit.again.failure(ks) - resampled).std(axis=0)
-        misfit = float(np.mean((off / np.maximum(noise, _LEAST_NOISE)) ** 2))
-        candidate = Candidate(name, 1.0, values, error, sd, misfit, misfit_of(name, self.tasks))
-        if self.population == NEW_TASKS:
-            return candidate, *self.projection.on_new_tasks(fit.again)
-        draws = self.projection.on_these_tasks(fit.again, rng)
-        return candidate, draws, draws
-
-    def _backtest(self, name: str) -> tuple[float, float]:
-        """Fit on few attempts, predict pass@known: the error, and how far off it may well be."""
-        subset = self.tasks.few(self.known, self.few)
-        fit = fit_of(name, subset, stream(self.seed, f"backtest {name}"))
-        at = np.array([self.known])
-        ahead = Projection(subset, at)
-        failed, resampled = self.tasks.failed(at, self.known)
-        error = fit.shares @ ahead.passing(subset.once, fit.once) - (1 - failed)[0]
-        off = ahead.passing(subset.again, fit.again) - (1 - resampled)
-        return float(error[0]), float(off.std())
-
-
-def _with_weights(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The models with what each is worth: its trust, less what fit and backtest hold against it.
-
-    e^(−(misfit + z²) / 2), z the backtest's error by the model's own view of the noise.  Nothing is
-    held against the smooth model: it follows any counts, and few attempts show it little.
+    >>> refusal(np.full(12, 4), np.arange(12) % 5)
+    ''
     """
-    logs = []
-    for m in candidates:
-        if m.name == "smooth":
-            logs.append(math.log(_TRUST))
-            continue
-        z = m.error / max(m.error_sd, _LEAST_NOISE)
-        logs.append(-min(m.misfit + z * z, 1e4) / 2)
-    shares = np.exp(np.array(logs) - max(logs))
-    shares /= shares.sum()
-    return tuple(replace(m, weight=float(w)) for m, w in zip(candidates, shares, strict=True))
-
-
-def _quantiles(draws: Floats, shares: Floats, p: float) -> Floats:
-    """The p-quantile of each column when rows count by their shares."""
-    order = np.argsort(draws, axis=0, kind="stable")
-    place = np.argmax(np.cumsum(shares[order], axis=0) >= p, axis=0)
-    rows = order[place, np.arange(draws.shape[1])]
-    quantiles: Floats = draws[rows, np.arange(draws.shape[1])]
-    return quantiles
-
-
-def _mirror(law: Extrapolation) -> Extrapolation:
-    """pass^k of the tasks from pass@k of their failures."""
-    models = tuple(replace(m, values=1 - m.values, error=-m.error) for m in law.models)
-    return replace(
-        law, values=1 - law.values, low=1 - law.high, high=1 - law.low, models=models,
-        law=None if law.law is None else _mirror(law.law),
-        weighed=None if law.weighed is None else _mirror(law.weighed),
-    )  # fmt: skip
+    if not stopped(n, c):
+        return ""
+    usable, short = int(n.min()), int((n < n.max()).sum())
+    return (
+        f"sampling seems to have stopped when a task passed ({short:,} of {len(n):,} tasks have"
+        f" fewer than {n.max():,} attempts), so the number of attempts depends on the outcomes;"
+        f" use only the first {'attempt' if usable == 1 else f'{usable:,} attempts'} at every task,"
+        f" or make {n.max():,} attempts at every task"
+    )

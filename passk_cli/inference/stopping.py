@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Bools, Ints
-from passk_cli.laws.hardness import CENTRES, free_likelihood, likelihood
+from passk_cli.inference.compatible_rates import count_likelihood, highest_likelihood, rate_grid
 
 # Below this chance, numbers of attempts that go with outcomes are no accident.
 LEVEL = 0.01
@@ -182,11 +182,14 @@ def _untruncated(n: Ints, c: Ints) -> float:
     gain = 0.0
     for size in np.unique(n).tolist():
         passes, tasks = np.unique(c[n == size], return_counts=True)
-        chance = likelihood(np.full(len(passes), size), passes)[:, :-1]
-        any_pass = -np.expm1(-size * np.logaddexp(0.0, -CENTRES))
-        best, free = (free_likelihood(np.maximum(each, _TINY), tasks.astype(np.float64))
-                      for each in (chance / any_pass, chance))  # fmt: skip
-        gain += best - free
+        rates = rate_grid(size, size)[1:]
+        chance = count_likelihood(np.full(len(passes), size), passes, rates)
+        any_pass = 1 - (1 - rates) ** size
+        (truncated, *_), (free, *_) = (
+            highest_likelihood(chances, tasks.astype(np.float64))
+            for chances in (chance / any_pass, chance)
+        )
+        gain += truncated - free
     return max(math.erfc(math.sqrt(max(gain, 0.0))) / 2, _TINY)
 
 

@@ -1,5 +1,4 @@
-"""How pass@k goes on beyond the attempts made, and over temperature: models and their fits.
+"""The models of pass@k over temperature, and their fits.
 
-Arrays in, arrays out.  No data of users' files, no intervals: which law to believe, and how far, is
-`inference`'s.
+Arrays in, arrays out.  No data of users' files, no intervals.
 """

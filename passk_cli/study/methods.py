@@ -37,16 +37,6 @@ ADJUSTMENTS: dict[str, tuple[str, str]] = {
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
     UNADJUSTED: ("", ""),
 }
-LAWS: dict[str, tuple[str, str]] = {
-    "ex-gaussian": ("an ex-Gaussian law of task hardness", "schaeffer2025"),
-    "smooth": ("a smooth distribution of success rates", "schaeffer2025"),
-    "beta": ("a beta-binomial law", "kazdan2025"),
-    "beta+0": ("a beta-binomial law with tasks that never pass", "kazdan2025"),
-    "beta+0+1": ("a beta-binomial law with tasks that never or always pass", "kazdan2025"),
-    "power": ("a power law", "brown2024"),
-    "log-logit": ("a line of logit(pass@k) in log k", "brown2024"),
-    "weighed": ("an average of laws weighed by fit and backtest", "schaeffer2025 kazdan2025"),
-}
 _SOFTWARE = "passk"
 
 
@@ -60,7 +50,8 @@ def methods_of(
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (
-        _law(counts, entries) or _estimates(counts, facts), _intervals(confidence, facts, entries),
+        _extrapolation(counts, entries) or _estimates(counts, facts),
+        _intervals(confidence, facts, entries),
         _tests(entries, facts), f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}.",
     )  # fmt: skip
     text = " ".join(filter(None, sentences))
@@ -143,19 +134,34 @@ def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
     return of_means + ratios
 
 
-def _law(counts: Counts, entries: Mapping[str, object]) -> str:
-    fit = str(entries.get("fit") or "")
-    if not fit:
+def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
+    """The range, and the models and priors of the average."""
+    metric = str(entries.get("extrapolate") or "")
+    if not metric:
         return ""
-    laws = [LAWS[name.strip()] for name in fit.split(",") if name.strip() in LAWS]
-    cited = _cited(" ".join(keys for _, keys in laws))
-    to = f" at k = {to}" if (to := entries.get("to")) else ""
-    words, (tasks, attempts) = listed([words for words, _ in laws]), _sizes(counts)
-    metric = entries.get("extrapolate", "pass@k")
-    draws = "draws of its posterior" if fit == "ex-gaussian" else "refits to resampled tasks"
+    from passk_cli.inference.compatible_rates import likelihood_drop
+    from passk_cli.inference.extrapolation import WIDEST
+    from passk_cli.inference.rate_models import PRIORS
+
+    tasks, attempts = _sizes(counts)
+    drop = likelihood_drop(float(str(entries["level"])))
+    clusters = (
+        f" The log likelihood is divided by the mean size of a task's cluster by {cluster}."
+        if (cluster := entries.get("cluster"))
+        else ""
+    )
+    line = (
+        f" The log-logit line is the least-squares line of logit({metric}) in log k"
+        f"{_cited('brown2024')}."
+        if entries.get("fit")
+        else ""
+    )
     return (
-        f"{metric}{to} is predicted from {attempts} at {tasks} by {words}{cited}, with intervals"
-        f" from {entries.get('resamples')} {draws}."
+        f"{metric} at k = {entries.get('to')} is predicted from {attempts} at {tasks}; ranges are"
+        " over all distributions of tasks' success rates whose log likelihood is at most"
+        f" {drop:.2f} below the highest{_cited('kiefer1956')}."
+        f" Estimates, given if the range is at most {WIDEST} wide, are means over {PRIORS}."
+        f"{clusters}{line}"
     )
 
 

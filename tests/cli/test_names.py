@@ -66,7 +66,7 @@ COMMANDS: dict[str, list[str]] = {
     "gate": ["--min", "pass@1=0.7", "--baseline", TABLE, "--max-drop", "pass@1=0.01", *BY],
     "bootstrap": ["-k", "1", "--resamples", "100", *BY],
     "curve": ["--delta", *BY],
-    "extrapolate": ["--fit", "beta", "--resamples", "100", *BY],
+    "extrapolate": [*BY],
     "order": ["-k", "1,2", *BY],
     "diversity": ["-k", "1,2", *BY],
     "temperature": ["-k", "1,2", "--duplicates", "keep"],

@@ -40,7 +40,7 @@ COMPUTING: dict[str, list[object]] = {
     "compare": [CRUX, "--pool", "temperature", *MANY],
     "bootstrap": [CRUX, "--pool", "temperature", *MANY],
     "curve": [CRUX, "--pool", "temperature", "--band", "simultaneous", *MANY],
-    "extrapolate": [COUNTS, "--resamples", "10000"],
+    "extrapolate": [COUNTS, "--target", "0.5"],
     "temperature": [CRUX, *MANY],
 }
 

@@ -33,7 +33,7 @@ MORE = (
     "plan sample_data/tau_airline.csv --detect 0.05 --budget 5000",
     "plan sample_data/tau_airline.csv --budget 500 --cost-per-attempt 0.1",
     "temperature --toy gaussian --spread 16 -k 2,8",
-    "extrapolate sample_data/counts.csv --target 0.5 --resamples 100",
+    "extrapolate sample_data/counts.csv --target 0.5",
     "describe sample_data/cruxeval.jsonl.gz --by temperature",
 )
 LINES = (*(f"{name} {words}" for name, words in ASKED.items()), *MORE)

@@ -43,7 +43,7 @@ REPORTS = [name for name in COMMANDS if not command_of(name).streams]
 NEEDED: dict[str, list[str]] = {
     "bootstrap": ["--resamples", "200"],
     "convert": ["--output", "/dev/null", "--format", "csv"],
-    "extrapolate": ["--fit", "beta", "--resamples", "100"],
+    "extrapolate": [],
     "gate": ["--min", "pass@1=0.1"],
     "watch": "--min pass@1=0.1 --planned 12 --attempts 12 --order completion"
     " --looks /dev/null".split(),

@@ -23,7 +23,7 @@ from tests.conftest import Passk, package_nodes
 # What a command cannot do without, or what makes it quick.
 NEEDED = {
     "convert": ["-o", "table.csv"],
-    "extrapolate": ["--fit", "beta", "--resamples", "100"],
+    "extrapolate": [],
     "gate": ["--min", "pass@1=0.1"],
     "judge": ["--field", "truth=difficulty"],
     "record": ["--to", "history.parquet", "--at", "r1"],

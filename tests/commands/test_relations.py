@@ -27,7 +27,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "estimate": {}, "compare": {}, "cost": {"at": 1}, "curve": {"max_k": 4},
     "gate": {"baseline": "a", "max_drop": "pass@1=0.1", "minimum": "pass@1=0.2"},
     "temperature": {}, "order": {}, "diversity": {}, "tasks": {}, "report": {},
-    "bootstrap": {"resamples": 100}, "extrapolate": {"fit": "beta", "resamples": 100},
+    "bootstrap": {"resamples": 100}, "extrapolate": {},
     "plan": {}, "describe": {}, "trend": {}, "convert": {}, "record": {},
     "watch": {"order": [f"t{t}" for t in range(10)], "attempts": 6, "minimum": "pass@1=0.2"},
 }  # fmt: skip

@@ -82,7 +82,7 @@ BASELINE = MODELS[3]
 EACH = {
     "estimate": "", "compare": "", "compare to one": f"--baseline {BASELINE}", "tasks": "",
     "tasks matrix": "--matrix", "suspects": "--suspects", "cost": "", "curve": "", "order": "",
-    "diversity": "", "temperature": "", "extrapolate": "--fit beta --resamples 100", "plan": "",
+    "diversity": "", "temperature": "", "extrapolate": "", "plan": "",
     "bootstrap": "--resamples 200", "describe": "", "gate": "--min pass@1=0.4",
     "gate to one": f"--baseline {BASELINE} --max-drop pass@1=0.1",
     "flips": f"--against {BASELINE}",

@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from passk_cli.inference.futures import FITS
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.study import methods
@@ -22,7 +21,6 @@ def test_everything_that_computes_has_words() -> None:
     assert all(method.words for method in METHODS.values())
     assert set(methods.tests()) == {*TESTS, FIELLER}
     assert set(methods.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
-    assert set(methods.LAWS) == set(FITS)
     # An order, a score or a mean is no estimator of somebody's.
     amounts = {name for name, kind in FAMILIES.items() if kind.quantity}
     others = {name for name, kind in FAMILIES.items() if not kind.cites}
@@ -31,10 +29,11 @@ def test_everything_that_computes_has_words() -> None:
 
 def test_every_reference_can_be_resolved() -> None:
     references = methods.references()
-    words = (methods.intervals(), methods.tests(), methods.ADJUSTMENTS, methods.LAWS)
+    words = (methods.intervals(), methods.tests(), methods.ADJUSTMENTS)
     used = {key for table in words for _, keys in table.values() for key in keys.split()}
     used |= {key for kind in FAMILIES.values() for key in kind.cites.split()}
-    assert used | {"miller2024", "schuirmann1987", "davison1997", "passk"} == set(references)
+    used |= {"kiefer1956", "brown2024", "miller2024", "schuirmann1987", "davison1997", "passk"}
+    assert used == set(references)
     for key, reference in references.items():
         assert reference.bibtex.count("{") == reference.bibtex.count("}")
         assert re.search(r"\b(doi|eprint|isbn|issn|url|version) = \{", reference.bibtex), key
@@ -56,8 +55,9 @@ def test_every_reference_can_be_resolved() -> None:
          ["Holm's method (Holm 1979)", "within ±0.1 by two one-sided tests"]),
         (["curve", TAU, "--band", "simultaneous"], ["pass@k (k from 1 to 4)",
          "(95 %, simultaneous over all k (Davison and Hinkley 1997))"]),
-        (["extrapolate", SAMPLES / "counts.csv", "--fit", "beta", "--resamples", "100"],
-         ["a beta-binomial law (Kazdan et al. 2025)", "100 refits to resampled tasks"]),
+        (["extrapolate", SAMPLES / "counts.csv", "--fit", "log-logit"],
+         ["at most 1.92 below the highest (Kiefer and Wolfowitz 1956)", "prior weight 1/2",
+          "beta distributions of success rates", "logit(pass@k) in log k (Brown et al. 2024)"]),
         (["compare", SAMPLES / "costs.csv", "-m", "cost-per-success"],
          ["cost-per-success is the mean cost of an attempt divided by pass@1, from 8 tasks",
           "Fieller's test of equal ratios of means"]),

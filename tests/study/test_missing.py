@@ -274,7 +274,7 @@ def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, tmp_path: Pat
 REFUSED = [
     ("bootstrap", {}, "it resamples one number"),
     ("diversity", {"fields": {"solution": "task"}}, "how many solutions differ"),
-    ("extrapolate", {"to": 10}, "need not lie between the fits"),
+    ("extrapolate", {"to": 10}, "need not lie between the ranges"),
     ("order", {}, "a trend is not at its largest"),
     ("plan", {}, "a plan needs one success rate"),
     ("temperature", {}, "the best temperature"),

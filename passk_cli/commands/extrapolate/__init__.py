@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.limits import MOST_REFITS, whole_number
+from passk_cli.limits import whole_number
 from passk_cli.option import Option, split
 from passk_cli.settle import Given
 from passk_cli.study.confidence import Confidence
@@ -38,16 +38,36 @@ def parse_curves(given: Any) -> tuple[str, ...]:
     return names or CURVES[:1]
 
 
+# Fits that there were, whose question the range answers for any distribution of success rates.
+_REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
+
+
+def parse_fit(given: Any) -> str:
+    """The name of a fit; ParameterError for another one.
+
+    >>> parse_fit("log-logit")
+    'log-logit'
+    """
+    name = str(given)
+    if name in _REMOVED:
+        raise ParameterError(
+            Given("--fit", name), "this fit was removed; the range needs no fit, leave --fit out"
+        )
+    if name != "log-logit":
+        raise ParameterError(Given("--fit", name), "the only fit is log-logit")
+    return name
+
+
 @dataclass(frozen=True)
 class ExtrapolateOptions:
     """pass@k beyond the attempts made; the k for a target.
 
-    Fits a distribution of task difficulty to the counts and predicts pass@k at larger k, with an
-    interval under that fit and an assumption-free bound.
+    Prints the range of values that the counts allow at larger k, whatever the tasks' success rates
+    are. If the range is at most 0.4 wide, it prints an estimate as well: an average of models.
 
     Example: passk extrapolate sample_data/counts.csv --to 100,1000 --target 0.5
 
-    Example: passk extrapolate sample_data/counts.csv --to 100 --fit beta -m pass@k,pass^k
+    Example: passk extrapolate sample_data/counts.csv --to 100 -m pass@k,pass^k
     """
 
     # fmt: off
@@ -62,22 +82,19 @@ class ExtrapolateOptions:
         "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",
         parse=parse_curves)] = CURVES[:1]
     fit: Annotated[str | None, Option(
-        "--fit", "NAME",
-        "Law to fit: ex-gaussian (default), smooth, beta, beta+0, beta+0+1, power, log-logit;"
-        " weighed (default for pass^k): all but the first.",
-        choices="passk_cli.inference.futures:FITS",
-        detail="ex-gaussian has priors from published data sets, and its interval allows for a"
-        " lighter tail of hard tasks; where the counts contradict it, the estimate is that of"
-        " weighed, and the interval holds both fits. weighed: smooth has two thirds of the weight"
-        " or more; misfit and backtest weigh the others.")] = None
-    resamples: Annotated[int, Option(
-        "--resamples", "N", "Refits of the law to resampled tasks.", low=100, high=MOST_REFITS,
-        detail="For ex-gaussian: draws from its posterior.")] = 400
+        "--fit", "log-logit", "Add the line of logit pass@k in log k, a heuristic.",
+        parse=parse_fit,
+        detail="The line has no interval. On real data with many attempts it was often far too"
+        " high.")] = None
     # fmt: on
 
 
 COMMAND = Command(
-    ExtrapolateOptions, (Request, Completeness, Confidence), without=("interval", "bounds"),
-    charts=True, methods=True,
-    lacking={"-k": "its k are those of --to", "k": "its k are those of to="},
+    ExtrapolateOptions, (Request, Completeness, Confidence),
+    without=("interval", "bounds", "resamples", "seed"), charts=True, methods=True,
+    lacking={
+        "-k": "its k are those of --to", "k": "its k are those of to=",
+        "--resamples": "the range needs no random draws", "resamples": "the range needs no draws",
+        "--seed": "the range needs no random draws", "seed": "the range needs no draws",
+    },
     view="passk_cli.commands.extrapolate.view:Extrapolate")  # fmt: skip

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passk_cli.inference.extrapolation import Extrapolation, default_fit, extrapolate, largest_known
-from passk_cli.inference.futures import EX_GAUSSIAN, WEIGHED
-from passk_cli.inference.populations import NEW_TASKS
+from passk_cli.inference.extrapolation import (
+    Extrapolation,
+    Prospect,
+    refusal,
+    two_digits,
+)
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Cell, Estimate, Limits
+from passk_cli.report.model import Cell, Estimate
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series, TaskValues
 
-# Points of a curve: up to the largest k drawn, and from there to the farthest a target is sought.
-_DRAWN, _STEPS = 48, 64
 # A target is sought up to here, in digits and in words.
-SOUGHT, SOUGHT_WORDS = 1_000_000, "more than 10⁶"
-# Where limits are from: the law's posterior; that and the weighed models' refits; refits.
-_POSTERIOR, _HULL, _REFITS = "posterior", "hull", "refits"
+SOUGHT, SOUGHT_WORDS = 1_000_000, "10⁶"
+# The one fit by name, a heuristic; and the methods of intervals.
+LOG_LOGIT, RANGE, AVERAGE = "log-logit", "range", "average"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Aim:
 
     curves : of "pass@k" and "pass^k".  ks : where to predict, increasing.
     target : a value in (0, 1) whose k is sought, or None.
-    fit : a model's name; None for the ex-Gaussian law, and for pass^k the weighed models.
+    fit : LOG_LOGIT for that line in addition, or None.
     """
 
     curves: tuple[str, ...]
@@ -39,14 +40,10 @@ class Aim:
     target: float | None = None
     fit: str | None = None
 
-    def fit_of(self, family: str) -> str:
-        """The fit of "pass@" or "pass^", by name."""
-        return self.fit or default_fit(mirrored=family == "pass^")
-
 
 @dataclass(frozen=True)
-class _FittedCurve:
-    """The curve that is asked for: rates are the tasks of its series at k = 1."""
+class _Curve:
+    """A curve that is predicted: rates are the tasks of its series at k = 1."""
 
     rates: TaskValues
 
@@ -62,7 +59,7 @@ class _FittedCurve:
 
 
 @dataclass(frozen=True)
-class Refusal(_FittedCurve):
+class Refusal(_Curve):
     """A curve of which nothing can be predicted.  facts : the reason, at each k asked for."""
 
     reason: str
@@ -70,195 +67,201 @@ class Refusal(_FittedCurve):
 
 
 @dataclass(frozen=True)
-class Prediction(_FittedCurve):
+class Prediction(_Curve):
     """The predictions of one curve.
 
-    ahead : the curve, and those of the models.
-    numbers : k → the number there, at the largest k known and at those asked for; as `passk
-        estimate` has it where every task has n ≥ k.
+    source : the number at any k.
+    numbers : k → the number there, at the largest k known and at those asked for.
+    further : the average of models at each predicted k, and the log-logit line if it is asked for.
     reaches : the k that reaches the target, in whole attempts; empty without a target.
-    bound : what the value beyond the attempts lies in, without a law.
     """
 
-    ahead: Extrapolation
+    source: _Numbers
     numbers: Mapping[int, Fact]
+    further: tuple[Fact, ...]
     reaches: tuple[Fact, ...]
-    bound: Limits
 
     @property
-    def sign(self) -> str:
-        """From which side the assumption-free bound holds beyond the attempts."""
-        return "≥ " if self.family == "pass@" else "≤ "
+    def ahead(self) -> Extrapolation:
+        """What the counts say of any k."""
+        return self.source.ahead
 
     @property
-    def limit(self) -> float:
-        """The assumption-free bound: of pass@k a lower limit, of pass^k an upper one."""
-        passing = self.family == "pass@"
-        end, free = (self.bound.low, 0.0) if passing else (self.bound.high, 1.0)
-        return free if end is None else end
+    def known(self) -> int:
+        """The largest k that nine tasks in ten have attempts for."""
+        return self.ahead.known
 
     @property
     def measured(self) -> Fact:
-        """The number at the largest k that nearly all tasks have attempts for."""
-        return self.numbers[self.ahead.known]
+        """The number at the largest k known."""
+        return self.numbers[self.known]
 
     @property
     def open(self) -> int:
         """Tasks that never passed; for pass^k, that never failed."""
-        settled = self.rates.c > 0 if self.family == "pass@" else self.rates.c < self.rates.n
-        return int((~settled).sum())
+        return int((self.ahead.passes == 0).sum())
 
     @property
     def facts(self) -> Iterator[Fact]:
-        """Its numbers, each model's own beside those that are weighed, and the target's k."""
-        for k, number in self.numbers.items():
-            yield number
-            yield from self.parts(k)
+        """Its numbers, further ones, and the target's k."""
+        yield from self.numbers.values()
+        yield from self.further
         yield from self.reaches
 
-    @property
-    def target(self) -> tuple[Cell, Cell, Cell]:
-        """The k that reaches the target and its limits, as people see them."""
-        [fact] = self.reaches
-        e, up = fact.estimate, self.family == "pass@"
-        rounded = ((e.value, up), (e.low, False), (e.high, True))
-        k, low, high = (two_digits(k, self.ahead.known, up=up) for k, up in rounded)
-        return k, low, high
+    def at(self, k: int) -> Fact:
+        """The number at k; the one of `passk estimate` if every task has n ≥ k."""
+        return self.source.at(k)
 
-    @property
-    def contradicted(self) -> bool:
-        """Whether the counts speak against the law that the interval assumes."""
-        return self.ahead.misfit is not None and self.ahead.misfit.fails
+    def line(self, k: int) -> Estimate:
+        """The log-logit line at k."""
+        name = f"{self.family}{k} by {LOG_LOGIT}"
+        return next(fact.estimate for fact in self.further if fact.name == name)
 
-    def parts(self, k: int) -> Iterator[Fact]:
-        """The parts of a predicted number: the law, the weighed models, and each of these alone.
-
-        Under names of their own, as "pass@100 by beta", and with k in `fit_k`: a k has one answer.
-        """
-        ahead, number = self.ahead, replace(self.numbers[k], k=None)
-        if number.values is not None:
-            return
-        fit_k = {**number.more, "fit_k": k}
-        for name, method, part in (
-            (EX_GAUSSIAN, _POSTERIOR, ahead.law), (WEIGHED, _REFITS, ahead.weighed)
-        ):  # fmt: skip
-            if part is not None:
-                value, low, high = part.at(k)
-                more: dict[str, Cell] = {**fit_k, "fit": name, "backtest": part.error}
-                estimate = Estimate(value, low=low, high=high)
-                own = f"{number.name} by {name}"
-                yield replace(number, name=own, estimate=estimate, method=method, more=more)
-        for model in self.ahead.models if number.more["fit"] == WEIGHED else ():
-            more = {**fit_k, "fit": model.name, "weight": model.weight, "backtest": model.error}
-            estimate = Estimate(float(model.values[ahead.ks == k][0]))
-            own = f"{number.name} by {model.name}"
-            yield replace(number, name=own, estimate=estimate, method="none", level=None, more=more)
-
-
-def two_digits(k: float | None, known: int, *, up: bool) -> Cell:
-    """A target's k as people see it: beyond the attempts to two digits, rounded up or down."""
-    if k is None:
-        return SOUGHT_WORDS
-    unit = 10 ** max(0, math.floor(math.log10(max(k, 1))) - 1)
-    return int(k) if k <= known else unit * (math.ceil if up else math.floor)(k / unit)
+    def prospect(self, k: int) -> Prospect | None:
+        """What more attempts would determine."""
+        return self.ahead.prospect(k)
 
 
 def predict(study: Study, rates: TaskValues, aim: Aim) -> Prediction | Refusal:
-    """The predictions of a series.  rates : its values of the family's metric at k = 1.
-
-    Errors: ParameterError for more draws than can be held.
-    """
-    family, n, confidence = rates.metric.family, rates.n, study.confidence
-    fit, attempts = aim.fit_of(family), largest_known(n)
+    """The predictions of a series.  rates : its values of the family's metric at k = 1."""
+    family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Fact(
-        rates.series, "", None, Estimate(None), size=Size(len(n), *rates.span),
-        method=_POSTERIOR if fit == EX_GAUSSIAN else _REFITS, level=confidence.level,
-        more={"fit": fit},
+        rates.series, "", None, Estimate(None), size=Size(len(n), *rates.span), method=RANGE,
+        level=level, more={"beyond": "yes"},
     )  # fmt: skip
-    farthest = max(*aim.ks, attempts)
-    ks = {*aim.ks, attempts, *_spaced(1, farthest, _DRAWN)}
-    if aim.target is not None:
-        ks |= {*_spaced(min(farthest, SOUGHT), SOUGHT, _STEPS)}
-    try:
-        ahead = extrapolate(
-            n, rates.c, sorted(ks), mirrored=family == "pass^", fit=fit, level=confidence.level,
-            population=confidence.population, clusters=rates.clusters, **confidence.draws,
-        )  # fmt: skip
-    except ValueError as error:
-        nothing = replace(blank, estimate=Estimate(None, reason=str(error)))
+    if reason := refusal(n, rates.c):
+        nothing = replace(blank, estimate=Estimate(None, reason=reason))
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
-        return Refusal(rates, str(error), tuple(facts))
-    bound = _bound(study, rates, next((k for k in aim.ks if k > attempts), attempts))
-    tested: dict[str, Cell] = {
-        "fit": WEIGHED if ahead.law else fit, "weight": 1.0, "backtest": ahead.error,
-        "backtest_k": attempts, "backtest_from": ahead.few, "rare_low": bound.low,
-        "rare_high": bound.high,
-    }  # fmt: skip
-    if ahead.misfit is not None:
-        tested |= {"misfit": ahead.misfit.excess, "misfit_limit": ahead.misfit.limit}
-    blank = replace(blank, more=tested, method=_HULL if ahead.law else blank.method)
-    numbers = _numbers(study, rates, ahead, blank, sorted({attempts, *aim.ks}))
-    reaches = () if aim.target is None else (_reach(blank, family, ahead, aim.target),)
-    return Prediction(rates, ahead, numbers, reaches, bound)
+        return Refusal(rates, reason, tuple(facts))
+    ahead = Extrapolation(n, rates.c, family == "pass^", level, rates.clusters)
+    numbers = _Numbers(study, rates, ahead, blank)
+    ks = sorted({ahead.known, *aim.ks})
+    further = _further(numbers, [k for k in aim.ks if k > ahead.known], aim.fit)
+    reaches = () if aim.target is None else (_reach(numbers, aim.target),)
+    return Prediction(rates, numbers, {k: numbers.at(k) for k in ks}, tuple(further), reaches)
 
 
-def _bound(study: Study, rates: TaskValues, k: int) -> Limits:
-    """The assumption-free bound: what pass@k lies in at this k and beyond.
+@dataclass(frozen=True)
+class _Numbers:
+    """The number of a series at any k: measured if attempts suffice, else predicted."""
 
-    No task passes less with more attempts: from the lower limit of the mean over tasks of pass@k
-    at the attempts there are, at most k of them, to 1.  pass^k: from 0 to the upper limit.  For
-    these tasks that mean itself, which is certain, takes the limit's place.
+    study: Study
+    rates: TaskValues
+    ahead: Extrapolation
+    blank: Fact
+
+    def at(self, k: int) -> Fact:
+        """The number at k; beyond the attempts a point only if the range is narrow enough."""
+        metric, known = Metric(self.rates.metric.family, k), self.ahead.known
+        if k <= self.rates.n.min():
+            values = metric.values(self.rates.n, self.rates.c)
+            fact = self.study.fact(replace(self.rates, metric=metric, values=values))
+            return replace(fact, more={"beyond": "no"})
+        low, high = self.limits(k)
+        value = self.ahead.point(k)
+        reason = "" if value is not None else f"{known} attempts per task do not determine it"
+        if value is not None:
+            value = min(max(value, low), high)
+        estimate = Estimate(value, low=low, high=high, reason=reason)
+        more: dict[str, Cell] = {"beyond": "yes" if k > known else "no"}
+        return replace(self.blank, name=metric.name, k=k, estimate=estimate, more=more)
+
+    def measured(self, k: int) -> float:
+        """The mean over tasks at a k that all tasks have attempts for."""
+        metric = Metric(self.rates.metric.family, k)
+        return float(metric.values(self.rates.n, self.rates.c).mean())
+
+    def limits(self, k: int) -> tuple[float, float]:
+        """The range at k, or the interval of a measured number.
+
+        pass@k never falls with k, and pass^k never rises: nor may their limits.
+        """
+        least = int(self.rates.n.min())
+        if k <= least:
+            estimate = self.at(k).estimate
+            return estimate.low or 0.0, 1.0 if estimate.high is None else estimate.high
+        (low, high), (measured_low, measured_high) = self.ahead.range(k), self.limits(least)
+        end = min if self.ahead.mirrored else max
+        return end(low, measured_low), end(high, measured_high)
+
+
+def _further(numbers: _Numbers, ks: Sequence[int], fit: str | None) -> Iterator[Fact]:
+    """The average of models, and the log-logit line, at each of ks, which are beyond the attempts.
+
+    They have names of their own, as "pass@100 by average", and k in `fit_k`: a k has one answer.
     """
-    metric, n, c = Metric(rates.metric.family, k), rates.n, rates.c
-    passing = metric.family == "pass@"
-    values = metric.values(np.maximum(n, k), c)
-    values = np.where(n >= k, values, c > 0 if passing else c == n)
-    estimate = Estimate(float(values.mean()), low=float(values.mean()), high=float(values.mean()))
-    if study.confidence.population == NEW_TASKS:
-        estimate = study.fact(replace(rates, metric=metric, values=values)).estimate
-    return Limits(estimate.low, 1.0) if passing else Limits(0.0, estimate.high)
+    if not ks:
+        return
+    at, ahead = np.array(ks), numbers.ahead
+    averaged, line = ahead.average(at), ahead.line(at) if fit else None
+    for place, k in enumerate(ks):
+        name = f"{numbers.rates.metric.family}{k} by "
+        more: dict[str, Cell] = {"beyond": "yes", "fit_k": k}
+        value, low, high = (
+            float(part[place]) for part in (averaged.values, averaged.low, averaged.high)
+        )
+        yield replace(
+            numbers.blank, name=name + AVERAGE, estimate=Estimate(value, low=low, high=high),
+            method=AVERAGE, more=more,
+        )  # fmt: skip
+        if line is not None:
+            there = not np.isnan(line[place])
+            estimate = (
+                Estimate(float(line[place]))
+                if there
+                else Estimate(None, reason=f"{name[:5]}k is 0 or 1 at all but one k")
+            )
+            yield replace(
+                numbers.blank, name=name + LOG_LOGIT, estimate=estimate, method="none", level=None,
+                more=more,
+            )  # fmt: skip
 
 
-def _numbers(
-    study: Study, rates: TaskValues, ahead: Extrapolation, blank: Fact, ks: Sequence[int]
-) -> dict[int, Fact]:
-    """k → the number there, measured where attempts suffice, else predicted."""
-    numbers: dict[int, Fact] = {}
-    for k in ks:
-        metric = Metric(rates.metric.family, k)
-        more = {**blank.more, "beyond": "yes" if k > ahead.known else "no"}
-        if k <= rates.n.min() and study.confidence.population == NEW_TASKS:
-            values = metric.values(rates.n, rates.c)
-            fact = study.fact(replace(rates, metric=metric, values=values))
-            numbers[k] = replace(fact, more=more)
-            continue
-        value, low, high = ahead.at(k)
-        # pass@k never falls with k, nor does pass^k rise: nor may their limits.
-        measured = numbers.get(ahead.known, blank).estimate
-        if metric.family == "pass@":
-            low = max(low, measured.low or 0.0)
-        elif measured.high is not None:
-            high = min(high, measured.high)
-        estimate = Estimate(value, low=low, high=high)
-        numbers[k] = replace(blank, name=metric.name, k=k, estimate=estimate, more=more)
-    return numbers
+def _reach(numbers: _Numbers, target: float) -> Fact:
+    """The k of the target: by the average, and by both ends of the range, as attempts.
 
-
-def _reach(blank: Fact, family: str, ahead: Extrapolation, target: float) -> Fact:
-    """The k of the target and its limits as attempts: rounded up, for pass^k down."""
-    exact = ahead.reach(target, falling=family == "pass^")
-    ks = {"estimate": exact.k, "low": exact.low, "high": exact.high}
-    whole = math.ceil if family == "pass@" else math.floor
-    k, low, high = (None if end is None or end > SOUGHT else whole(end) for end in ks.values())
-    beyond = ", ".join(name for name, end in zip(ks, (k, low, high), strict=True) if end is None)
-    return replace(
-        blank,
-        name=f"k for {family}k = {target:g}",
-        estimate=Estimate(k, low=low, high=high, unit="score"),
-        flaw=f"{beyond}: {SOUGHT_WORDS}" if beyond else "",
+    For pass@k the first k that reaches it, for pass^k the last one that still has it, 0 if none
+    has.  None beyond SOUGHT.
+    """
+    ahead, family = numbers.ahead, numbers.rates.metric.family
+    ks = _sought(ahead.known)
+    by_low, by_high = (
+        _crossing(ks, lambda k, end=end: numbers.limits(k)[end], target, falling=ahead.mirrored)  # type: ignore[misc]
+        for end in (0, 1)
     )
+    low, high = (by_low, by_high) if ahead.mirrored else (by_high, by_low)
+    least = int(numbers.rates.n.min())
+    beyond = [k for k in ks if k > least]
+    means = dict(zip(beyond, ahead.average(np.array(beyond)).values.tolist(), strict=True))
+    value = _crossing(
+        ks, lambda k: means[k] if k > least else numbers.measured(k), target,
+        falling=ahead.mirrored,
+    )  # fmt: skip
+    if value is not None and value > least and not ahead.determined(value):
+        value = None
+    if value is not None:
+        value = min(max(value, low or 0), value if high is None else high)
+    reason = "" if value is not None else "the range at that k is too wide for a point"
+    return replace(
+        numbers.blank, name=f"k for {family}k = {target:g}",
+        estimate=Estimate(value, low=low, high=high, reason=reason, unit="score"),
+        flaw=f"high: more than {SOUGHT_WORDS}" if high is None else "",
+    )  # fmt: skip
 
 
-def _spaced(low: int, high: int, count: int) -> list[int]:
-    ks: list[int] = np.unique(np.geomspace(low, high, count).round().astype(np.int64)).tolist()
-    return ks
+def _sought(known: int) -> list[int]:
+    """The k's among which a target's k is sought: all known ones, then those of two digits."""
+    beyond = {two_digits(k) for k in np.geomspace(1, SOUGHT, 2_000).tolist()}
+    return sorted({*range(1, known + 1), *(k for k in beyond if k > known)})
+
+
+def _crossing(
+    ks: Sequence[int], value: Callable[[int], float], target: float, *, falling: bool
+) -> int | None:
+    """The first k at which a rising value is at least the target, None if none is; the last k at
+    which a falling value is, 0 if none is and None if all are."""
+    if not falling:
+        place = bisect_left(ks, target, key=value)
+        return ks[place] if place < len(ks) else None
+    place = bisect_right(ks, -target, key=lambda k: -value(k))
+    return None if place == len(ks) else ks[place - 1] if place else 0

@@ -1,15 +1,16 @@
-"""pass@k and pass^k beyond the attempts: the table, each fit alone, the answer and the chart."""
+"""pass@k and pass^k beyond the attempts: the table, the averages, the answer and the chart."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from passk_cli.activity import steps
-from passk_cli.arrays import Ints
 from passk_cli.commands.extrapolate import ExtrapolateOptions
 from passk_cli.commands.extrapolate.prediction import (
     SOUGHT_WORDS,
@@ -18,21 +19,12 @@ from passk_cli.commands.extrapolate.prediction import (
     Refusal,
     predict,
 )
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import DataError
-from passk_cli.inference.extrapolation import (
-    FARTHEST,
-    FEWEST_ATTEMPTS,
-    TOO_FEW_AT_SOME,
-    largest_known,
-    refusal,
-)
-from passk_cli.inference.futures import DOUBT as LAW_DOUBT
-from passk_cli.inference.futures import EX_GAUSSIAN, HARD, WEIGHED
+from passk_cli.inference.extrapolation import FARTHEST, WIDEST, largest_known, refusal
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.laws.smooth_tail import DOUBT
 from passk_cli.limits import refuse_many_steps
-from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import (
@@ -48,72 +40,31 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, first_few, plural, span
-from passk_cli.settle import Settle
+from passk_cli.report.words import SeriesName, first_few, plural
 from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 
-_FREE = "assumption-free bound"
-# So few tasks with a pass say little of the law; beyond so many times the attempts, predictions
-# follow its shape.
-_FEW_PASSED, _FAR = 10, 1000
-# `benchmarks/extrapolation.md`, part "domains"; failures were not tried.
-_HELD = "its 95 % intervals held 112 of 114 values in domains left out of the ex-Gaussian priors"
-# In a chart, laws of a lone series from this weight on; a line goes on so many times beyond the k
-# that reaches its target.
-_DRAWN_WEIGHT, _PAST = 0.05, 3
+# Numbers that differ by less look alike.
+_ALIKE = 0.0005
+# By how much a prediction goes beyond the attempts when no k is named.
+_TIMES = 10
+# Points of a line of a chart.
+_DRAWN = 24
 
 NO_PREDICTION = Message(
     "no-prediction", WARNING, "no prediction for {models}: {reason}",
-    meaning="A law needs passes at some tasks, enough tasks and attempts, and a number of attempts"
-    " that does not depend on their outcomes. Models that lack this have an empty row.",
+    meaning="If attempts end with a pass, the number of attempts depends on the outcomes, and a"
+    " prediction would take easy tasks for hard ones. Models with such attempts have an empty row.",
 )  # fmt: skip
-CONTRADICTED_LAW = Message(
-    "contradicted-law", WARNING,
-    "counts of {models} do not fit the ex-Gaussian model (misfit {misfit:=amount} >"
-    " {limit:=amount}){?weighed|; weighted fits are used}",
-    meaning="The misfit says how much better another spread of success rates explains the counts"
-    " than this model does. Above the limit, the estimate is that of the weighed fits and the"
-    " interval holds both. Of several models, the message has the largest misfit.")  # fmt: skip
-UNTESTED_LAW = Message(
-    "untested-law", WARNING,
-    "an ex-gaussian fit of pass^k: its intervals hold too seldom",
-    Settle({"--fit": "weighed"}, "is better"),
-    "The priors of the ex-Gaussian model are from published data sets. These show how rare passes"
-    " are, not how rare failures are, so they do not fit pass^k.")  # fmt: skip
-SINGLE_LAW = Message(
-    "single-law", WARNING, "one fit, {fit}: intervals hold only if success rates follow this law",
-    meaning="An interval of one law allows for the choice of tasks and the error of the fit, not"
-    " for another law. ex-gaussian and weighed allow for that too.")  # fmt: skip
-FAR_AHEAD = Message(
-    "far-ahead", WARNING,
-    "beyond {times} times the attempts of {models}, predictions follow the law more than the data",
-    meaning="Tasks that pass once in many thousand attempts leave no trace in the counts. How many"
-    " there are is then up to the shape of the law. The assumption-free bound holds at every k.",
+HEURISTIC_FIT = Message(
+    "heuristic-fit", WARNING,
+    "the log-logit line is a heuristic without an interval; trust the range",
+    meaning="The line of logit pass@k in log k is nearly straight in a few toy models. On real data"
+    " with thousands of attempts it was often far too high. The range makes no such assumption.",
 )  # fmt: skip
-FEW_PASSED = Message(
-    "few-passed", NOTE,
-    "fewer than {most} tasks of {models} passed, so published data sets outweigh these counts",
-    meaning="The ex-Gaussian model starts from priors that were made from published data sets. With"
-    " few tasks that have passed, the counts change these priors little.")  # fmt: skip
-NOTHING_OPEN = Message(
-    "nothing-open", NOTE, "every task of {models} has {outcome}; {curve} stays beyond the attempts",
-    meaning="Only tasks that never passed (of pass^k: never failed) can change the curve beyond the"
-    " attempts. Where there are none, the estimate is at its bound, and the interval shows what so"
-    " many tasks allow.")  # fmt: skip
-MISSING_FITS = Message(
-    "missing-fits", NOTE, "{models}: no fit of {fits}; {curve} is 0 or 1 at all but one k",
-    meaning="Some laws need two points of the curve between 0 and 1. They are left out of the"
-    " weighed fits where there are fewer.")  # fmt: skip
-FEWER_ATTEMPTS = Message(
-    "fewer-attempts", NOTE,
-    "{tasks:task} of {models} {tasks:has|have} fewer attempts than the others; the backtest leaves"
-    " {tasks:it|them} out",
-    meaning="The backtest and the measured value are at a k that nine tasks in ten have attempts"
-    " for. The other tasks are extrapolated from their own attempts.")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,58 +81,33 @@ class Predictions(Section[Prediction]):
         MODEL,
         GROUPS,
         Column("n", "count", meaning="Attempts that nearly all tasks have.",
-               cell=lambda each: each.ahead.known, where=lambda section: section.several),
-        Column("{}", "share", meaning="{} as measured: no law is needed for it.",
+               cell=lambda row: row.known, where=lambda section: section.several),
+        Column("{}", "share", meaning="{} as measured.",
                across=lambda section: [section.measured], example="pass@n",
-               cell=lambda each, name: Estimate(each.measured.estimate.value)),
+               cell=lambda row, name: Estimate(row.measured.estimate.value)),
         Column("its interval", "share", True, "Confidence interval of the measured value.",
-               shown=FULL, cell=lambda each: Limits(each.measured.estimate.low,
-                                                          each.measured.estimate.high)),
-        Column("{}", "share", meaning="Prediction of {}, with its interval under the law.",
+               shown=FULL, cell=lambda row: Limits(row.measured.estimate.low,
+                                                   row.measured.estimate.high)),
+        Column("{}", "share", meaning="Range that the counts allow for {}; with an estimate before"
+               f" it if the range is at most {WIDEST} wide.",
                across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
                example="pass@K",
-               cell=lambda each, name: each.numbers[int(name[5:])].estimate),
-        Column("{} bound", meaning="Assumption-free {} bound: confidence limit that holds at every"
-               " k beyond the attempts, however rarely tasks pass or fail.", example="lower",
-               across=lambda section: ["lower" if section.family == "pass@" else "upper"],
-               where=lambda section: any(k > each.ahead.known for each in section.records
-                                         for k in section.aim.ks),
-               cell=lambda each, side: Phrase((each.sign, each.limit))),
-        Column("k for {:g}", meaning="The k that reaches {:g} and its confidence interval; beyond"
-               " the attempts made, two digits.",
+               cell=lambda row, name: _number(row.numbers[int(name[5:])].estimate)),
+        Column("{} by log-logit", "share", meaning="{} by the line of its logit in log k, a"
+               " heuristic (`--fit log-logit`).", example="pass@K",
+               across=lambda section: section.lines,
+               cell=lambda row, name: row.line(int(name[5:]))),
+        Column("k for {:g}", meaning="The k's at which {:g} may first be reached and is certainly"
+               " reached; beyond the attempts made, two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
                example=0.9,
-               cell=lambda each, target: Phrase(tuple(_k(each)))),
-        Column("fit", name="fit", meaning="The law of the prediction; weighed where counts"
-               " contradict the ex-Gaussian model.",
-               cell=lambda each: each.measured.more["fit"]),
+               cell=lambda row, target: Phrase(tuple(_k(row)))),
         Column("never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
                shown=FULL, across=lambda section: [section.outcome], example="passed",
-               cell=lambda each, _: each.open),
-        Column("backtest", "share", name="backtest",
-               meaning="The measured value as predicted from fewer attempts, minus that value.",
-               shown=FULL, cell=lambda each: Estimate(each.ahead.error, signed=True)),
-        Column("misfit", "amount", False, "How much better another spread of success rates"
-               " explains the counts than the ex-Gaussian model does.", "misfit", FULL,
-               cell=lambda p: p.ahead.misfit and p.ahead.misfit.excess,
-               where=lambda section: section.fit == EX_GAUSSIAN),
-        Column("limit", "amount", True, "The misfit above which counts contradict that model.",
-               "misfit_limit", FULL,
-               cell=lambda p: p.ahead.misfit and p.ahead.misfit.limit,
-               where=lambda section: section.fit == EX_GAUSSIAN),
-        data_field("weight", "Weight of a law among the weighed fits."),
-        data_field("backtest_k", "The k of the backtest."),
-        data_field("backtest_from", "Attempts that the backtest predicts from."),
-        data_field("rare_low", f"Lower limit of the {_FREE}."),
-        data_field("rare_high", f"Upper limit of the {_FREE}."),
+               cell=lambda row, _: row.open),
         data_field("beyond", "Whether k lies beyond the attempts: yes or no."),
-        data_field("fit_k", "The k of a row about one fit alone, whose k is empty."),
+        data_field("fit_k", "The k of a row about the average or the line, whose k is empty."),
     )  # fmt: skip
-
-    @property
-    def fit(self) -> str:
-        """The fit, by name."""
-        return self.aim.fit_of(self.family)
 
     @property
     def leads(self) -> bool:
@@ -196,13 +122,19 @@ class Predictions(Section[Prediction]):
     @property
     def several(self) -> bool:
         """Whether models differ in their attempts."""
-        return len({each.ahead.known for each in self.records}) > 1
+        return len({row.known for row in self.records}) > 1
 
     @property
     def measured(self) -> str:
         """The measured number, by name."""
-        names = [each.measured.name for each in self.records]
+        names = [row.measured.name for row in self.records]
         return f"{self.family}n" if self.several or not names else names[0]
+
+    @property
+    def lines(self) -> list[str]:
+        """The numbers that the log-logit line has a column for."""
+        known = max((row.known for row in self.records), default=0)
+        return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known]
 
     @property
     def refused(self) -> list[Refusal]:
@@ -210,168 +142,130 @@ class Predictions(Section[Prediction]):
         return [r for r in self.every if isinstance(r, Refusal) and r.family == self.family]
 
     def facts(self) -> list[Fact]:
-        return [fact for each in self.every if each.family == self.family for fact in each.facts]
+        return [fact for row in self.every if row.family == self.family for fact in row.facts]
 
     def tables(self) -> Iterator[Table]:
         table = self.table(self.records)
         blank = (None,) * (len(table.columns) - 1 - len(self.study.counts.group_names))
-        refused = [(*series, *blank) for series in sorted(each.series for each in self.refused)]
+        refused = [(*series, *blank) for series in sorted(row.series for row in self.refused)]
         yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[Sentence]:
-        """The k of the target, else the value at the largest k: of the first model, and its fit;
-        where models have different tasks, of a fit to those that all have."""
-        models, rising, k = list(self.records), self.family == "pass@", self.aim.ks[-1]
-        facts = self.study.facts([each.rates for each in models])
+        """The k of the target, else the value at the largest k; on tasks that all models have."""
+        models, k = list(self.records), self.aim.ks[-1]
+        facts = self.study.facts([row.rates for row in models])
         shared, where = self.study.on_shared_tasks(facts)
         if where:
-            fits = [predict(self.study, fact.values, self.aim) for fact in shared if fact.values]
-            models = [each for each in fits if isinstance(each, Prediction)]
-            models.sort(key=lambda each: -(each.numbers[k].estimate.value or 0.0))
+            predictions = [predict(self.study, fact.values, self.aim) for fact in shared
+                           if fact.values]  # fmt: skip
+            models = [row for row in predictions if isinstance(row, Prediction)]
+            models.sort(key=lambda row: _rank(row, k), reverse=True)
         if not models:
             if where:
                 yield (f"Too few tasks are shared by all models to predict {self.family}{k}.",)
             return
-        if self.aim.target is None:
-            top, *others = (each.numbers[k].estimate for each in models)
-            low = math.inf if top.low is None else top.low
-            rivals = [
-                each.rates.name for each, other in zip(models[1:], others, strict=True)
-                if other.high is None or other.high >= low
-            ]  # fmt: skip
+        yield self._reached(models, where) if self.aim.target else self._value(models, k, where)
+
+    def _value(self, models: Sequence[Prediction], k: int, where: str) -> Sentence:
+        """The value at the largest k."""
+        name, best = f"{self.family}{k}", models[0]
+        open_models = [row for row in models if row.numbers[k].estimate.value is None]
+        if open_models:
+            widest = max(open_models, key=lambda row: _width(row.numbers[k].estimate))
+            whom = f" of {len(open_models)} of {plural(len(models), 'model')}"
+            whom = f" of {best.rates.name}" if len(models) == 1 else whom
+            limits = widest.numbers[k].estimate
+            lies = (": it is in ", Limits(limits.low, limits.high)) if len(models) == 1 else ()
+            prospect = widest.prospect(k)
+            ahead = (
+                f"; with {plural(prospect.attempts, 'attempt')}"
+                f" {self.family}{prospect.k} could be predicted"
+                if prospect
+                else ""
+            )
+            start = f"{plural(widest.known, 'attempt')} per task do not determine {name}"
+            return (f"{start}{whom}{where}", *lies, f"{ahead}.")
+        top, *others = (row.numbers[k].estimate for row in models)
+        within = ", within the attempts made" if k <= best.known else ""
+        low = math.inf if top.low is None else top.low
+        rivals = [
+            row.rates.name for row, other in zip(models[1:], others, strict=True)
+            if other.high is None or other.high >= low
+        ]  # fmt: skip
+        if not rivals:
+            whom, shown = ("is highest for", top.bare) if others else ("of", top)
+            return (f"{name} {whom} {best.rates.name}{where}: ", shown, f"{within}.")
+        if (top.value or 0.0) - (others[-1].value or 0.0) < _ALIKE:
+            return (f"{name}{where} is about ", top.bare, f" for {all_of(len(models))}.")
+        last = models[-1].rates.name
+        return (
+            f"{name}{where} ranges from ", others[-1].bare, f" ({last}) to ", top.bare,
+            f" ({best.rates.name}); the range of {best.rates.name} overlaps with"
+            f" {_those_of(rivals)}{within}.",
+        )  # fmt: skip
+
+    def _reached(self, models: list[Prediction], where: str) -> Sentence:
+        """The k of the target: of the model that is first, or for pass^k the last."""
+        rising = self.family == "pass@"
+        ends = {row.rates.name: _ends(row, rising) for row in models}
+        models.sort(key=lambda row: ends[row.rates.name], reverse=not rising)
+        best, *others = models
+        overlap = ""
+        if len({ends[row.rates.name] for row in models}) == 1 and others:
+            whom = f" for {all_of(len(models))}"
+        elif others:
+            whom = f" is {'lowest' if rising else 'highest'} for {best.rates.name}"
+            low, high = ends[best.rates.name]
+            rivals = [name for name, (start, end) in ends.items()
+                      if name != best.rates.name and start <= high and end >= low]  # fmt: skip
             if rivals:
-                bases = {_basis(each, k) for each in models}
-                start = f"{self.family}{k}{bases.pop() if len(bases) == 1 else ''}{where}"
-                if (top.value or 0.0) - (others[-1].value or 0.0) < _ALIKE:
-                    yield (f"{start} is about ", top.bare, f" for {all_of(len(models))}.")
-                    return
-                yield (
-                    f"{start} ranges from ",
-                    others[-1].bare,
-                    f" ({models[-1].rates.name}) to ",
-                    top.bare,
-                    f" ({models[0].rates.name}); the interval of {models[0].rates.name}"
-                    f" overlaps with {_intervals(rivals)}.",
-                )
-                return
-            best = models[0]
-            whom = "is highest for" if len(models) > 1 else "of"
-            words = f"{self.family}{k} {whom} {best.rates.name}{where}: "
-            estimate = best.numbers[k].estimate
-            estimate = estimate.bare if len(models) > 1 else estimate
-            yield (words, estimate, _basis(best, k), ".")
-            return
-        models.sort(key=lambda each: each.reaches[0].estimate.value or math.inf, reverse=not rising)
-        best, ks = models[0], {each.target[0] for each in models}
-        whom, number, also = f" of {best.rates.name}", tuple(_k(best)), ""
-        if len(models) > 1 and len(ks) == 1:
-            whom, number = "", (*ks, f" for {all_of(len(models))}")
-        elif len(models) > 1:
-            tied = [each.rates.name for each in models if each.target == best.target]
-            whom = f" is {'lowest' if rising else 'highest'} for {first_few(tied)}"
-            own, rest = best.reaches[0].estimate, list[str]()
-            for each in models:
-                other = each.reaches[0].estimate
-                most, least = (own.high, other.low) if rising else (other.high, own.low)
-                overlaps = (math.inf if most is None else most) >= (least or math.inf)
-                rest += [each.rates.name] * (overlaps and each.target != best.target)
-            if rest:
-                also = f"; its interval overlaps with {_intervals(rest)}"
-        basis = _basis(best, best.reaches[0].estimate.value)
-        if best.target[0] == 0:
-            basis = "; at k = 1 it is less already"
+                overlap = f"; its range overlaps with {_those_of(rivals)}"
+        else:
+            whom = f" of {best.rates.name}"
         curve = "k for pass@k = " if rising else "k up to which pass^k ≥ "
-        yield (curve, self.aim.target, f"{whom}{where}: ", *number, basis, f"{also}.")
+        return (curve, self.aim.target, f"{whom}{where}: ", *_k(best), f"{overlap}.")
 
     def context(self) -> Iterator[str | Hint]:
         if not self.leads:
             return
         confidence = self.study.confidence
         if self.records:
-            yield self.study.sizes(each.measured for each in self.records)
+            yield self.study.sizes(row.measured for row in self.records)
             if self.refused:
                 every = plural(len(self.refused) + len(self.records), "model")
                 yield f"{len(self.records)} of {every}: no prediction of the others"
         sampled = confidence.population == NEW_TASKS
         about = "tasks as a sample" if sampled else "for these tasks"
         clusters = f", clustered by {confidence.cluster}" if confidence.cluster else ""
-        yield f"{100 * confidence.level:g} % intervals, {about}{clusters}"
-        yield Hint("each fit")
-
-    def details(self) -> Iterator[str]:
-        if self.fit == EX_GAUSSIAN and self.family == "pass@":
-            yield _HELD
-        doubt = {EX_GAUSSIAN: LAW_DOUBT, WEIGHED: DOUBT, "smooth": DOUBT}.get(self.fit, 0.0)
-        if self.fit == EX_GAUSSIAN:
-            yield f"law fitted to tasks that {self.outcome} at most {HARD} times"
-        if doubt:
-            never = f"tasks that will never have {self.outcome}"
-            yield f"{self.family}k: {100 * doubt:.0f} % of draws assume {never}"
-        if self.records:
-            to, few = zip(*((p.ahead.known, p.ahead.few) for p in self.records), strict=True)
-            ks, attempts = span(min(to), max(to)), span(min(few), max(few))
-            yield f"backtest: k = {ks} predicted from {attempts} attempts"
+        yield f"{100 * confidence.level:g} % ranges, {about}{clusters}"
+        yield Hint("average of models")
 
     def messages(self) -> Iterator[Said]:
-        every, curve = self.records, f"{self.family}k"
-        for reason in dict.fromkeys(each.reason for each in self.refused):
-            names = _names(each for each in self.refused if each.reason == reason)
-            yield NO_PREDICTION(models=names, reason=reason)
-        contradicted = [p for p in every if p.contradicted]
-        misfits = [p.ahead.misfit for p in contradicted if p.ahead.misfit]
-        if worst := max(misfits, key=lambda misfit: misfit.excess, default=None):
-            yield CONTRADICTED_LAW(
-                models=_names(contradicted), misfit=worst.excess, limit=worst.limit,
-                weighed=self.family == "pass@",
-            )  # fmt: skip
-        if self.fit == EX_GAUSSIAN and self.family == "pass^":
-            yield UNTESTED_LAW()
-        elif self.fit not in (EX_GAUSSIAN, WEIGHED, "smooth"):
-            yield SINGLE_LAW(fit=self.fit)
-        if far := _names(p for p in every if max(self.aim.ks) > _FAR * p.ahead.known):
-            yield FAR_AHEAD(times=_FAR, models=far)
-        few = _names(p for p in every if 0 < len(p.rates.n) - p.open < _FEW_PASSED)
-        if few and self.fit == EX_GAUSSIAN and self.family == "pass@":
-            yield FEW_PASSED(most=_FEW_PASSED, models=few)
-        if settled := _names(p for p in every if not p.open):
-            yield NOTHING_OPEN(models=settled, outcome=self.outcome, curve=curve)
-        for fits in dict.fromkeys(p.ahead.left_out for p in every if p.ahead.left_out):
-            names = _names(p for p in every if p.ahead.left_out == fits)
-            yield MISSING_FITS(models=names, fits=fits, curve=curve)
-        short = {p.rates.name: int((p.rates.n < p.ahead.known).sum()) for p in every}
-        if any(short.values()):
-            names = [name for name, count in short.items() if count]
-            yield FEWER_ATTEMPTS(models=names, tasks=sum(short.values()))
+        for reason in dict.fromkeys(row.reason for row in self.refused):
+            names = [row.rates.name for row in self.refused if row.reason == reason]
+            yield NO_PREDICTION(models=list(dict.fromkeys(names)), reason=reason)
+        if self.aim.fit and self.leads:
+            yield HEURISTIC_FIT()
 
     def plots(self) -> tuple[Plot, ...]:
         if not self.leads:
             return ()
-        every, aim = [p for p in self.every if isinstance(p, Prediction)], self.aim
-        lone = len({each.series for each in every}) == 1
-        attempts = {each.ahead.known for each in every}
-        rules = [Rule(x=float(max(attempts)), text="attempts made")] if len(attempts) == 1 else []
+        every, aim = [row for row in self.every if isinstance(row, Prediction)], self.aim
+        known = {row.known for row in every}
+        rules = [Rule(x=float(max(known)), text="attempts made")] if len(known) == 1 else []
         if aim.target is not None:
             rules.append(Rule(y=aim.target, text=f"target {aim.target:g}"))
-        # Lines go to the last k asked for, and past the k of a target.
-        ends = []
-        for each in every:
-            k = aim.target and each.ahead.reach(aim.target, falling=each.family == "pass^").k
-            last = max(*aim.ks, each.ahead.known, _PAST * (k or 0.0))
-            ends.append(min(last, float(each.ahead.ks[-1])))
-        end = max(ends)
-        points = [
-            {key: row[key] for key in ("model", "fit", "metric", "k", "value")}
-            for each in every
-            for row in _lines(each, each.ahead.known, lone=False)
-            if row["k"] in (each.ahead.known, *(f * 10**d for d in range(7) for f in (1, 2, 5)))
-        ]
+        end = max(*aim.ks, *known)
+        rows = [row for prediction in every for row in _line(prediction, end)]
+        marks = {f * 10**d for d in range(7) for f in (1, 2, 5)}
+        points = [row for row in rows if row["k"] in marks | known and row["measured"]]
         names = ", ".join(aim.curves)
         chart = curves(
-            [row for each in every for row in _lines(each, end, lone)], x="k", y="value",
-            low="low", high="high", colour="model",
-            dash="fit" if lone else "",
-            facet="metric" if len(aim.curves) > 1 else "", points=points, rules=rules,
-            keys={"points": "measured", "line": "prediction", "band": "its interval"},
+            rows, x="k", y="value", low="low", high="high", colour="model",
+            facet="metric" if len(aim.curves) > 1 else "",
+            points=[{key: row[key] for key in ("model", "metric", "k", "value")} for row in points],
+            rules=rules,
+            keys={"points": "measured", "line": "average of models", "band": "range"},
             title=f"{names} beyond the attempts made",
             subtitle=" · ".join(part for part in self.context() if isinstance(part, str)),
             x_title="k (attempts)",
@@ -380,113 +274,111 @@ class Predictions(Section[Prediction]):
         return (chart,)
 
 
-class Fits(Section[Fact]):
-    """A row per prediction and fit: the law, the weighed fits, and each of these alone."""
+class Averages(Section[Fact]):
+    """A row per prediction: the average of models, with its interval."""
 
-    title = "Each fit alone"
+    title = "Average of models"
     shown = FULL
     columns = (
         MODEL,
         GROUPS,
-        Column("prediction", meaning="The number, and the fit it is by.",
+        Column("prediction", meaning="The number, and what it is by.",
                cell=lambda fact: fact.name),
-        Column("value", "share", meaning="What that fit says by itself.",
+        Column("value", "share", meaning="Its value and interval if success rates of tasks have a"
+               " beta or logit-normal distribution, with or without a lump of tasks at one rate.",
                cell=lambda fact: fact.estimate),
-        Column("weight", "share", meaning="Its weight among the weighed fits.",
-               cell=lambda fact: fact.more["weight"]),
-        Column("its backtest", "share", meaning="Its own error in the backtest.",
-               cell=lambda fact: Estimate(fact.more["backtest"], signed=True)),
     )  # fmt: skip
 
+    def details(self) -> Iterator[str]:
+        if self.records:
+            yield ("the average assumes beta or logit-normal success rates, with or without a lump"
+                   " of tasks at one rate")  # fmt: skip
 
-def _names(series: Iterable[Prediction | Refusal]) -> list[str]:
-    """Whose they are, each once."""
-    return list(dict.fromkeys(each.rates.name for each in series))
+
+def _number(estimate: Estimate) -> Cell:
+    """An estimate with its range, or only the range."""
+    return Limits(estimate.low, estimate.high) if estimate.value is None else estimate
 
 
-def _basis(prediction: Prediction, k: float | None) -> str:
-    """The fit that the prediction at a k is by."""
-    if k is not None and k <= prediction.ahead.known:
-        return ", within the attempts made"
-    # The number of a contradicted law is that of another fit, where there is one.
-    doubt = prediction.contradicted and not prediction.ahead.law
-    contradicted = " (the counts contradict it)" if doubt else ""
-    return f" by the {prediction.measured.more['fit']} fit{contradicted}"
+def _width(estimate: Estimate) -> float:
+    return (estimate.high or 0.0) - (estimate.low or 0.0)
+
+
+def _rank(prediction: Prediction, k: int) -> float:
+    """The value at k, or the middle of its range: models are listed by it."""
+    estimate = prediction.numbers[k].estimate
+    middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2
+    return middle if estimate.value is None else estimate.value
+
+
+def _ends(prediction: Prediction, rising: bool) -> tuple[float, float]:
+    """The ends of the target's k; without an upper one, infinity."""
+    [fact] = prediction.reaches
+    low, high = (math.inf if end is None else end
+                 for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
+    return low, high
 
 
 def _k(prediction: Prediction) -> Iterator[Cell]:
-    """A target's k with its interval, where that says more."""
-    k, low, high = prediction.target
-    yield k
-    if low != SOUGHT_WORDS:
-        yield from (" [", low, ", ", high, "]")
+    """A target's k: "17 [12, 26]", "94 to 3,400", "not before 94; no k is certain"."""
+    [fact] = prediction.reaches
+    value, low, high = (
+        None if k is None else int(k)
+        for k in (fact.estimate.value, fact.estimate.low, fact.estimate.high)
+    )
+    rising = prediction.family == "pass@"
+    if low is None:
+        yield f"not up to {SOUGHT_WORDS}" if rising else f"{SOUGHT_WORDS} or more"
+    elif high is None and rising:
+        yield from ("not before ", low, "; no k is certain")
+    elif high is None:
+        yield from (low, " or more")
+    elif value is not None:
+        yield from (value, " [", low, ", ", high, "]")
+    else:
+        yield from (low, " to ", high)
 
 
-def _lines(prediction: Prediction, end: float, lone: bool) -> list[dict[str, Any]]:
-    """Rows of one series: the prediction with its band; of a lone one, beyond the data, each law
-    and the bound."""
-    ahead, ks = prediction.ahead, prediction.ahead.ks.tolist()
-    models = ahead.models if lone and len(ahead.models) > 1 else ()
-    name = ahead.models[0].name if len(ahead.models) == 1 else WEIGHED
-    empty = [None] * len(ks)
-    bands = [(name, 0, ahead.values.tolist(), ahead.low.tolist(), ahead.high.tolist())]
-    bands += [
-        (law.name, ahead.known, law.values.tolist(), empty, empty)
-        for law in models
-        if law.weight >= _DRAWN_WEIGHT
-    ]
-    if lone:
-        # The bound is of all attempts up to the first k that is asked for beyond those of all.
-        first = next((k for k in sorted(prediction.numbers) if k > ahead.known), ahead.known)
-        start = min(first, int(prediction.rates.n.max()))
-        bands.append((_FREE, start, [prediction.limit] * len(ks), empty, empty))
+def _line(prediction: Prediction, end: int) -> list[dict[str, Any]]:
+    """Points of one series up to k = end: measured, then the average where it is determined."""
+    least = int(prediction.rates.n.min())
+    ks = np.unique(np.geomspace(1, end, _DRAWN).round().astype(np.int64)).tolist()
+    marks = {f * 10**d for d in range(7) for f in (1, 2, 5) if f * 10**d <= least}
+    ks = sorted({*ks, *marks, prediction.known})
     return [
         {
-            "model": prediction.rates.name, "metric": f"{prediction.family}k", "fit": fit, "k": k,
-            "value": value, "low": low, "high": high,
+            "model": prediction.rates.name, "metric": f"{prediction.family}k", "k": k,
+            "value": number.estimate.value, "low": number.estimate.low,
+            "high": number.estimate.high, "measured": k <= prediction.known,
         }
-        for fit, start, *columns in bands
-        for k, value, low, high in zip(ks, *columns, strict=True)
-        if start <= k <= end
+        for k in ks
+        for number in [prediction.at(k)]
     ]  # fmt: skip
 
 
-# Numbers that differ by less look alike.
-_ALIKE = 0.0005
-# By how much a prediction goes beyond the attempts when no k is named.
-_TIMES = 10
-
-
-def _refused(name: str, n: Ints, reason: str) -> DataError:
-    """The error of a series without a prediction.  n : attempts at each task."""
-    short = int((n < FEWEST_ATTEMPTS).sum())
-    remedy = f"{short:,} of {len(n):,} tasks have, at most {len(n) // 10:,} may: make more at these"
-    return DataError(name, reason, remedy if reason == TOO_FEW_AT_SOME else "")
+def _those_of(names: Sequence[str]) -> str:
+    """As "that of a", "those of a, b"."""
+    return f"{'that' if len(names) == 1 else 'those'} of {first_few(names)}"
 
 
 class Extrapolate(Question, ExtrapolateOptions):
     """The question of `passk extrapolate`."""
 
-    sections = (Predictions, Fits)
+    sections = (Predictions, Averages)
 
     of_metrics: ClassVar[bool] = False
 
     unbounded: ClassVar[str] = (
-        "pass@k beyond the attempts made need not lie between the fits with all missing"
+        "pass@k beyond the attempts made need not lie between the ranges with all missing"
         " outcomes failing and with all passing"
     )
 
-    def study(self, options: SharedOptions, read: Read) -> Study:
-        """The data and what is asked of it, with as many resamples as every model has refits."""
-        confidence = replace(options.confidence, resamples=self.resamples)
-        return super().study(replace(options, confidence=confidence), read)
-
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """DataError where the counts of no series allow a prediction."""
+        """DataError if the counts of no series allow a prediction."""
         rows = [counts.rows_of(place) for place in range(len(counts.series))]
         reasons = [refusal(counts.n[own], counts.c[own]) for own in rows]
         if all(reasons):
-            raise _refused(SeriesName(counts.series[0]), counts.n[rows[0]], reasons[0])
+            raise DataError(SeriesName(counts.series[0]), reasons[0])
 
     def report(self, study: Study) -> Report:
         """Predictions of every model at larger k, with what they rest on.
@@ -501,31 +393,22 @@ class Extrapolate(Question, ExtrapolateOptions):
         attempts = max(largest_known(rates.n) for rates in every)
         to = self.to or (min(_TIMES * attempts, FARTHEST),)
         aim = Aim(self.metrics, to, self.target, self.fit)
-        # Each has streams of its own, so threads change no number.
         with ThreadPoolExecutor() as pool:
             computed = pool.map(lambda rates: predict(study, rates, aim), every)
             results = list(steps(computed, "computing", "models", len(every)))
-        predictions = [each for each in results if isinstance(each, Prediction)]
+        predictions = [row for row in results if isinstance(row, Prediction)]
         if not predictions:
-            first = results[0]
-            raise _refused(first.rates.name, first.rates.n, getattr(first, "reason", ""))
-        parts = [fact for each in predictions for k in aim.ks for fact in each.parts(k)]
-        k = aim.ks[-1]
-        predictions.sort(key=lambda p: (-(p.numbers[k].estimate.value or 0.0), p.series))
+            raise DataError(results[0].rates.name, getattr(results[0], "reason", ""))
+        further = [fact for row in predictions for fact in row.further]
+        predictions.sort(key=lambda p: (-_rank(p, aim.ks[-1]), p.series))
         sections = [
             Predictions(study, [p for p in predictions if p.family == family], family, aim, results)
             for family in families
         ]
         return view(
-            study, [*sections, Fits(study, parts)],
+            study, [*sections, Averages(study, further)],
             messages=(*study.messages(()), *lacking_tasks(study.counts)),
             extrapolate=",".join(self.metrics), to=",".join(map(str, aim.ks)), target=self.target,
-            fit=",".join(dict.fromkeys(map(aim.fit_of, families))), interval=None,
-            level=confidence.level, population=confidence.population,
-            cluster=confidence.cluster, resamples=confidence.resamples, seed=confidence.seed,
+            fit=self.fit, interval=None, level=confidence.level, population=confidence.population,
+            cluster=confidence.cluster,
         )  # fmt: skip
-
-
-def _intervals(names: Sequence[str]) -> str:
-    """As "that of a", "those of a, b"."""
-    return f"{'that' if len(names) == 1 else 'those'} of {first_few(names)}"

@@ -1,0 +1,201 @@
+"""pass@k by an average of smooth models of tasks' success rates, for a point inside a range.
+
+A model is a smooth distribution of rates, beta or logit-normal, with one of three lumps: none,
+tasks that never pass, or tasks of one rate.  Models count by their evidence: the likelihood of the
+counts, averaged over the model's parameters, which are evenly distributed over wide boxes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+
+# Tasks with more passes count as such: easy tasks must not bend a model where tasks are hard.
+_PASSES = 2
+# Prior weights of the lumps.
+_LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
+# Boxes of parameters: log a and logit of the mean of a beta; log sd and mean of a logit-normal.
+_BETA = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
+_NORMAL = ((math.log(0.3), math.log(6.0)), (-14.0, 5.0))
+PRIORS = (
+    "beta distributions of success rates (log a from {:.2g} to {:.2g} and logit of the mean from"
+    " {:g} to {:g}, flat) and logit-normal ones (log sd from {:.2g} to {:.2g} and mean from {:g} to"
+    " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
+    " tasks of one rate (1/4), weighted by their evidence"
+).format(*(end for box in (*_BETA, *_NORMAL) for end in box))
+# Points of the grid for each parameter, by the number of parameters; the grid closes in this often
+# on what is at most _DEPTH less likely than the best.
+_POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
+_CLOSER, _DEPTH = 3, 9.0
+# Edges of cells of hardness, −logit of a rate.
+_EDGES = np.linspace(-8.0, 22.0, 121)
+# Rates of a lump go down to this share of one pass in the attempts made.
+_RAREST_LUMP = 1e-3
+# So many different numbers of attempts are told apart.
+_SIZES = 16
+_TINY = 1e-300
+
+# (first parameter, second, attempts, number of bins, ks) → chances of the bins (models × bins), and
+# the mean of (1 − p)^k (models × ks).
+_Smooth = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
+
+
+@dataclass(frozen=True)
+class ModelAverage:
+    """pass@k by an average of models: mean and limits of the posterior, all (ks,)."""
+
+    values: Floats
+    low: Floats
+    high: Floats
+
+
+def average(n: Ints, c: Ints, ks: Ints, *, level: float = 0.95, worth: float = 1.0) -> ModelAverage:
+    """pass@k at each of ks by the average of all models.
+
+    n, c : (tasks,), attempts and passes.  worth : how many independent tasks one task is worth.
+
+    >>> found = average(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
+    >>> bool(found.low[1] < found.values[1] < found.high[1])
+    True
+    """
+    bins, at = _binned(n, c, worth), ks.astype(np.float64)
+    rarest = math.log(_RAREST_LUMP / max(attempts for attempts, _ in bins))
+    answers = [
+        _by_model(smooth, box, lump, bins, at, rarest)
+        for smooth, box in ((_beta, _BETA), (_logit_normal, _NORMAL))
+        for lump in _LUMPS
+    ]
+    passing = np.concatenate([values for values, _ in answers])
+    logs = np.concatenate([weights for _, weights in answers])
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    tail = (1 - level) / 2
+    limits = []
+    for column in passing.T:
+        order = np.argsort(column, kind="stable")
+        limits.append(np.interp([tail, 1 - tail], np.cumsum(weights[order]), column[order]))
+    low, high = np.array(limits).T
+    return ModelAverage(weights @ passing, low, high)
+
+
+def _binned(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
+    """Numbers of attempts, and with each how many tasks have 0, 1, … passes, and how many more."""
+    if len(np.unique(n)) > _SIZES:
+        steps = np.sort(n)[np.linspace(0, len(n) - 1, _SIZES).astype(np.int64)]
+        n = steps[np.searchsorted(steps, n, side="right") - 1]
+    bins = []
+    for attempts in np.unique(n).tolist():
+        most = min(_PASSES, attempts - 1)
+        passes = np.minimum(c[n == attempts], most + 1)
+        tasks: Floats = worth * np.bincount(passes, minlength=most + 2).astype(np.float64)
+        bins.append((attempts, tasks))
+    return bins
+
+
+def _by_model(
+    smooth: _Smooth, box: tuple[tuple[float, float], ...], lump: str,
+    bins: list[tuple[int, Floats]], ks: Floats, rarest: float,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """pass@k (points × ks) at points of a model's parameters, and log weights (points,)."""
+    extra = {"none": (), "never": ((0.0, 1.0),), "rate": ((0.0, 1.0), (rarest, 0.0))}[lump]
+    prior = np.array((*box, *extra))
+    counts = _POINTS[len(prior)]
+    within = prior
+    for _ in range(_CLOSER):
+        searched, step = within, np.ptp(within, axis=1) / counts
+        axes = [
+            low + width * (np.arange(count) + 0.5)
+            for low, width, count in zip(within[:, 0], step, counts, strict=True)
+        ]
+        likelihood, failing = _on_grid(smooth, axes, bins, ks)
+        near = np.nonzero(likelihood >= likelihood.max() - _DEPTH)
+        ends = [(axis[at.min()], axis[at.max()]) for axis, at in zip(axes, near, strict=True)]
+        within = np.clip(np.array(ends) + np.outer(step, [-1, 1]), prior[:, :1], prior[:, 1:])
+    cell = np.log(np.ptp(searched, axis=1) / np.ptp(prior, axis=1) / counts).sum()
+    return 1 - failing(near), likelihood[near] + cell + math.log(_LUMPS[lump])
+
+
+def _on_grid(
+    smooth: _Smooth, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
+) -> tuple[Floats, Callable[[tuple[Ints, ...]], Floats]]:
+    """Log likelihood on a grid of parameters, and the mean of (1 − p)^k at places of the grid."""
+    shape = tuple(map(len, axes))
+    first, second = (axis.ravel() for axis in np.meshgrid(axes[0], axes[1], indexing="ij"))
+    share = axes[2] if len(axes) > 2 else np.zeros(1)
+    # A lump of tasks that never pass has the rate 0.
+    rates = np.exp(axes[3]) if len(axes) > 3 else np.zeros(1)
+    likelihood = np.zeros((len(first), len(share), len(rates)))
+    for attempts, tasks in bins:
+        chance, failing = smooth(first, second, attempts, len(tasks), ks)
+        lump_chance = _binomial(rates, attempts, len(tasks))
+        for place in np.flatnonzero(tasks).tolist():
+            mixed = np.multiply.outer(chance[:, place], 1 - share)[:, :, None]
+            mixed = mixed + np.multiply.outer(share, lump_chance[:, place])
+            likelihood += tasks[place] * np.log(np.maximum(mixed, _TINY))
+    lump_failing = np.exp(np.outer(np.log1p(-rates), ks))
+
+    def failing_at(places: tuple[Ints, ...]) -> Floats:
+        row = places[0] * shape[1] + places[1]
+        weight = share[places[2]] if len(axes) > 2 else np.zeros(len(row))
+        lump = lump_failing[places[3]] if len(axes) > 3 else np.ones((len(row), len(ks)))
+        mixed: Floats = (1 - weight)[:, None] * failing[row] + weight[:, None] * lump
+        return mixed
+
+    return likelihood.reshape(shape), failing_at
+
+
+def _with_rest(chance: Floats) -> Floats:
+    """Chances of the bins with that of more passes, the rest: (models × bins)."""
+    rest = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
+    return np.concatenate([chance, rest], axis=1)
+
+
+def _ways(n: int, c: Ints) -> Floats:
+    """log C(n, c)."""
+    from scipy.special import gammaln
+
+    ways: Floats = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    return ways
+
+
+def _binomial(rates: Floats, n: int, bins: int) -> Floats:
+    """Chances of 0, 1, … passes of n at these rates, and of more: (rates × bins)."""
+    from scipy.special import xlog1py, xlogy
+
+    c = np.arange(bins - 1)
+    return _with_rest(
+        np.exp(_ways(n, c) + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
+    )
+
+
+def _beta(log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats) -> tuple[Floats, Floats]:
+    """Beta distributions with this a and this logit of the mean a / (a + b)."""
+    from scipy.special import betaln
+
+    a, c = np.exp(log_a)[:, None], np.arange(bins - 1)
+    b = a * np.exp(-logit)[:, None]
+    whole = betaln(a, b)
+    chance = np.exp(_ways(n, c) + betaln(a + c, b + n - c) - whole)
+    return _with_rest(chance), np.exp(betaln(a, b + ks) - whole)
+
+
+def _logit_normal(
+    log_sd: Floats, mean: Floats, n: int, bins: int, ks: Floats
+) -> tuple[Floats, Floats]:
+    """Normal distributions of the logit of the rate; beyond the last cell tasks never pass."""
+    from scipy.special import expit, ndtr
+
+    below = ndtr((_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])
+    masses = np.diff(below, axis=1)
+    masses[:, 0] += below[:, 0]
+    rates = expit(-(_EDGES[1:] + _EDGES[:-1]) / 2)
+    never = 1 - below[:, -1:]
+    failing = masses @ np.exp(np.outer(np.log1p(-rates), ks)) + never
+    return _with_rest(
+        masses @ _binomial(rates, n, bins)[:, :-1] + never * (np.arange(bins - 1) == 0)
+    ), failing
