@@ -110,6 +110,60 @@ class Labels(NamedTuple):
         return least if least > 1 else 0
 
     @property
+    def weights(self) -> Floats:
+        """How many attempts a label stands for, by task and verdict: (tasks × 2).
+
+        1 if some tasks were labelled.  Labels of attempts were drawn at a rate of its own in each
+        stratum, as `passk judge --list` draws them; without a label in some stratum, by verdict.
+        """
+        if self.by_task:
+            return np.ones((len(self.n), 2))
+        strata = Strata.of(self)
+        size = np.bincount(strata.code.ravel(), strata.size.ravel(), 4)
+        code, made = strata.code, strata.made
+        if np.any((made == 0) & (size > 0)):
+            code = np.broadcast_to(np.arange(2), code.shape)
+            made, size = self.table.sum(axis=(0, 2)), strata.size.sum(axis=0)
+        return (size / np.maximum(made, 1))[code]
+
+    @property
+    def unlabelled_verdict(self) -> str:
+        """The verdict, "passes" or "fails", without a label while the other has some; or ""."""
+        made, size = self.table.sum(axis=(0, 2)), (int((self.n - self.c).sum()), int(self.c.sum()))
+        lacking = [v for v in (0, 1) if made.any() and size[v] and not made[v]]
+        return ("fails", "passes")[lacking[0]] if lacking else ""
+
+    @property
+    def concentrated(self) -> bool:
+        """Whether scattered labels are of fewer tasks than half of what chance would give."""
+        made, attempts = int(self.made.sum()), int(self.n.sum())
+        if self.by_task or self.complete or made < FEWEST_LABELS:
+            return False
+        expected = float((1 - (1 - made / attempts) ** self.n).sum())
+        return bool(np.count_nonzero(self.made) < expected / 2)
+
+    @property
+    def rate_p(self) -> float:
+        """p that labels were drawn without regard to how often the judge passes their task.
+
+        Within each stratum: the labels' covariance with c/n of their tasks, by its variance if the
+        same number of labels is drawn at random (hypergeometric), all strata together.
+        """
+        strata, score = Strata.of(self), (self.c / self.n)[:, None] * np.ones((1, 2))
+        made, off, variance = self.table.sum(axis=2), 0.0, 0.0
+        for code in range(4):
+            here = strata.code == code
+            size, drawn, own = strata.size[here], made[here], score[here]
+            whole, labels = int(size.sum()), int(drawn.sum())
+            if whole < 2 or labels in (0, whole):
+                continue
+            mean = float(size @ own) / whole
+            off += float(drawn @ (own - mean))
+            spread = float(size @ (own - mean) ** 2) / whole
+            variance += labels * spread * (whole - labels) / (whole - 1)
+        return math.erfc(abs(off) / math.sqrt(2 * variance)) if variance > 0 else 1.0
+
+    @property
     def pairs(self) -> int:
         """Pairs of labels of one task."""
         made = self.made
@@ -130,6 +184,8 @@ class Labels(NamedTuple):
         'labels are scattered over attempts; k = 8 needs 8 in each of 15 tasks or more'
         """
         k, made = metric.k, int(self.made.sum())
+        if verdict := self.unlabelled_verdict:
+            return f"no label of an attempt that the judge {verdict}"
         if made < FEWEST_LABELS and not self.complete:
             return f"{made} labels; they say too little below {FEWEST_LABELS}"
         several = f"k = {k} needs {k} in each of {FEWEST_TASKS} tasks or more"
@@ -304,27 +360,92 @@ def _unseen(errors: Floats | float, labels: Ints | int) -> Floats:
     return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
 
 
-def error_rate(labels: Labels, truth: int) -> Sample | None:
-    """Share of labelled attempts with this truth that the judge says the other of; None without
-    any.
+def error_rate(several: Sequence[Labels], truth: int) -> Sample | None:
+    """Share of the attempts with this truth that the judge says the other of; None without any.
 
-    As a ratio of totals, R + (errors − R · attempts) / mean attempts of each task with some, so
-    that its interval knows that errors of one task go together.
+    several : the labels of one model, or of several together.
 
     >>> table = np.array([[[3, 0], [1, 0]], [[2, 1], [0, 1]]])
-    >>> round(error_rate(Labels(np.full(2, 4), np.array([1, 1]), table), 0).mean, 3)
+    >>> round(error_rate([Labels(np.full(2, 4), np.array([1, 1]), table)], 0).mean, 3)
     0.167
     """
-    of_task = labels.table[:, :, truth].sum(axis=1)
-    there = of_task > 0
+    part, whole = np.zeros((2, 2)), np.zeros((2, 2))
+    part[1 - truth, truth] = 1
+    whole[:, truth] = 1
+    return _share(several, part, whole)
+
+
+def confusion(labels: Labels, verdict: int, truth: int) -> Sample | None:
+    """Share of all attempts that have this verdict and this truth; None without labels."""
+    part = np.zeros((2, 2))
+    part[verdict, truth] = 1
+    return _share([labels], part, np.ones((2, 2)))
+
+
+def kappa(labels: Labels) -> Sample | None:
+    """Cohen's κ of judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
+
+    p_o is the share on which both agree, p_e that of two raters with their rates that do not
+    look.  The tasks' values are linear in the table of shares (delta method).  None without
+    labels, or if both always say the same one thing.
+    Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
+
+    >>> agree = Labels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
+    >>> kappa(agree).mean
+    1.0
+    """
+    table = labels.weights[:, :, None] * labels.table
+    total = table.sum()
+    if total == 0:
+        return None
+    shares = table.sum(axis=0) / total
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    agreement, chance = float(np.trace(shares)), float(rows @ columns)
+    if chance >= 1 - ROUNDING:
+        return None
+    value = (agreement - chance) / (1 - chance)
+    slope = np.eye(2) / (1 - chance)
+    slope = slope - (columns[:, None] + rows) * (1 - agreement) / (1 - chance) ** 2
+    there = table.sum(axis=(1, 2)) > 0
+    size = table[there].sum(axis=(1, 2))
+    off = (table[there] * slope).sum(axis=(1, 2)) - size * float((slope * shares).sum())
+    hidden = _unseen_of([labels], slope, float(total))
+    return Sample(
+        (value + 1 + off / size.mean()) / 2, hidden=hidden / 4, degrees=max(len(size) - 1, 1)
+    )
+
+
+def _share(several: Sequence[Labels], part: Floats, whole: Floats) -> Sample | None:
+    """Weighted labels in a part of the table of verdict × truth, divided by those in the whole.
+
+    As a ratio of totals, R + (part − R · whole) / mean whole of each task with some, so that its
+    interval knows that errors of one task go together.  part, whole : (2 × 2), 0 or 1.
+    """
+    tables = np.concatenate([own.weights[:, :, None] * own.table for own in several])
+    top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, whole))
+    there = bottom > 0
     if not there.any():
         return None
-    wrong, size = labels.table[there, 1 - truth, truth], of_task[there]
-    made, errors = int(size.sum()), int(wrong.sum())
-    rate = errors / made
-    values = rate + (wrong - rate * size) / size.mean()
-    hidden = float(_unseen(errors, made)) / made
+    total = float(bottom.sum())
+    rate = float(top.sum()) / total
+    values = rate + (top - rate * bottom)[there] / bottom[there].mean()
+    hidden = _unseen_of(several, part - rate * whole, total)
     return Sample(values, hidden=hidden, degrees=max(len(values) - 1, 1))
+
+
+def _unseen_of(several: Sequence[Labels], slope: Floats, total: float) -> float:
+    """Variance of a share that truths may hide which the labels of a verdict do not show.
+
+    slope : of the share in the weighted label, times `total`: (2 × 2), verdict × truth.
+    """
+    hidden = 0.0
+    for own in several:
+        made = own.table.sum(axis=(0, 2))
+        weight = (own.weights[:, :, None] * own.table).sum(axis=(0, 2))
+        change = weight * (slope[:, 1] - slope[:, 0]) / total
+        unseen = _unseen(own.table[:, :, 1].sum(axis=0).astype(float), made)
+        hidden += float((change**2 * unseen / np.maximum(made, 1)).sum())
+    return hidden
 
 
 class Clustering(NamedTuple):

@@ -21,6 +21,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse
 from passk_cli.report.model import Methods, Reference
 from passk_cli.report.words import plural, span, spanned
+from passk_cli.study.metrics import labels_of
 from passk_cli.study.rules import BH, BONFERRONI, HOLM, MIN_P, PRIMARY, TESTS, UNADJUSTED
 from passk_cli.text import listed
 from passk_cli.version import __version__
@@ -37,6 +38,12 @@ ADJUSTMENTS: dict[str, tuple[str, str]] = {
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
     UNADJUSTED: ("", ""),
 }
+# What becomes of missing outcomes, by policy.
+_MISSING = {
+    "fail": "count as failures",
+    "drop": "are left out",
+    "bounds": "count as failures and then as passes, and results contain both ends",
+}
 _SOFTWARE = "passk"
 
 
@@ -50,7 +57,8 @@ def methods_of(
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (
-        _extrapolation(counts, entries) or _estimates(counts, facts),
+        _extrapolation(counts, entries) or _estimates(counts, facts), _missing(counts),
+        _labels(counts),
         _intervals(confidence, facts, entries),
         _tests(entries, facts), f"Computed by passk {__version__}{draws}{_cited(_SOFTWARE)}.",
     )  # fmt: skip
@@ -132,6 +140,44 @@ def _estimates(counts: Counts, facts: Sequence[Fact]) -> str:
     means = "is the mean" if len(names) == 1 else "are means"
     of_means = f"{listed(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
     return of_means + ratios
+
+
+def _missing(counts: Counts) -> str:
+    """What became of missing outcomes."""
+    facts = counts.facts
+    if not facts.missing:
+        return ""
+    return f"{plural(facts.missing, 'missing outcome')} {_MISSING[facts.missing_policy]}."
+
+
+def _labels(counts: Counts) -> str:
+    """The judge, the labels, and how they correct its verdicts."""
+    if rates := counts.facts.errors:
+        (passed, false), (failed, true) = rates
+        return (
+            "Outcomes are a judge's verdicts, corrected by its error rates about other attempts"
+            f" ({passed} false passes among {plural(false, 'failing attempt')}, {failed} false"
+            f" failures among {plural(true, 'passing attempt')}){_cited('rogan1978')}."
+        )
+    each = [labels for labels in labels_of(counts) if not labels.complete]
+    if not each:
+        return ""
+    made = sum(int(labels.made.sum()) for labels in each)
+    by_task = sum(labels.by_task > 0 for labels in each)
+    designs = [
+        "labels of attempts by post-strata of the verdict and the majority of its task"
+        f"{_cited('robins1994')}",
+        "labels of tasks by prediction-powered inference with the task as unit"
+        f"{_cited('angelopoulos2023')}",
+    ]
+    used = [
+        words
+        for words, there in zip(designs, (by_task < len(each), by_task > 0), strict=True)
+        if there
+    ]
+    return (
+        f"Outcomes are a judge's verdicts, corrected by {plural(made, 'label')}: {listed(used)}."
+    )
 
 
 def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:

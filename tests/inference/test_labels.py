@@ -184,7 +184,7 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
     verdict, truth, seen = drawn(10, 60, 5, 0.5)
     labels = labels_of(verdict, truth, seen)
     fails = seen & ~truth
-    rate = error_rate(labels, 0)
+    rate = error_rate([labels], 0)
     assert rate is not None
     assert rate.mean == pytest.approx((fails & verdict).sum() / fails.sum())
     # As many errors, all in few tasks, are less certain.
@@ -196,11 +196,11 @@ def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
     apart = labels.table.copy()
     apart[:, :, 0] = 0
     apart[:30, 1, 0], apart[30:, 0, 0], apart[:30, 0, 0] = 1, 1, 1
-    one, other = (error_rate(labels._replace(table=t), 0) for t in (together, apart))
+    one, other = (error_rate([labels._replace(table=t)], 0) for t in (together, apart))
     assert one is not None
     assert other is not None
     assert one.se > 1.5 * other.se
-    assert error_rate(labels._replace(table=np.zeros_like(labels.table)), 1) is None
+    assert error_rate([labels._replace(table=np.zeros_like(labels.table))], 1) is None
 
 
 def test_errors_that_go_together_are_found_and_others_are_not() -> None:

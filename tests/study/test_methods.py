@@ -11,7 +11,7 @@ from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.study import methods
 from passk_cli.study.rules import ADJUSTED, ADJUSTMENTS, TESTS
-from tests.conftest import SAMPLES, Passk
+from tests.conftest import SAMPLES, Passk, Write
 
 CRUXEVAL, TAU = SAMPLES / "cruxeval.jsonl.gz", SAMPLES / "tau_airline.csv"
 COLD = ("--where", "temperature < 0.5")
@@ -32,6 +32,7 @@ def test_every_reference_can_be_resolved() -> None:
     words = (methods.intervals(), methods.tests(), methods.ADJUSTMENTS)
     used = {key for table in words for _, keys in table.values() for key in keys.split()}
     used |= {key for kind in FAMILIES.values() for key in kind.cites.split()}
+    used |= {"rogan1978", "robins1994", "angelopoulos2023"}
     used |= {"kiefer1956", "brown2024", "miller2024", "schuirmann1987", "davison1997", "passk"}
     assert used == set(references)
     for key, reference in references.items():
@@ -58,6 +59,9 @@ def test_every_reference_can_be_resolved() -> None:
         (["extrapolate", SAMPLES / "counts.csv", "--fit", "log-logit"],
          ["at most 1.92 below the highest (Kiefer and Wolfowitz 1956)", "prior weight 1/2",
           "beta distributions of success rates", "logit(pass@k) in log k (Brown et al. 2024)"]),
+        (["estimate", SAMPLES / "evalplus.csv.gz", "--field", "truth=label", "-k", "1"],
+         ["a judge's verdicts, corrected by 1,200 labels: labels of attempts by post-strata of the",
+          "(Robins et al. 1994)"]),
         (["compare", SAMPLES / "costs.csv", "-m", "cost-per-success"],
          ["cost-per-success is the mean cost of an attempt divided by pass@1, from 8 tasks",
           "Fieller's test of equal ratios of means"]),
@@ -68,7 +72,7 @@ def test_sentences_are_about_what_was_computed(
 ) -> None:
     stated = json.loads(passk(*words, "--methods", "-f", "json").out)["methods"]
     assert [part for part in said if part not in stated["text"]] == []
-    assert 2 <= len(re.findall(r"\.(?: |$)", re.sub(r"et al\.|\d\.\d", "", stated["text"]))) <= 4
+    assert 2 <= len(re.findall(r"\.(?: |$)", re.sub(r"et al\.|\d\.\d", "", stated["text"]))) <= 5
     cited = set(re.findall(r"[a-z]+\d{4}(?=,)", stated["bibtex"]))
     assert "@software{passk," in stated["bibtex"]
     assert len(cited) >= 1
@@ -89,3 +93,79 @@ def test_methods_stand_below_the_table_in_every_format_for_people(passk: Passk) 
 
 def test_only_commands_that_know_their_methods_say_them(passk: Passk) -> None:
     assert passk("tasks", TAU, "--methods").code == 2
+
+
+# Option → the command and the file that it is tried with; each changes an estimate or an interval.
+CHANGES: dict[str, tuple[str, str]] = {
+    "-k 2": ("estimate -k 1", "rows"),
+    "-m pass^2": ("estimate -m pass@2", "rows"),
+    "--short-tasks drop": ("estimate -k 4", "rows"),
+    "--interval wilson": ("estimate -k 1", "once"),
+    "--interval jeffreys": ("estimate -k 1", "rows"),
+    "--level 0.9": ("estimate -k 1", "rows"),
+    "--population these-tasks": ("estimate -k 1", "rows"),
+    "--cluster repo": ("estimate -k 1", "rows"),
+    "--missing drop": ("estimate -k 1 --missing fail", "missing"),
+    "--missing bounds": ("estimate -k 1 --missing fail", "missing"),
+    "--duplicates first": ("estimate -k 1 --duplicates last", "twice"),
+    "--threshold 0.3": ("estimate -k 1 --threshold 0.6", "graded"),
+    "--bounds 0,2": ("estimate -m mean --bounds 0,1", "graded"),
+    "--where attempt<3": ("estimate -k 1", "rows"),
+    "--exclude-task t1": ("estimate -k 1", "rows"),
+    "--only-task t1,t2,t3": ("estimate -k 1", "rows"),
+    "--pool repo": ("estimate -k 1", "rows"),
+    "--passes maybe": ("estimate -k 1 --fails maybe", "words"),
+    "--field truth=label": ("estimate -k 1", "labels"),
+    "--adjust bonferroni": ("compare -m pass@1", "models"),
+    "--test t": ("compare -m pass@1", "models"),
+    "--margin 0.3": ("compare -m pass@1", "models"),
+    "--seed 7": ("bootstrap -k 1 --resamples 200", "rows"),
+    "--resamples 300": ("bootstrap -k 1 --resamples 200", "rows"),
+    "--band simultaneous": ("curve", "rows"),
+    "--to 30": ("extrapolate --to 20", "rows"),
+    "--target 0.7": ("extrapolate --to 20 --target 0.9", "rows"),
+    "--fit log-logit": ("extrapolate --to 20", "rows"),
+    "-m pass^k": ("extrapolate --to 20", "rows"),
+}
+
+
+def data_of(kind: str) -> str:
+    """Rows of 24 tasks × 4 attempts (some 3), as an option needs them."""
+    lines = ["model,task,attempt,passed,repo,size,label"]
+    for model in ("a", "b", "c") if kind == "models" else ("a",):
+        for t in range(40):
+            for attempt in range(1 if kind == "once" else 4 - (t == 5)):
+                passed = (t * 7 + attempt * (3 + ord(model) % 5)) % 11 < 5 + (model == "b")
+                outcome = {"missing": "" if t % 9 == 4 else str(int(passed)),
+                           "words": ("no", "yes", "maybe")[passed + (t % 8 == 7) * passed]}.get(
+                               kind, str(int(passed)))  # fmt: skip
+                label = str(int(passed and t % 6 > 0)) if (t + attempt) % 2 else ""
+                row = f"{model},t{t},{attempt},{outcome},r{t // 3},{(t % 10) / 10},{label}"
+                if kind == "graded":
+                    row = f"{model},t{t},{attempt},{(t + attempt) % 10 / 10},r,0,"
+                lines.append(row)
+                if kind == "twice" and t % 5 == 0:
+                    lines.append(row.replace(f",{outcome},", f",{1 - int(passed)},", 1))
+    if kind == "graded":
+        lines[0] = "model,task,attempt,score,repo,other,label"
+    if kind not in ("labels",):
+        lines = [line.rpartition(",")[0] for line in lines]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("option", CHANGES)
+def test_an_option_that_changes_a_number_is_named(option: str, passk: Passk, write: Write) -> None:
+    """It changes the methods or the signature, so that nobody takes one number for the other."""
+    base, kind = CHANGES[option]
+    command, *words = base.split()
+    path = write(f"{kind}.csv", data_of(kind))
+    numbers, stated = [], []
+    for more in ([], option.split(" ", 1)):
+        done = passk(command, path, *words, *more, "--methods", "-f", "json")
+        assert done.code == 0, done.err
+        document = json.loads(done.out)
+        shown = ("metric", "estimate", "low", "high", "p_adjusted", "verdict")
+        numbers.append([[row.get(name) for name in shown] for row in document["rows"]])
+        stated.append((document["methods"]["text"], document["signature"]))
+    assert numbers[0] != numbers[1], "the option changes nothing here"
+    assert stated[0] != stated[1]

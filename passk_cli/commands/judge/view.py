@@ -23,13 +23,16 @@ from passk_cli.inference.labels import (
     Labels,
     Need,
     clustering,
+    confusion,
     error_rate,
+    kappa,
     need,
 )
+from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
-from passk_cli.report.model import Cell, Column, Estimate, Report, Sentence
-from passk_cli.report.words import plural
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
+from passk_cli.report.words import SeriesName, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact, Size
@@ -38,7 +41,23 @@ from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
+CONCENTRATED_LABELS = Message(
+    "concentrated-labels", WARNING,
+    "the labels of {models} are of fewer than half of the tasks that labels at random would be of",
+    meaning="Corrected numbers and their intervals are right if labels are at random attempts, or"
+    " if random tasks have labels at k attempts or more. A few tasks picked for labelling show how"
+    " the judge errs there, not elsewhere. `passk judge --list` draws attempts at random.",
+)  # fmt: skip
+CHOSEN_LABELS = Message(
+    "chosen-labels", WARNING,
+    "how often attempts of {models} have a label depends on how often the judge passes their task",
+    meaning="If attempts were labelled where the judge looked wrong, or where a task looked easy,"
+    " the labels do not show how often the judge errs in general. `passk judge --list` draws"
+    " attempts at random.")  # fmt: skip
 _KINDS = ("false passes", "false failures")
+_VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
+# Labels that chance gives this seldom were not drawn at random.
+_CHOSEN = 1e-3
 # Labels to begin with, where none say how many there have to be.
 _BEGIN = 100
 # Of each verdict, so that none is without a label.
@@ -59,6 +78,8 @@ class Errors:
     labels: Labels
     rates: tuple[Fact, Fact]
     together: Clustering
+    agreement: Fact
+    cells: tuple[Fact, ...]
     alike: float | None = None
 
     @property
@@ -69,12 +90,12 @@ class Errors:
             "error_pairs_expected": self.together.expected, "p_together": self.together.p,
             "p_alike": self.alike,
         }  # fmt: skip
-        return (replace(rate, more=more) for rate in self.rates)
+        return (replace(fact, more=more) for fact in (*self.rates, self.agreement, *self.cells))
 
 
 def _rate(study: Study, series: Series, labels: Labels, truth: int) -> Fact:
     """The judge's error rate among attempts of this truth."""
-    confidence, sample = study.confidence, error_rate(labels, truth)
+    confidence, sample = study.confidence, error_rate([labels], truth)
     made = labels.table[:, :, truth].sum(axis=1)
     size = Size(int(np.count_nonzero(made)), int(made.min()), int(made.max()))
     if sample is None:
@@ -87,6 +108,34 @@ def _rate(study: Study, series: Series, labels: Labels, truth: int) -> Fact:
     )  # fmt: skip
 
 
+def _agreement(study: Study, series: Series, labels: Labels) -> Fact:
+    """Cohen's kappa of judge and labels."""
+    level, sample = study.confidence.level, kappa(labels)
+    size = Size(int(np.count_nonzero(labels.made)))
+    if sample is None:
+        reason = "judge and labels always say the same one thing"
+        return Fact(series, "kappa", None, Estimate(None, reason=reason, unit="score"), size=size)
+    limits = interval(sample, LOGIT_T, level)
+    low, high = (None if end is None else 2 * end - 1 for end in (limits.low, limits.high))
+    estimate = Estimate(2 * sample.mean - 1, None, low, high, unit="score")
+    return Fact(series, "kappa", None, estimate, size=size, method=LOGIT_T, level=level)
+
+
+def _cells(study: Study, series: Series, labels: Labels) -> tuple[Fact, ...]:
+    """The confusion table: shares of all attempts by verdict and truth."""
+    level, size, facts = study.confidence.level, Size(int(np.count_nonzero(labels.made))), []
+    for verdict, says in enumerate(_VERDICTS):
+        for truth, true in enumerate(_TRUTHS):
+            sample, name = confusion(labels, verdict, truth), f"{says}, {true}"
+            if sample is None:
+                facts.append(Fact(series, name, None, Estimate(None, reason="no label"), size=size))
+                continue
+            limits = interval(sample, LOGIT_T, level)
+            estimate = Estimate(sample.mean, None, limits.low, limits.high)
+            facts.append(Fact(series, name, None, estimate, size=size, method=LOGIT_T, level=level))
+    return tuple(facts)
+
+
 def errors_of(study: Study) -> list[Errors]:
     """The judge's errors about each model."""
     counts, draws = study.counts, study.confidence.draws
@@ -95,7 +144,8 @@ def errors_of(study: Study) -> list[Errors]:
         Errors(
             series, labels,
             (_rate(study, series, labels, 0), _rate(study, series, labels, 1)),
-            clustering(labels, **draws),
+            clustering(labels, **draws), _agreement(study, series, labels),
+            _cells(study, series, labels),
         )
         for series, labels in every.items()
     ]  # fmt: skip
@@ -114,10 +164,9 @@ def _differ(own: Labels, others: Sequence[Labels]) -> float:
     """p that a model's two error rates are those of the other models together, by Welch's t."""
     from scipy.special import stdtr
 
-    rest = Labels(*(np.concatenate(part) for part in zip(*others, strict=True)))
     least = math.nan
     for truth in (0, 1):
-        sides = error_rate(own, truth), error_rate(rest, truth)
+        sides = error_rate([own], truth), error_rate(others, truth)
         one, other = (side for side in sides)
         if one is None or other is None or one.se is None or other.se is None:
             continue
@@ -192,6 +241,8 @@ class JudgeErrors(Section[Errors]):
                meaning="Share of the attempts that fail which the judge passes."),
         Column("false failures", "share", cell=lambda row: row.rates[1].estimate,
                meaning="Share of the attempts that pass which the judge fails."),
+        Column("kappa", "score", cell=lambda row: row.agreement.estimate,
+               meaning="Cohen's κ: agreement of judge and labels beyond chance, at most 1."),
         Column("p (equal rates)", "p", cell=lambda row: row.alike, name="p_alike",
                meaning="p that both rates are those of the other models, adjusted (Holm): a small"
                " one shows that the judge is kinder to some.",
@@ -230,9 +281,52 @@ class JudgeErrors(Section[Errors]):
             whom = named(min(kinder, key=lambda row: row.alike or 0.0).series, names)
             yield (f"It errs differently about {whom} than about the others.",)
 
+    def messages(self) -> Iterator[Said]:
+        for message, chosen in (
+            (CONCENTRATED_LABELS, [row for row in self.records if row.labels.concentrated]),
+            (CHOSEN_LABELS, [row for row in self.records if row.labels.rate_p < _CHOSEN
+                             and not row.labels.by_task]),
+        ):  # fmt: skip
+            if chosen:
+                yield message(models=[named(row.series, self.study.counts.group_names)
+                                      for row in chosen])  # fmt: skip
+
     def context(self) -> Iterator[str]:
         level = 100 * self.study.confidence.level
         yield f"{level:g} % {LOGIT_T} intervals, tasks as a sample"
+
+
+class Confusion(NamedTuple):
+    """A row of the confusion table: a model and one verdict."""
+
+    series: Series
+    verdict: str
+    fails: Fact
+    passes: Fact
+
+
+class ConfusionTable(Section[Confusion]):
+    """Two rows per model: the judge's verdicts by the truth, as shares of all attempts."""
+
+    title = "Confusion table"
+    shown = FULL
+    columns = (
+        MODEL,
+        GROUPS,
+        Column("verdict", cell=lambda row: row.verdict, meaning="What the judge says."),
+        Column("truly fails", "share", cell=lambda row: row.fails.estimate,
+               meaning="Share of all attempts with this verdict that truly fail."),
+        Column("truly passes", "share", cell=lambda row: row.passes.estimate,
+               meaning="Share of all attempts with this verdict that truly pass."),
+    )  # fmt: skip
+
+    @classmethod
+    def from_errors(cls, study: Study, errors: Sequence[Errors]) -> ConfusionTable:
+        """The table of these errors; their facts are rows of the errors."""
+        return cls(study, [
+            Confusion(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
+            for row in errors for place, says in enumerate(_VERDICTS)
+        ])  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -338,10 +432,22 @@ def _without_labels(counts: Counts, *, numbered: bool = True) -> ParameterError:
     )
 
 
+def _require_both_verdicts(errors: Sequence[Errors]) -> None:
+    """DataError if the labels of a model are all of one verdict."""
+    for row in errors:
+        if verdict := row.labels.unlabelled_verdict:
+            raise DataError(
+                SeriesName(row.series),
+                f"no attempt that the judge {verdict} has a label, so its errors there are unknown",
+                name="missing-labels",
+                settles=[Settle({"--list": Blank("FILE")}, "writes attempts of both to label")],
+            )
+
+
 class Judge(Question, JudgeOptions):
     """The question of `passk judge`."""
 
-    sections = (JudgeErrors, Corrections)
+    sections = (JudgeErrors, ConfusionTable, Corrections)
     uncorrected = ""
     unbounded = "a label is compared with one verdict, and a missing outcome has none"
 
@@ -380,7 +486,12 @@ class Judge(Question, JudgeOptions):
         needed: dict[Series, int] = {}
         if TRUTH in study.counts.attempts:
             made = corrections(study, self.width)
-            sections = [JudgeErrors(study, errors_of(study)), Corrections(study, made, self.width)]
+            errors = errors_of(study)
+            _require_both_verdicts(errors)
+            sections = [
+                JudgeErrors(study, errors), ConfusionTable.from_errors(study, errors),
+                Corrections(study, made, self.width),
+            ]  # fmt: skip
             for row in made:
                 more = (row.labels or 0) - (row.needed.made if row.needed else 0)
                 more *= max(row.needed.per_task if row.needed else 0, 1)
