@@ -1,12 +1,13 @@
 """Coverage and width of numbers that labels correct, and the size of their differences.
 
-Run: python benchmarks/judge.py coverage 200 | sizes 500 | pair 250 RUN/eval_results.json …
+Run: python benchmarks/judge.py coverage 200 | sizes 500 | rates 400 | pair 250 RUN/eval_results.json …
 Writes its tables into benchmarks/judge.md.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -18,8 +19,8 @@ import numpy as np
 from measure import keep, table
 
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.intervals import Sample, intervals
-from passk_cli.inference.labels import FEWEST_OFF, FEWEST_PAIRS, RAREST, Labels
+from passk_cli.inference.intervals import LOGIT_T, Sample, interval, intervals
+from passk_cli.inference.labels import FEWEST_OFF, FEWEST_PAIRS, RAREST, Labels, error_rate, kappa
 from passk_cli.metrics.registry import Metric, parse
 
 # So many of the lowest situations are run again, so often.
@@ -449,10 +450,65 @@ def of_pair(files: list[str], runs: int) -> str:
     return table(heads, rows)
 
 
+def of_rates(runs: int) -> str:
+    """Error rates and kappa from labels as `passk judge --list` draws them: 100 in all, each
+    verdict in tasks that mostly pass and in others by its share, ten at least; 164 tasks × 4."""
+    rows = []
+    for passing in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95):
+        found: dict[str, list[tuple[bool, float, float]]] = {}
+        for seed in range(runs):
+            rng = np.random.default_rng([seed, round(100 * passing)])
+            rates = rng.beta(2 * passing, 2 * (1 - passing), (164, 1))
+            truth = rng.random((164, 4)) < rates
+            verdict = Judge(0.08, 0.1).verdicts(rng, truth[None])[0]
+            labels = Labels(np.full(164, 4), verdict.sum(axis=1), drawn(rng, verdict, truth, 100))
+            odds = (1 - passing) * 0.92 + passing * 0.9
+            judged = passing * 0.9 + (1 - passing) * 0.08
+            chance = passing * judged + (1 - passing) * (1 - judged)
+            for name, sample, true in (
+                ("false passes", error_rate([labels], 0), 0.08),
+                ("false failures", error_rate([labels], 1), 0.1),
+                ("kappa", kappa(labels), ((odds - chance) / (1 - chance) + 1) / 2),
+            ):
+                if sample is None:
+                    continue
+                limits = interval(sample, LOGIT_T, 0.95)
+                low, high = limits.low or 0.0, 1.0 if limits.high is None else limits.high
+                found.setdefault(name, []).append(
+                    (low <= true <= high, high - low, sample.mean - true)
+                )
+        cells = [str(passing)]
+        for name in ("false passes", "false failures", "kappa"):
+            holds, width, bias = np.array(found[name], float).mean(axis=0)
+            scale = 2 if name == "kappa" else 1
+            cells += [f"{100 * holds:.1f}", f"{scale * width:.2f}", f"{scale * bias:+.3f}"]
+        rows.append(cells)
+        print(cells, flush=True)
+    heads = ("pass rate", *(f"{name}: {what}" for name in ("false passes", "false failures", "kappa")
+                            for what in ("covers %", "width", "bias")))  # fmt: skip
+    return table(heads, rows)
+
+
+def drawn(rng: np.random.Generator, verdict: Any, truth: Any, number: int) -> Any:
+    """A table of labels, drawn as --list draws them."""
+    stratum = 2 * (2 * verdict.sum(axis=1, keepdims=True) > verdict.shape[1]) + verdict
+    labels = np.zeros((len(verdict), 2, 2), dtype=np.int64)
+    for code in range(4):
+        task, attempt = np.nonzero(stratum == code)
+        made = min(max(math.ceil(len(task) * number / verdict.size), 10), len(task))
+        some = rng.choice(len(task), made, replace=False)
+        task, attempt = task[some], attempt[some]
+        np.add.at(
+            labels, (task, verdict[task, attempt].astype(int), truth[task, attempt].astype(int)), 1
+        )
+    return labels
+
+
 if __name__ == "__main__":
     what, runs = sys.argv[1], int(sys.argv[2])
     tables = {
         "coverage": lambda: of_coverage(runs), "sizes": lambda: {"sizes": of_sizes(runs)},
+        "rates": lambda: {"rates": of_rates(runs)},
         "pair": lambda: {"pair": of_pair(sys.argv[3:], runs)},
     }[what]()  # fmt: skip
     for section, text in tables.items():

@@ -18,7 +18,9 @@ from passk_cli.inference.labels import (
     Labels,
     by_task,
     clustering,
+    confusion,
     error_rate,
+    kappa,
     need,
     scattered,
 )
@@ -183,10 +185,14 @@ def test_rare_values_are_no_surer_than_the_labels_of_their_tasks(tasks: int, off
 def test_an_error_rate_is_a_ratio_with_the_error_of_clusters() -> None:
     verdict, truth, seen = drawn(10, 60, 5, 0.5)
     labels = labels_of(verdict, truth, seen)
-    fails = seen & ~truth
+    majority = verdict.mean(axis=1, keepdims=True) > 0.5
+    weight = np.zeros(verdict.shape)
+    for here in ((verdict == v) & (majority == m) for v in (0, 1) for m in (0, 1)):
+        weight[here & seen] = here.sum() / (here & seen).sum()
+    fails = weight * (seen & ~truth)
     rate = error_rate([labels], 0)
     assert rate is not None
-    assert rate.mean == pytest.approx((fails & verdict).sum() / fails.sum())
+    assert rate.mean == pytest.approx(fails[verdict == 1].sum() / fails.sum())
     # As many errors, all in few tasks, are less certain.
     together = labels.table.copy()
     together[:, :, 0] = 0
@@ -261,3 +267,52 @@ def test_intervals_cover_the_truth_of_a_judge_whose_errors_go_together(k: int) -
         naive += abs(judged.mean() - value) < 2 * judged.std() / 80**0.5
     assert inside / runs > 0.92
     assert naive / runs < 0.7
+
+
+def test_labels_of_one_verdict_are_not_enough() -> None:
+    table = np.zeros((40, 2, 2), dtype=np.int64)
+    table[:, 0, 0] = 1
+    labels = Labels(np.full(40, 4), np.full(40, 2), table)
+    assert labels.unlabelled_verdict == "passes"
+    assert "no label of an attempt that the judge passes" in labels.refusal(parse("pass@1"))
+    # A judge that never passes anything leaves nothing open.
+    assert Labels(np.full(40, 4), np.zeros(40, int), table).unlabelled_verdict == ""
+
+
+def test_kappa_and_confusion_by_hand() -> None:
+    """20 agreed failures, 5 false passes, 10 false failures, 15 agreed passes, all labelled."""
+    table = np.zeros((50, 2, 2), dtype=np.int64)
+    for task, (verdict, truth) in enumerate(
+        [(0, 0)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(1, 1)] * 15
+    ):
+        table[task, verdict, truth] = 1
+    labels = Labels(np.ones(50, int), table[:, 1].sum(axis=1), table)
+    agreement = kappa(labels)
+    assert agreement is not None
+    # p_o = 0.7, p_e = 0.6 · 0.5 + 0.4 · 0.5.
+    assert 2 * agreement.mean - 1 == pytest.approx((0.7 - 0.5) / 0.5)
+    assert [[confusion(labels, v, t).mean for t in (0, 1)] for v in (0, 1)] == [  # type: ignore[union-attr]
+        [pytest.approx(0.4), pytest.approx(0.2)], [pytest.approx(0.1), pytest.approx(0.3)],
+    ]  # fmt: skip
+    # Fleiss, Cohen & Everitt (1969), eq. 13, of independent attempts.
+    rows, columns, shares = (0.6, 0.4), (0.5, 0.5), ((0.4, 0.2), (0.1, 0.3))
+    k, chance = 0.4, 0.5
+    variance = sum(shares[i][i] * (1 - (rows[i] + columns[i]) * (1 - k)) ** 2 for i in (0, 1))
+    variance += (1 - k) ** 2 * sum(
+        shares[i][1 - i] * (columns[i] + rows[1 - i]) ** 2 for i in (0, 1)
+    )
+    variance = (variance - (k - chance * (1 - k)) ** 2) / (50 * (1 - chance) ** 2)
+    assert 4 * agreement.values.var(ddof=0) / 50 == pytest.approx(variance)
+
+
+def test_labels_that_were_not_drawn_at_random_show_it() -> None:
+    rng = np.random.default_rng(0)
+    verdict = rng.random((200, 4)) < rng.random((200, 1))
+    scattered = rng.random(verdict.shape) < 0.25
+    easy = scattered & (verdict.mean(axis=1, keepdims=True) >= 0.5)
+    few = np.arange(200)[:, None] < 40
+    at_random, chosen, picked = (
+        labels_of(verdict, verdict, seen) for seen in (scattered, easy, scattered & few)
+    )
+    assert at_random.rate_p > 0.01 > chosen.rate_p
+    assert (at_random.concentrated, picked.concentrated) == (False, True)
