@@ -175,9 +175,7 @@ def _labels(counts: Counts) -> str:
         for words, there in zip(designs, (by_task < len(each), by_task > 0), strict=True)
         if there
     ]
-    return (
-        f"Outcomes are a judge's verdicts, corrected by {plural(made, 'label')}: {listed(used)}."
-    )
+    return f"Outcomes are a judge's verdicts, corrected by {plural(made, 'label')}: {listed(used)}."
 
 
 def _extrapolation(counts: Counts, entries: Mapping[str, object]) -> str:
