@@ -108,10 +108,6 @@ CHANGES: dict[str, tuple[str, str]] = {
     "--where attempt<3": ("estimate -k 1", "rows"),
     "--exclude-task t1": ("estimate -k 1", "rows"),
     "--only-task t1,t2,t3": ("estimate -k 1", "rows"),
-    "--to 30": ("extrapolate --to 20", "rows"),
-    "--target 0.7": ("extrapolate --to 20 --target 0.9", "rows"),
-    "--fit log-logit": ("extrapolate --to 20", "rows"),
-    "-m pass^k": ("extrapolate --to 20", "rows"),
 }
 
 
