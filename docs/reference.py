@@ -8,7 +8,7 @@
 <!-- json estimate -->       the fields of a command's JSON
 <!-- schemas -->             the versions of JSON documents
 <!-- messages -->            every message and error, with what it means
-    <!-- doubts -->              every doubt about a reading, with what settles it
+<!-- checks -->              every check of a reading, with the options that settle it
 <!-- fields -->             the fields that rows of several commands have
 """
 
@@ -30,7 +30,7 @@ from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
     r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields|messages"
-    r"|doubts)"
+    r"|checks)"
     r" -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
@@ -52,7 +52,7 @@ def _part(match: re.Match[str]) -> str:
         "json": _json,
         "schemas": _schemas,
         "messages": _messages,
-        "doubts": _doubts,
+        "checks": _checks,
         "fields": _fields,
     }
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
@@ -172,17 +172,15 @@ def _messages(_: str) -> str:
     return "\n".join(lines)
 
 
-def _doubts(_: str) -> str:
-    """Every doubt about a reading: its name, what is said, when, and what settles it."""
-    from passk_cli.files.reading.doubts import DOUBTS
+def _checks(_: str) -> str:
+    """Every check of a reading: what is printed, when, whether it stops, and what settles it."""
+    from passk_cli.files.checks import CHECKS
 
-    lines = ["| doubt | what is said | when | settled by |", "| --- | --- | --- | --- |"]
-    for doubt in DOUBTS:
-        message = doubt.message
-        settled = ", ".join(f"`{option}`" for option in doubt.settled_by) or "the data alone"
-        name = f"[`{message.name}`](messages.md#{message.name})"
-        said = message.pattern.removesuffix("; <remedy>")
-        lines.append(f"| {name} | {_cell(said)} | {_cell(doubt.when)} | {settled} |")
+    lines = ["| check | severity | when | settled by |", "| --- | --- | --- | --- |"]
+    for check in CHECKS:
+        settled = ", ".join(f"`{option}`" for option in check.settled_by) or "other data"
+        name = f"[`{check.message.name}`](messages.md#{check.message.name})"
+        lines.append(f"| {name} | {check.severity} | {_cell(check.when)} | {settled} |")
     return "\n".join(lines)
 
 

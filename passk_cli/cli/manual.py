@@ -101,11 +101,11 @@ def _example(line: str, width: int) -> str:
 def explained(message: Message) -> str:
     """Help of a message: its words, its meaning, and how to be rid of it."""
     # Help of commands starts without what reads files.
-    from passk_cli.files.reading.doubts import DOUBTS
+    from passk_cli.files.checks import CHECKS
 
     asks = (
-        "Where it is certain it stops, and only an option that it prints settles it. As a warning:"
-        if any(doubt.message.name == message.name for doubt in DOUBTS) else ""
+        "If it is certain, passk stops and asks, and an option that it prints settles it. If it is"
+        " a warning:" if any(check.message.name == message.name for check in CHECKS) else ""
     )  # fmt: skip
     choices = f"--ignore {message.name} leaves it out; --error {message.name} makes it an error."
     paragraphs = [

@@ -21,6 +21,16 @@ import duckdb
 
 from passk_cli.cleanup import no_room, temporary_folder
 from passk_cli.errors import DataError, ParameterError, not_named
+from passk_cli.files.checks import (
+    CELLS,
+    DISTINGUISHING,
+    CheckContext,
+    Finding,
+    attempt_number,
+    error_of,
+    findings,
+    warning_of,
+)
 from passk_cli.files.counting.checks import require_as_written, require_sound
 from passk_cli.files.counting.diagnosis import explain
 from passk_cli.files.counting.policies import decide
@@ -29,16 +39,6 @@ from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run
 from passk_cli.files.database import connect
 from passk_cli.files.mapping import mapped
 from passk_cli.files.reading.condition import columns_in, ordered
-from passk_cli.files.reading.doubts import (
-    APART,
-    CELLS,
-    Finding,
-    Grounds,
-    asked,
-    findings,
-    number,
-    warned,
-)
 from passk_cli.files.reading.look import Inputs, Spooled, first_columns, look, unshared
 from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
@@ -249,9 +249,9 @@ def _counts(
             request = exact
             statement, tally = _tallied(con, inputs, request)
 
-    statement, tally, grounds, doubts = _doubted(con, inputs, statement, tally, folder)
+    statement, tally, context, found = _checked(con, inputs, statement, tally, folder)
     request = statement.request
-    errors = [asked(doubt, statement.batches) for doubt in doubts if doubt.certain]
+    errors = [error_of(finding, statement.batches) for finding in found if finding.certain]
     if errors and not tolerant:
         raise errors[0]
     named = _near_names(con, statement) if request.chosen_names else {}
@@ -265,7 +265,7 @@ def _counts(
         from passk_cli.files.attempts.prices import require_all
 
         require_all(request, [model for model, *_ in counts.series])
-    said = [warned(doubt) for doubt in doubts if not doubt.certain]
+    said = [warning_of(finding) for finding in found if not finding.certain]
     named_words = bool(request.passes or request.fails) and not request.all_of
     if named_words and not (statement.has_counts or request.unjudged):
         words = con.execute(statement.words()).fetchall()
@@ -285,9 +285,9 @@ def _counts(
             said.append(IDLE_THRESHOLD())
     counts = counts.saying(*map(refused, errors), *said)
     if tolerant:
-        from passk_cli.files.reading.columns import read_columns
+        from passk_cli.files.checks.columns import read_columns
 
-        columns = tuple(read_columns(grounds, doubts))
+        columns = tuple(read_columns(context, found))
         counts = replace(counts, facts=replace(counts.facts, columns=columns))
     try:
         if request.conversion is None:
@@ -324,34 +324,34 @@ def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tu
     return {(o, n): "" if n in names else meant(n, sorted(names)) for o, n, names in asked}
 
 
-def _doubted(
+def _checked(
     con: duckdb.DuckDBPyConnection, inputs: Inputs, statement: Statement, tally: Tally, folder: Path
-) -> tuple[Statement, Tally, Grounds, list[Finding]]:
-    """The statement and its answer, once more where a column numbers the attempts, and the doubts
-    about them with their grounds.
+) -> tuple[Statement, Tally, CheckContext, list[Finding]]:
+    """The statement and its answer, once more if a column numbers the attempts, and what checks
+    find in them.
 
     folder : for samples.  Errors: DataError.
     """
     try:
-        grounds = _grounds(con, statement, tally, folder)
-        if column := number(grounds):
+        context = _context(con, statement, tally, folder)
+        if column := attempt_number(context):
             # A table without it among others has no numbers.
             fields = {**statement.request.fields, "attempt": column}
             statement, tally = _tallied(con, inputs, replace(statement.request, fields=fields))
-            grounds = _grounds(con, statement, tally, folder)
-        doubts = list(findings(grounds))
+            context = _context(con, statement, tally, folder)
+        found = list(findings(context))
     except duckdb.Error as error:
         raise explain(con, error, statement.batches, statement.request) from None
     if tally.repeats.attempts:
         # Attempts that repeat speak for what tells them apart.
-        doubts = [replace(d, certain=d.certain or d.message in APART) for d in doubts]
-    return statement, tally, grounds, doubts
+        found = [replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in found]
+    return statement, tally, context, found
 
 
-def _grounds(
+def _context(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, folder: Path
-) -> Grounds:
-    """The grounds on which doubts about a reading are tested.  folder : for samples."""
+) -> CheckContext:
+    """What checks of a reading see.  folder : for samples."""
     request, batches, tasks = statement.request, statement.batches, tally.every["task"]
     columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
     for name in request.pool:
@@ -364,7 +364,7 @@ def _grounds(
     def refined(columns: Sequence[str]) -> Survey:
         return of_cells(con, statement, columns, one_in)
 
-    return Grounds(surveyed(con, statement, folder), batches, request, tally.every, refined)
+    return CheckContext(surveyed(con, statement, folder), batches, request, tally.every, refined)
 
 
 def _state(source: Source) -> tuple[int, int] | None:

@@ -25,7 +25,7 @@ class Role:
         names with bars between them, those before a bar come before the others.
     words : words of names that mean the role where they are none of its names.
     doubtful : names that mean this or another thing: a column of such a name plays the role only
-        where nothing else does and its values say so (`reading.doubts.number`).
+        where nothing else does and its values say so (`checks.attempt_number`).
     values : of a fact of each attempt, which is read only when a metric needs it, what it holds: a
         "number" (or a verdict, as 1 and 0), a "text", a "solution", a "label" (whether it truly
         passes, where that is known), or an "amount" of what the attempt took, in the unit that

@@ -11,8 +11,9 @@ import numpy as np
 
 from passk_cli.arrays import Ints, gathered, grouped
 from passk_cli.files.request import MORE_LABELS
-from passk_cli.files.roles import COLUMN
+from passk_cli.files.roles import COLUMN, SETTINGS, leaf, strength
 from passk_cli.files.sources.paths import labels_of, temperature_template
+from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import (
@@ -53,11 +54,10 @@ CHOSEN_TASKS = Message(
     "Every number is of these tasks alone, also of the baseline.")  # fmt: skip
 ONE_MODEL = Message(
     "one-model", NOTE,
-    "{file}: no column names a model or numbers attempts, so all rows are one model's; not used:"
-    " {columns}", "",
-    "The table has columns that nothing is read from, and none that is recognised as the model or"
-    " as the number of an attempt. If one of them is, name it with --field model=COLUMN or"
-    " --field attempt=COLUMN.")  # fmt: skip
+    "{file}: no column names a model, so all rows are one model's; not used: {columns}", "",
+    "Nothing is read from a column that is named like a model or a setting. If it names models,"
+    " add --field model=COLUMN. If it is a setting, keep its values apart with --by"
+    " COLUMN.")  # fmt: skip
 MODELS_IN_COLUMNS = Message(
     "models-in-columns", NOTE, "{file}: columns are models; not used: {columns}", "",
     "With --field model=@column each column of --field outcome=A,B is a model. The table has"
@@ -187,7 +187,7 @@ UNKNOWN_BOUNDS = Message(
 SPECIAL_INTERVAL = Message(
     "special-interval", NOTE, "{numbers}: {reason}", "",
     "Something about the data limits what the interval can say, such as no difference between"
-    " tasks. An interval of width 0 is not certainty.")  # fmt: skip
+    " tasks. An interval of width 0 is not certainty.", full=True)  # fmt: skip
 
 ODD_K = Message(
     "odd-k", WARNING, "{metric} is at most {most}, also for a model that passes everything",
@@ -296,8 +296,9 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
     if not any(said.name == "identical-files" for said in facts.messages):
         yield from identical_outcomes(counts)
     for file in facts.inputs:
-        if file.unused and not {"model", "attempt", "n"} & set(file.roles):
-            yield ONE_MODEL(file=file.name, columns=file.unused)
+        telling = [name for name in file.unused if _may_name_models(name)]
+        if telling and not {"model", "attempt", "n"} & set(file.roles):
+            yield ONE_MODEL(file=file.name, columns=telling)
         elif file.unused and file.roles.get("model") == COLUMN:
             yield MODELS_IN_COLUMNS(file=file.name, columns=file.unused)
     for number, models in runs.items():
@@ -350,6 +351,12 @@ def reading_notes(counts: Counts) -> Iterator[Said]:
         stopped = list(_stopping_notes(counts))
         # Sampling that stopped because of outcomes explains why numbers differ.
         yield from stopped or uneven_attempts(counts)
+
+
+def _may_name_models(column: str) -> bool:
+    """Whether a column that nobody reads is named like a model or a setting."""
+    named = leaf(column) in SETTING_NAMES or leaf(column) in SETTINGS
+    return named or strength("model", column) > 0
 
 
 def _only_passes(counts: Counts) -> Iterator[Said]:

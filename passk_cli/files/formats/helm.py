@@ -59,6 +59,7 @@ def _table(file: File) -> Contents:
         "model": at(spec, "adapter_spec", "model") or (model[1] if model else None),
         "suite": _MODEL.sub("", scenario) if model or spec else None,
         "temperature": at(spec, "adapter_spec", "temperature"),
+        "n_shot": at(spec, "adapter_spec", "max_train_instances"),
     }
     return Contents(lambda wanted: _rows(file, wanted, split), tuple(outcomes), facts, messages)
 

@@ -7,6 +7,7 @@ the samples themselves, which can be gigabytes, are opened for solutions only.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,11 +102,8 @@ def _table(file: File) -> Contents:
     if not names and not any(sample.failed for sample in samples):
         raise NoResults(file.source.name, "no sample has a score", "was the log scored?")
     run = header.get("eval") or {}
-    temperature = at(run, "model_generate_config", "temperature")
-    if temperature is None:
-        temperature = at(header, "plan", "config", "temperature")
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
-    facts = {"model": model, "suite": run.get("task"), "run": number, "temperature": temperature}
+    facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
     messages = [*_messages(file, header, len(samples))]
     messages += [UNCLEAR_SCORE(score=name) for name in names if words(name) & _UNCLEAR]
     dataset = run.get("dataset") or {}
@@ -114,6 +112,18 @@ def _table(file: File) -> Contents:
         lambda wanted: _rows(file, samples, model, wanted), names or None, facts, messages,
         order=order if isinstance(order, list) else (),
     )  # fmt: skip
+
+
+def _settings(header: dict[str, Any], run: dict[str, Any]) -> dict[str, object]:
+    """What the caller of the evaluation set, so that runs under two settings are not repeats."""
+    configs = (run.get("model_generate_config"), at(header, "plan", "config"))
+    generation = ("temperature", "reasoning_effort")
+    settings: dict[str, object] = {
+        name: next((value for value in (at(c, name) for c in configs) if value is not None), None)
+        for name in generation
+    }
+    arguments = ("task_args", "solver_args")
+    return settings | {n: json.dumps(run[n], sort_keys=True) for n in arguments if run.get(n)}
 
 
 def _header(file: File) -> dict[str, Any]:

@@ -11,7 +11,7 @@ filter nor metrics.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -48,16 +48,23 @@ _OTHERS = frozenset(
 
 def _table(file: File) -> Contents:
     outcomes: dict[str, None] = {}
-    answers = 1
+    answers, prompts = 1, dict[str, str]()
     for _, sample in file.lines():
         outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
         answers = max(answers, _answers(sample))
+        if sample.get("prompt_hash"):
+            prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
     messages = (FILTERED_ANSWERS(answers=answers),) if answers > 1 else ()
-    return Contents(lambda wanted: _rows(file, wanted), tuple(outcomes), _facts(file), messages)
+    return Contents(
+        lambda wanted: _rows(file, wanted), tuple(outcomes), _facts(file, prompts), messages
+    )
 
 
-def _facts(file: File) -> dict[str, object]:
-    """Facts from the file's name and from the results of the same time."""
+def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
+    """Facts from the file's name and from the results of the same time.
+
+    prompts : hash of the prompt of each document, of which the first stands for the template.
+    """
     name = _NAME.fullmatch(file.name)
     if name is None:
         return {}
@@ -74,6 +81,8 @@ def _facts(file: File) -> dict[str, object]:
         "suite": task,
         "run": name["time"],
         "temperature": at(results, "configs", task, "generation_kwargs", "temperature"),
+        "n_shot": at(results, "n-shot", task),
+        "prompt_hash": prompts[min(prompts)] if prompts else None,
     }
 
 

@@ -69,6 +69,8 @@ def _table(file: File) -> Contents:
             benchmark.parent.parent if benchmark.parent.name == "eval-results" else benchmark.parent
         )
         facts = {"model": run.name or None, "suite": benchmark.name, "run": name["seed"] or "-"}
+        # NeMo-Skills reports the file without a seed separately, as greedy decoding.
+        facts["decoding"] = "sampled" if name["seed"] else "greedy"
 
     def rows(wanted: Wanted) -> Iterator[Row]:
         outcome = _OUTCOMES[wanted.outcome]

@@ -35,7 +35,7 @@ def _table(file: File) -> Contents:
             task = _vars(result)
             if len(tests[task]) > 1:
                 task += f" #{_test(result)}"
-            failed = at(result, "failureReason") == _ERROR
+            failed = at(result, "failureReason") == _ERROR or _erred_early(result)
             provider, output = at(result, "provider"), at(result, "response", "output")
             if wanted.outcome == _SUCCESS:
                 success, score = at(result, "success"), at(result, "score")
@@ -52,6 +52,7 @@ def _table(file: File) -> Contents:
                 settings={
                     "prompt": at(result, "prompt", "label") or at(result, "prompt", "raw"),
                     "temperature": at(provider, "config", "temperature"),
+                    "cached": at(result, "response", "cached"),
                 },
                 answer=output,
                 solution=output,
@@ -60,6 +61,12 @@ def _table(file: File) -> Contents:
             )
 
     return Contents(rows, tuple(names), facts, verdict=_SUCCESS)
+
+
+def _erred_early(result: Any) -> bool:
+    """Whether an early version of promptfoo wrote an error, of which it has the text only."""
+    ungraded = at(result, "failureReason") is None and not at(result, "gradingResult")
+    return ungraded and bool(at(result, "error"))
 
 
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:

@@ -29,7 +29,7 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
     for line, record in file.lines(wanted):
         outcome, score = graded(record.get("score"))
         yield Row(
-            _task(record.get("input")),
+            _task(record.get("input"), record.get("gts")),
             record.get("acc", outcome),
             score,
             unjudged="no score",
@@ -39,15 +39,18 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
         )
 
 
-def _task(prompt: Any) -> str | None:
+def _task(prompt: Any, expected: Any = None) -> str | None:
     """The prompt's beginning and a hash of all of it: prompts have no ids.
 
-    >>> _task("What is 1 + 1?")
-    'What is 1 + 1? #72f89175'
+    expected : the right answer, which distinguishes questions about several images in one text.
+
+    >>> _task("What is 1 + 1?"), _task("What is shown?", "a cat")
+    ('What is 1 + 1? #72f89175', 'What is shown? #eebd3082')
     """
     if not isinstance(prompt, str):
         return None
-    digest = hashlib.sha256(prompt.encode()).hexdigest()[:8]
+    stated = prompt if expected is None else f"{prompt}\0{expected}"
+    digest = hashlib.sha256(stated.encode()).hexdigest()[:8]
     return f"{' '.join(prompt.split())[:_START]} #{digest}"
 
 

@@ -1,7 +1,7 @@
 """The survey: rows of the files as codes, their columns, and how these behave.
 
 Two rows have the same code in a column where their values are the same text.  Which rows, and how
-they are read, is `counting.sample`'s; `doubts` are tests on a survey.
+they are read, is `counting.sample`'s; `checks` are tests on a survey.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.files.database import absent
+from passk_cli.files.roles import verdict_sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -84,22 +85,41 @@ class Survey:
         """Code of each row's model, groups and task; −1 where it has no task."""
         return joined_codes(self.series, self.task)
 
-    def kind(self, column: str) -> ValueKind:
-        """The kind of a column's values."""
-        text = self.columns[column].sql
-        ((there, numbers, truths, broken, longest),) = self.con.execute(
-            f"SELECT count({text}), count(TRY_CAST({text} AS DOUBLE)),"
+    @cached_property
+    def kinds(self) -> Mapping[str, ValueKind]:
+        """The kind of the values of each column, by one query."""
+        parts = [
+            f"count({text}), count(TRY_CAST({text} AS DOUBLE)),"
             f" count(*) FILTER (lower({text}) IN ('true', 'false')),"
             f" count(*) FILTER (TRY_CAST({text} AS DOUBLE) % 1 <> 0),"
-            f" coalesce(max(strlen({text})), 0) FROM {self.table}"
-        ).fetchall()
-        name = "number" if numbers == there else "bool" if truths == there else "text"
-        return ValueKind(name, not broken, longest)
+            f" coalesce(max(strlen({text})), 0)"
+            for text in (column.sql for column in self.columns.values())
+        ]
+        query = f"SELECT {', '.join(parts) or 'NULL'} FROM {self.table}"
+        counts = iter(self.con.execute(query).fetchall()[0])
+        kinds = {}
+        for name in self.columns:
+            there, numbers, truths, broken, longest = (next(counts) for _ in range(5))
+            kind = "number" if numbers == there else "bool" if truths == there else "text"
+            kinds[name] = ValueKind(kind, not broken, longest)
+        return kinds
+
+    def kind(self, column: str) -> ValueKind:
+        """The kind of a column's values."""
+        return self.kinds[column]
+
+    @cached_property
+    def _texts(self) -> dict[str, list[str]]:
+        """The values of columns that were read so far."""
+        return {}
 
     def texts(self, column: str, most: int = 1000) -> list[str]:
         """The values of a column in the order of their codes, the first of them."""
-        codes, rows = np.unique(self.columns[column].codes, return_index=True)
-        return self.at(column, rows[codes >= 0][:most].tolist())
+        known = self._texts.get(column, [])
+        if len(known) < min(most, self.columns[column].distinct):
+            codes, rows = np.unique(self.columns[column].codes, return_index=True)
+            known = self._texts[column] = self.at(column, rows[codes >= 0][:most].tolist())
+        return known[:most]
 
     def at(self, column: str, rows: Sequence[int]) -> list[str]:
         """The texts of a column in these rows; "" where there is none."""
@@ -107,6 +127,13 @@ class Survey:
         query = f"SELECT rowid, {text} FROM {self.table} WHERE rowid IN ({wanted})"
         texts = dict(self.con.execute(query).fetchall())
         return [texts[row] or "" for row in rows]
+
+    def verdicts(self, column: str) -> Floats:
+        """The verdicts on the values of a column, as an outcome is judged without options: 1
+        passes, 0 fails, −1 is no verdict, and NaN is missing."""
+        query = f"SELECT {verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
+        query += f" {self.columns[column].sql} AS word FROM {self.table}) ORDER BY place"
+        return floats(self.con.execute(query).fetchnumpy()["verdict"])
 
     def numbers(self, column: str) -> Floats:
         """The values of a column as numbers, NaN where they are none."""

@@ -1,4 +1,4 @@
-"""Doubts about a reading: files that mislead are asked about, honest ones are not accused."""
+"""Checks of a reading: files that mislead are asked about, honest ones are not accused."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import pytest
 import passk_cli
 from passk_cli import DataError, PasskWarning, read
 from passk_cli.commands.catalogue import messages
-from passk_cli.files.reading.doubts import DOUBTS
-from passk_cli.files.reading.doubts.evenness import evenness
+from passk_cli.files.checks import CHECKS
+from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY
+from passk_cli.files.checks.evenness import evenness
 from passk_cli.files.request import Request
 from passk_cli.option import declared
 from passk_cli.python.spelling import named
 from passk_cli.settle import Settle
 from tests.conftest import Passk, long, only
-from tests.files.reading.doubts.cases import MISLEADING, Case, Rows, attempts, honest
+from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
 from tests.proposals import commands, run_calls
 
 
@@ -38,14 +39,14 @@ def options_of(settle: Settle) -> dict[str, Any]:
 
 
 def found(data: Any, **options: Any) -> tuple[str, bool, tuple[Settle, ...]]:
-    """The doubt about data, whether it is asked, and what settles it; "" where there is none."""
+    """The name of the finding in data, whether it is certain, and what settles it; "" if none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PasskWarning)
         try:
             counts = read(data, **options)
         except DataError as error:
             return error.name, True, error.settles
-    names = {doubt.message.name for doubt in DOUBTS}
+    names = {check.message.name for check in CHECKS}
     said = [each for each in counts.facts.messages if each.name in names]
     return (said[0].name, False, said[0].settles) if said else ("", False, ())
 
@@ -114,17 +115,26 @@ def test_every_call_that_settles_it_does(name: str) -> None:
 def test_honest_files_are_not_accused(seed: int, step: int) -> None:
     files = [*honest(seed)]
     assert len(files) >= 60
-    accused = [(name, doubt) for name, rows in files[::step] if (doubt := found(rows)[0])]
+    accused = [(name, finding) for name, rows in files[::step] if (finding := found(rows)[0])]
     assert accused == []
 
 
-def test_a_doubt_is_declared_once_and_explained() -> None:
-    assert len({doubt.message.name for doubt in DOUBTS}) == len(DOUBTS)
+def test_a_check_is_declared_once_and_explained() -> None:
     catalogue = messages()
-    for doubt in DOUBTS:
-        assert catalogue[doubt.message.name] is doubt.message
-        assert doubt.message.meaning
-        assert doubt.when.endswith(".")
+    for check in CHECKS:
+        assert catalogue[check.message.name] is check.message
+        assert check.message.meaning
+        assert check.severity in (CERTAIN, LIKELY, EITHER)
+        assert check.when.endswith(".")
+    assert len({(check.message.name, check.test) for check in CHECKS}) == len(CHECKS)
+
+
+def test_findings_are_as_certain_as_their_check_declares() -> None:
+    severities: dict[str, set[str]] = {}
+    for check in CHECKS:
+        severities.setdefault(check.message.name, set()).add(check.severity)
+    for case in MISLEADING.values():
+        assert severities[case.name] & {EITHER, CERTAIN if case.certain else LIKELY}, case.name
 
 
 @pytest.mark.long
@@ -364,6 +374,43 @@ def test_ids_that_a_spreadsheet_rounded(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("task,passed\n1.23E+11,1\n4,0\n")
     assert found(path)[:2] == ("rounded-ids", True)
+
+
+def test_entries_of_scorers_are_no_attempts() -> None:
+    rows: Rows = [
+        {"id": f"i{i}", "scores": [{"name": name, "value": (i + place) % 2}
+                                   for place, name in enumerate(("correct", "concise"))]}
+        for i in range(12)
+    ]  # fmt: skip
+    assert found(rows, fields={"outcome": "scores.value"})[:2] == ("several-verdicts", True)
+    for row in rows:
+        # Runs have numbers.
+        row["scores"] = [{**entry, "name": f"run{i}"} for i, entry in enumerate(row["scores"])]
+    assert found(rows, fields={"outcome": "scores.value"})[0] == ""
+
+
+def test_lists_of_the_same_entries_in_another_order_are_reported() -> None:
+    rows: Rows = [
+        {"id": i, "predicted": ["a", "b"], "actual": (["a", "b"], ["b", "a"], ["c"])[i % 3]}
+        for i in range(9)
+    ]
+    fields = {"task": "id", "outcome": "predicted==actual"}
+    assert found(rows, fields=fields)[:2] == ("lists-in-order", False)
+    assert found([row for row in rows if row["actual"] != ["b", "a"]], fields=fields)[0] == ""
+
+
+def test_ids_that_start_again_in_each_domain_are_parts_of_the_task() -> None:
+    rows: Rows = [
+        {"domain": domain, "task_id": t, "trial": a, "reward": (t + a) % 2}
+        for domain in ("airline", "retail") for t in range(4) for a in range(3)
+    ]  # fmt: skip
+    name, certain, (first, *_) = found(rows)
+    assert (name, certain) == ("restarting-tasks", True)
+    assert len(read(rows, **first.options).tasks) == 8
+
+
+def test_a_consequence_is_never_a_setting() -> None:
+    assert found(attempts(8, 4, severity=lambda t, a, p: 0 if p else 1))[0] == ""
 
 
 def test_evenness_of_what_was_laid_out_and_of_what_happened() -> None:

@@ -1,6 +1,6 @@
 """How often is an honest column taken for a setting, and how often is a setting found?
 
-python benchmarks/doubts.py [REPETITIONS] writes doubts.md; 1,000 repetitions take ten minutes.
+python benchmarks/checks.py [REPETITIONS] writes checks.md; 1,000 repetitions take ten minutes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from passk_cli.files.reading.doubts.evenness import Evenness, evenness
+from passk_cli.files.checks.evenness import Evenness, evenness
 
 TASKS, SIZES, VALUES = (10, 30, 100, 1000), (2, 5, 20), (2, 3, 5, 10, 20)
 # Arms: rows of each value at a task.  The last four were not looked at before the test was made.
@@ -87,7 +87,7 @@ def main() -> None:
     head += "| --- |" + " --: |" * len(FOUND_IN) + "\n"
     error = 100 * (0.005 * 0.995 / times) ** 0.5
     Path(__file__).with_suffix(".md").write_text(
-        "# Doubts: settings that were pooled\n\n"
+        "# Checks: settings that were pooled\n\n"
         "- An honest column is accused for certain in at most"
         f" {max(c for pairs in worst.values() for c, _ in pairs):.1f} % of files, in"
         f" {np.mean([c for pairs in worst.values() for c, _ in pairs]):.2f} % on average.\n"
@@ -95,7 +95,7 @@ def main() -> None:
         " likely.\n"
         f"- {times:,} repetitions a cell, a fifth of them at 1,000 tasks and for arms; at 0.5 %"
         f" ± {error:.2f} points.\n\n"
-        "`python benchmarks/doubts.py` makes both tables: 5 % of the attempts are lost.\n\n"
+        "`python benchmarks/checks.py` makes both tables: 5 % of the attempts are lost.\n\n"
         "## Honest columns: accused, % of files\n\n"
         f"n of {', '.join(map(str, SIZES))}, columns of {', '.join(map(str, VALUES))} values: mean"
         " and largest of these.\n\n"

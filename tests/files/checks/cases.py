@@ -15,7 +15,7 @@ Rows = list[dict[str, Any]]
 class Case:
     """A table that misleads.
 
-    name : of the doubt that is asked or said.  rows : what it holds.  options : those of the call.
+    name : of the finding.  rows : what it holds.  options : those of the call.
     certain : whether it is asked.
     """
 
@@ -125,7 +125,7 @@ MISLEADING: dict[str, Case] = {
         "pooled-settings", attempts(attempt=lambda t, a, p: a, zork=AB)
     ),
     "numbers start again under each arm": Case(
-        "pooled-settings", attempts(attempt=lambda t, a, p: a % 3, zork=AB)
+        "restarting-tasks", attempts(attempt=lambda t, a, p: a % 3, zork=AB)
     ),
     "models under an unlisted name": Case(
         "pooled-settings", attempts(vendor_brain=arms(("gpt-x", "llama-y"), (3, 3)))
@@ -208,12 +208,12 @@ MISLEADING: dict[str, Case] = {
         attempts(each=4, candidate=lambda t, a, p: a, selected=lambda t, a, p: a == t % 4),
     ),
     # Steps of attempts.
-    "steps of episodes": Case("steps", _steps("episode", "step", 3)),
-    "steps of tasks": Case("steps", _steps("none", "step_id", 1)),
-    "turns of attempts": Case("steps", _steps("attempt", "turn", 2, every=True)),
-    "retries of samples": Case("steps", _steps("sample", "retry", 2)),
+    "steps of episodes": Case("steps-as-attempts", _steps("episode", "step", 3)),
+    "steps of tasks": Case("steps-as-attempts", _steps("none", "step_id", 1)),
+    "turns of attempts": Case("steps-as-attempts", _steps("attempt", "turn", 2, every=True)),
+    "retries of samples": Case("steps-as-attempts", _steps("sample", "retry", 2)),
     "checkpoints": Case(
-        "unread-column", attempts(20, 3, step=lambda t, a, p: 1000 * (a + 1))
+        "pooled-settings", attempts(20, 3, step=lambda t, a, p: 1000 * (a + 1))
     ),
     "attempts that are not valid": Case(
         "flagged-rows", attempts(40, 3, valid=lambda t, a, p: 3 * t + a not in (5, 17, 40, 60)),
@@ -221,18 +221,18 @@ MISLEADING: dict[str, Case] = {
     ),
     # What is no grade.
     "answers beside a success of the call": Case(
-        "always-success",
+        "two-verdicts",
         [
             {"task": row["task"], "success": True, "answer": "yn"[row["passed"]], "expected": "n"}
             for row in attempts(30, 1)
         ],
     ),
     "a success beside an attack": Case(
-        "whose-success",
+        "ambiguous-success",
         renamed(attempts(30, 1, attack_type=lambda t, a, p: "ab"[t % 2]), passed="success"),
     ),
     "a success of 1 beside an attack": Case(
-        "whose-success",
+        "ambiguous-success",
         [{"task": f"t{i}", "attack_type": "x", "success": int(i % 3 == 0)} for i in range(12)],
     ),
     # Errors of the harness.
@@ -253,12 +253,6 @@ MISLEADING: dict[str, Case] = {
         "errors-as-failures",
         [row | {"passed": False, "error": "Error code: 400 - credit balance is too low"}
          for row in attempts(30, 1)],
-        certain=False,
-    ),
-    "a success beside errors": Case(
-        "always-success",
-        [{"task": f"t{t}", "success": True, "error": "no such file" if t % 9 == 4 else None}
-         for t in range(30)],
         certain=False,
     ),
     "timeouts by a word": Case(
@@ -410,14 +404,14 @@ MISLEADING: dict[str, Case] = {
         2 * attempts(finished_at=lambda t, a, p: f"2026-01-{t + 1:02d}T10:{a:02d}:00"),
     ),
     "attempts spelled as 0 and 000": Case(
-        "similar-attempts",
+        "similar-tasks",
         [
             *attempts(attempt=lambda t, a, p: f"{a}"),
             *attempts(tasks=3, attempt=lambda t, a, p: f"00{a}"),
         ],
     ),
     "attempts spelled as attempt_0": Case(
-        "similar-attempts",
+        "similar-tasks",
         [
             *attempts(attempt=lambda t, a, p: f"{a}"),
             *attempts(tasks=3, attempt=lambda t, a, p: f"attempt_{a}"),
@@ -445,7 +439,60 @@ MISLEADING: dict[str, Case] = {
         ],
         certain=False,
     ),
+    "answers from a cache": Case(
+        "cached-attempts", attempts(each=3, cached=lambda t, a, p: a > 0), certain=False
+    ),
+    # A second verdict, and what is counted.
+    "a status beside a verdict": Case(
+        "two-verdicts",
+        [{"task": row["task"], "status": "success", "correctness": int(row["passed"])}
+         for row in attempts()],
+    ),
+    "a success beside labels": Case(
+        "two-verdicts",
+        [{"task": row["task"], "success": True, "label": ("fail", "pass")[row["passed"]]}
+         for row in attempts()],
+    ),
+    "a reward beside a verdict": Case(
+        "two-verdicts",
+        [{"task": row["task"], "reward": 1.0, "verified": row["passed"]} for row in attempts()],
+    ),
+    "a grade that no threshold explains": Case(
+        "two-verdicts", attempts(final_score=lambda t, a, p: (t + a) % 5)
+    ),
+    "a status that never fails": Case(
+        "always-success",
+        [{"task": row["task"], "status": "ok"} for row in attempts()],
+    ),
+    "tests that are counted": Case(
+        "counted-tests",
+        [{"task": f"t{t}", "passed": t % 2, "failed": t % 3 % 2, "total": t % 2 + t % 3 % 2}
+         for t in range(12)],
+    ),
+    "arms that share the tasks out": Case(
+        "pooled-arms",
+        [{"task": f"t{t}", "scaffold": "abc"[t % 3], "passed": t % 4 == 0} for t in range(60)],
+        certain=False,
+    ),
+    "prompts by their hash": Case(
+        "pooled-settings", attempts(8, 3, prompt_hash=lambda t, a, p: ("a1", "b7")[a == 2])
+    ),
+    "errors as predictions": Case(
+        "errors-as-failures",
+        broken(attempts(30, 3, predicted=lambda t, a, p: f"{t}.{a}"), predicted="[ERROR]"),
+        certain=False,
+    ),
+    "answers that the judge could not parse": Case(
+        "errors-as-failures",
+        broken(attempts(30, 3, parse_error=lambda t, a, p: False), parse_error=True),
+        certain=False,
+    ),
     # Names that mean one thing.
+    "tasks with an invisible character": Case(
+        "similar-tasks",
+        [{**row, "task": row["task"] + "\u200b" * (i % 2)} for i, row in enumerate(attempts())],
+        certain=False,
+    ),
     "tasks in two spellings": Case(
         "similar-tasks",
         [

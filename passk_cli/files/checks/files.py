@@ -1,4 +1,4 @@
-"""Files that are no models and no runs: parts, arms, and sums of the others."""
+"""Files that are not models: runs of one, parts of a benchmark, arms, and sums of the others."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.files.reading.doubts.evenness import VARIES, evenness
-from passk_cli.files.reading.doubts.grounds import Doubt, Finding, Grounds
-from passk_cli.files.reading.doubts.settings import few
+from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.checks.evenness import VARIES, evenness
+from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.strays import equal_files
 from passk_cli.files.reading.survey import Observed, Survey
 from passk_cli.files.sources.paths import Template, is_day, labels_of, layout_template
@@ -27,59 +27,57 @@ _SUMMARY = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-_RECURRING = "the same names stand in folder after folder"
+_RECURRING = "the same names recur in every folder"
 # Share of repeated attempts whose outcomes differ, above which they are no copies.
 _COPIES_DIFFER = 0.05
 # Files that a line names, each with a label.
 _LABELLED = 6
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
-    "{?pooled|{values} hold attempts of one model at the same tasks: they would be pooled}"
-    "{?models|{values} stand in folder after folder: each file would count as a model}",
+    "{?pooled|{values} contain attempts of one model at the same tasks and would be pooled}"
+    "{?models|{values} recur in every folder, so each file would count as a model}",
     "",
-    "Several files hold attempts of one model at the same tasks: evenly, or under names that stand"
-    " in folder after folder. The names are no numbers of runs. Such files are benchmarks whose"
-    " tasks have the same names, or arms of an experiment. Where no column names a model, a file"
-    " would count as one; rather the folders are models, or the files of one name are.",
+    "Several files have attempts of one model at the same tasks, and their names are not numbers of"
+    " runs. They are rather arms of an experiment, or benchmarks whose tasks have the same names."
+    " If no column names a model, each file would count as one, although folders are the models."
+    " Say with --path what the parts of the paths mean.",
 )  # fmt: skip
-
 FILES_AS_MODELS = Message(
     "files-as-models", WARNING,
-    "{values} have no task in common, and each counts as a model; where they are one model's,"
-    " name it as label=path", "",
-    "No column names a model, so that each file is one. Models are compared on the same tasks;"
-    " files without a task in common are rather the parts of a benchmark, each in its own file.",
+    "{values} have no task in common, and each file counts as a model",
+    "if they are parts of one model's run, name them label=path",
+    "No column names a model, so each file is one. Models are compared on the same tasks. Files"
+    " without a common task are rather the parts of a benchmark. Give them one label.",
 )  # fmt: skip
 FILES_AS_RUNS = Message(
     "files-as-runs", WARNING,
-    "each file would count as a model, and {why}: {values}",
+    "each file would count as a model, but {why} ({values})",
     "",
-    "No column names a model. Files or folders whose names differ in a number alone, or are days,"
-    " the same in every folder, are rather runs of the model that their folder is named after, and"
-    " so are files whose names are days: counted as models, they would be ranked among themselves.",
+    "No column names a model. Files or folders whose names differ only in a number, or are days,"
+    " are rather runs of the model that their folder is named after. Counted as models, the runs"
+    " would be ranked against each other. Say with --path what the parts of the paths mean.",
 )  # fmt: skip
 SUMMARY_FILE = Message(
     "summary-file", WARNING,
-    "{?tasks|its tasks are models of the other files ({tasks})}{?name|by its name a summary of the"
-    " other files ({name})}{?counts|counts attempts that other files hold, at {counts:task};"
-    " a file that is named adds up}"
-    "{?pattern|; if it is a model, name the files by a pattern: {pattern}}",
+    "{?tasks|its tasks are models of the other files ({tasks})}{?name|its name is that of a summary"
+    " of the other files ({name})}{?counts|it counts attempts at {counts:task} that other files"
+    " contain; a file that you name is added}{?pattern|; if it is a model, name the files by a"
+    " pattern: {pattern}}",
     "",
-    "A folder holds the results of models and a summary of them: its tasks are their models, it"
-    " counts their attempts again, or its name says so. It is no model, and its attempts are"
-    " no further ones. Leave it out; where it holds results of its own, name the files, or a"
-    " pattern, in place of the folder.",
+    "A folder contains the results of models and a summary of them. The summary is not a model, and"
+    " its attempts would count twice. Leave it out. If it has results of its own, name the files,"
+    " or a pattern, in place of the folder.",
 )  # fmt: skip
 
 
-def files_of_a_model(grounds: Grounds) -> Iterator[Finding]:
+def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
     """Several files of one model that are its runs, its benchmarks or arms, by their names.
 
     Names that differ in numbers alone, or are days, are runs.  Others are benchmarks where they
     stand in folder after folder, or where the files hold the same tasks evenly.
     """
-    request, sources = grounds.request, grounds.sources
-    if len(sources) < 2 or grounds.harness or request.template is not None:
+    request, sources = context.request, context.sources
+    if len(sources) < 2 or context.harness or request.template is not None:
         return
     if "file" in request.pool or request.duplicates == "first":
         # Copies are counted once.
@@ -88,12 +86,12 @@ def files_of_a_model(grounds: Grounds) -> Iterator[Finding]:
     places = {(level.get("benchmark"), level.get("model"), level.get("arm")) for level in levels}
     often = Counter(name for name, *_ in places)
     recurring = sum(folders > 1 for folders in often.values()) > 1
-    if not _are_models(grounds):
-        yield from _pooled(grounds, template, levels, recurring=recurring)
+    if not _are_models(context):
+        yield from _pooled(context, template, levels, recurring=recurring)
     elif dated := _of_days(sources):
-        yield from _as_days(grounds, dated)
+        yield from _as_days(context, dated)
     elif recurring or "{attempt}" in template:
-        yield from _as_models(grounds, template, levels)
+        yield from _as_models(context, template, levels)
 
 
 def _of_days(sources: Sequence[Source]) -> str:
@@ -108,17 +106,17 @@ def _of_days(sources: Sequence[Source]) -> str:
     return made.pop() if len(made) == 1 else ""
 
 
-def _as_days(grounds: Grounds, template: str) -> Iterator[Finding]:
+def _as_days(context: CheckContext, template: str) -> Iterator[Finding]:
     """Files of days, each of which would be a model."""
-    if len(grounds.cells["task"].codes) == len(grounds.tasks):
+    if len(context.cells["task"].codes) == len(context.tasks):
         return
-    attempt, runs = grounds.column("attempt"), {"--path": template}
+    attempt, runs = context.column("attempt"), {"--path": template}
     numbered: dict[str, Any] = {**runs, "--field": {"attempt": f"run,{attempt}"}}
     one = {"--path": template.replace("{run}", "{attempt}")}
     yield Finding(
         FILES_AS_RUNS,
         True,
-        {"why": "their names are days", "values": [source.stem for source in grounds.sources]},
+        {"why": "their names are days", "values": [source.stem for source in context.sources]},
         (
             Settle(numbered if attempt else one, "takes them as runs of a model"),
             Settle({**runs, "--by": ("run",)}, "keeps them apart"),
@@ -153,20 +151,20 @@ def _levels(paths: Sequence[str]) -> tuple[str, list[dict[str, str]]]:
 
 
 def _pooled(
-    grounds: Grounds, template: str, levels: Sequence[Mapping[str, str]], *, recurring: bool
+    context: CheckContext, template: str, levels: Sequence[Mapping[str, str]], *, recurring: bool
 ) -> Iterator[Finding]:
     """Files that hold the same tasks of one model, and are not named as runs.
 
     recurring : whether their names stand in folder after folder.
     """
-    survey, sources = grounds.survey, grounds.sources
-    counts = {batch.roles.shape == "counts" for batch in grounds.batches}
+    survey, sources = context.survey, context.sources
+    counts = {batch.roles.shape == "counts" for batch in context.batches}
     if len(counts) == 2 or (True in counts and all(source.named for source in sources)):
         # Counts beside attempts sum these up, or were named to be added.
         return
-    attempt = grounds.column("attempt")
+    attempt = context.column("attempt")
     if not survey.whole:
-        survey = grounds.refined([attempt] if attempt else [])
+        survey = context.refined([attempt] if attempt else [])
     # The levels whose names differ, in more than numbers, among the files of one model.
     of_name = {source.name: level for source, level in zip(sources, levels, strict=True)}
     names: dict[tuple[int, str], set[str]] = {}
@@ -180,8 +178,8 @@ def _pooled(
     if numbers and recurring:
         shared = own.varies >= VARIES and _start_again(survey, numbers)
         # Who says what to do with repeats has been asked.
-        shared = shared and grounds.request.duplicates == "error"
-    elif numbers and numbers.distinct <= few(int(np.bincount(survey.cell + 1).max())):
+        shared = shared and context.request.duplicates == "error"
+    elif numbers and numbers.distinct <= most_numbers(int(np.bincount(survey.cell + 1).max())):
         # Numbers that go on from file to file are of one series; those that start again are
         # duplicates, which are asked about as such.
         shared = False
@@ -205,9 +203,9 @@ def _pooled(
         (
             *[Settle({}, "keeps them apart as runs", labels=runs)] * alone,
             Settle({"--path": path, "--by": parts}, "keeps them apart"),
-            _of_parts(grounds, {"--path": path}, parts),
+            _of_parts(context, {"--path": path}, parts),
             *[resumed] * bool(numbers),
-            Settle({"--pool": ("file",), **_repeats_kept(grounds)}, "pools them as runs"),
+            Settle({"--pool": ("file",), **_repeats_kept(context)}, "pools them as runs"),
         ),
     )
 
@@ -224,28 +222,28 @@ def _start_again(survey: Survey, numbers: Observed) -> bool:
     return bool(repeated.any() and np.mean(differ[repeated]) > _COPIES_DIFFER)
 
 
-def _of_parts(grounds: Grounds, options: Mapping[str, Any], parts: Sequence[str]) -> Settle:
+def _of_parts(context: CheckContext, options: Mapping[str, Any], parts: Sequence[str]) -> Settle:
     """The remedy that makes tasks of one name in several parts several tasks."""
-    task = ",".join([*parts, grounds.column("task") or "task"])
+    task = ",".join([*parts, context.column("task") or "task"])
     return Settle({**options, "--field": {"task": task}}, "counts their tasks as different ones")
 
 
-def _repeats_kept(grounds: Grounds) -> dict[str, str]:
+def _repeats_kept(context: CheckContext) -> dict[str, str]:
     """The option that pools attempts whose numbers start again in each file."""
-    numbered = grounds.column("attempt") or any(
-        b.roles.shape != "attempts" for b in grounds.batches
+    numbered = context.column("attempt") or any(
+        b.roles.shape != "attempts" for b in context.batches
     )
     return {"--duplicates": "keep"} if numbered else {}
 
 
 def _as_models(
-    grounds: Grounds, template: str, levels: Sequence[Mapping[str, str]]
+    context: CheckContext, template: str, levels: Sequence[Mapping[str, str]]
 ) -> Iterator[Finding]:
     """Runs or benchmarks in folders of models, where each file would be a model."""
-    sources, survey = grounds.sources, grounds.survey
-    shared = len(grounds.cells["task"].codes) > len(grounds.tasks)
+    sources, survey = context.sources, context.survey
+    shared = len(context.cells["task"].codes) > len(context.tasks)
     folders = {os.path.dirname(source.path) for source in sources}
-    if not shared or len(sources) != len(grounds.models) or len(folders) == 1:
+    if not shared or len(sources) != len(context.models) or len(folders) == 1:
         return
     if len({re.sub("[0-9]+", "0", level.get("benchmark", "")) for level in levels}) == 1:
         template = template.replace("{benchmark}", "{attempt}")
@@ -255,7 +253,7 @@ def _as_models(
         template = template.replace("{model}/{arm}/", "{model}/")
     by = tuple(level for level in ("arm", "benchmark") if f"{{{level}}}" in template)
     # Attempts of several files at a task, of which each may have several.
-    kept = _repeats_kept(grounds)
+    kept = _repeats_kept(context)
     several = int(np.bincount(survey.cell + 1)[1:].max(initial=0)) > 1
     names = sorted({os.path.basename(source.path) for source in sources})
     if "{attempt}" in template:
@@ -285,34 +283,34 @@ def _as_models(
         {"values": names, "pooled": False, "models": True},
         (
             *(Settle({"--path": path, "--by": by}, why) for path, why in ways),
-            _of_parts(grounds, {"--path": path}, by),
+            _of_parts(context, {"--path": path}, by),
             Settle({"--path": path.replace("{benchmark}", "*"), **kept}, "pools them as runs"),
         ),
     )
 
 
-def _are_models(grounds: Grounds) -> bool:
+def _are_models(context: CheckContext) -> bool:
     """Whether each file is a model, since nothing names one."""
-    named = any(s.label for s in grounds.sources) or any(b.roles.model for b in grounds.batches)
-    return not (named or grounds.harness or grounds.request.template)
+    named = any(s.label for s in context.sources) or any(b.roles.model for b in context.batches)
+    return not (named or context.harness or context.request.template)
 
 
-def files(grounds: Grounds) -> Iterator[Finding]:
+def files(context: CheckContext) -> Iterator[Finding]:
     """Files that name models, and have no task in common."""
-    survey = grounds.survey
-    if not (_are_models(grounds) and survey.whole):
+    survey = context.survey
+    if not (_are_models(context) and survey.whole):
         return
     there = survey.task >= 0
     models = np.unique(np.stack([survey.series[there], survey.task[there]]), axis=1)
-    if len(grounds.models) > 1 and len(np.unique(models[1])) == models.shape[1]:
+    if len(context.models) > 1 and len(np.unique(models[1])) == models.shape[1]:
         yield Finding(FILES_AS_MODELS, False, {"values": survey.files})
 
 
-def summaries(grounds: Grounds) -> Iterator[Finding]:
+def summaries(context: CheckContext) -> Iterator[Finding]:
     """Files that would be models by their names, and sum up the others: their tasks are the models
     of these, or they lie in a folder and their names say so; and counts of what others hold."""
-    names, tasks, models = grounds.cells["name"], grounds.cells["task"], {*grounds.models}
-    files = [(batch, source) for batch in grounds.batches for source in batch.sources]
+    names, tasks, models = context.cells["name"], context.cells["task"], {*context.models}
+    files = [(batch, source) for batch in context.batches for source in batch.sources]
     shown = {"tasks": "", "name": "", "counts": 0, "pattern": ""}
     for batch, source in files if len(models) > 1 else ():
         unnamed = batch.roles.model is None and source.label is None and not batch.layout.table
@@ -333,9 +331,9 @@ def summaries(grounds: Grounds) -> Iterator[Finding]:
         yield Finding(SUMMARY_FILE, True, {**shown, **why}, (without,), source.name)
     counts = [s for b, s in files if b.roles.shape == "counts" and not s.named]
     rows = [s for b, s in files if b.roles.shape != "counts"]
-    if not counts or not rows or any(batch.layout.table for batch in grounds.batches):
+    if not counts or not rows or any(batch.layout.table for batch in context.batches):
         return
-    survey = grounds.survey if grounds.survey.whole else grounds.refined([])
+    survey = context.survey if context.survey.whole else context.refined([])
 
     def cells(sources: Sequence[Source]) -> set[int]:
         places = [survey.files.index(s.name) for s in sources if s.name in survey.files]
@@ -345,11 +343,12 @@ def summaries(grounds: Grounds) -> Iterator[Finding]:
         yield Finding(SUMMARY_FILE, True, {**shown, "counts": len(both)}, (), counts[0].name)
 
 
-DOUBTS = (
-    Doubt(
+CHECKS = (
+    Check(
         FILES_SHARE_TASKS,
-        "Files whose names differ in more than numbers hold the same tasks of one model, evenly, or"
-        " their names stand in folder after folder.",
+        CERTAIN,
+        "Files whose names differ in more than numbers have the same tasks of one model, evenly, or"
+        " their names recur in every folder.",
         (
             "--path '{model}/{benchmark}.jsonl' --by benchmark",
             "--path '{benchmark}.jsonl' --field task=benchmark,task",
@@ -357,23 +356,26 @@ DOUBTS = (
         ),
         files_of_a_model,
     ),
-    Doubt(
+    Check(
         FILES_AS_MODELS,
+        LIKELY,
         "No column names a model, and no two files have a task in common.",
         (),
         files,
     ),
-    Doubt(
+    Check(
         FILES_AS_RUNS,
+        CERTAIN,
         "No column names a model, and files or folders that are numbered alike, or named by days,"
         " lie in several folders; or files of one folder are named by days.",
         ("--path '{model}/run{attempt}.jsonl'",),
         files_of_a_model,
     ),
-    Doubt(
+    Check(
         SUMMARY_FILE,
-        "The tasks of a file are the models of others; a file of a folder is called summary or"
-        " leaderboard, or counts attempts that others hold one by one.",
+        CERTAIN,
+        "The tasks of a file are the models of others; a file of a folder is named summary or"
+        " leaderboard, or counts attempts that other files contain one by one.",
         ("--exclude-model X",),
         summaries,
     ),

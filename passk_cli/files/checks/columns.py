@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.reading.doubts import Finding, Grounds
-from passk_cli.files.reading.doubts.errors import ERRORS_AS_FAILURES
+from passk_cli.files.checks.check import CheckContext, Finding
+from passk_cli.files.checks.errors import ERRORS_AS_FAILURES
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
 from passk_cli.files.request import Request
@@ -19,15 +19,15 @@ _SHOWN, _LETTERS = 3, 16
 _NEARLY = 0.98
 
 
-def read_columns(grounds: Grounds, findings: list[Finding]) -> Iterator[ReadColumn]:
+def read_columns(context: CheckContext, findings: list[Finding]) -> Iterator[ReadColumn]:
     """Every column of the survey: what it was taken for, and why; those of roles come first."""
-    survey = grounds.survey
+    survey = context.survey
     roles = {
         column: (role, batch)
-        for batch in grounds.batches
+        for batch in context.batches
         for role, column in batch.roles.columns().items()
     }
-    doubts = {str(found.fields.get("column")): found for found in findings}
+    messages = {str(found.fields.get("column")): found.message for found in findings}
     amounts = {c: role for role in OF_ATTEMPTS for c in candidates(role, survey.columns)}
     order = [*(name for name in roles if name in survey.columns), *survey.columns]
     for name in dict.fromkeys(order):
@@ -35,14 +35,15 @@ def read_columns(grounds: Grounds, findings: list[Finding]) -> Iterator[ReadColu
         taken, why = _taken(survey, column)
         if name in roles:
             taken, batch = roles[name]
-            why = _reason(batch, grounds.request, taken)
-        elif name in grounds.request.by:
+            why = _reason(batch, context.request, taken)
+        elif name in context.request.by:
             taken, why = "group", "kept apart as asked"
-        elif name in grounds.request.pool:
+        elif name in context.request.pool:
             taken, why = "setting", "pooled on purpose"
-        elif name in doubts:
-            doubt = doubts[name].message
-            taken, why = "error?" if doubt is ERRORS_AS_FAILURES else "setting?", doubt.name
+        elif name in messages:
+            message = messages[name]
+            taken = "error?" if message is ERRORS_AS_FAILURES else "setting?"
+            why = message.name
         elif name in amounts:
             taken, why = amounts[name], "read where it is asked for"
         yield ReadColumn(name, taken, why, _values(survey, column))

@@ -1,4 +1,4 @@
-"""Grounds of a doubt: the survey beside the reading, and what a doubt finds in it."""
+"""A check and what it sees: the reading of files, a survey of their rows, and what it finds."""
 
 from __future__ import annotations
 
@@ -26,15 +26,28 @@ from passk_cli.message import Message
 from passk_cli.settle import Settle
 
 _DIGIT = re.compile("[0-9]")
+CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"
+
+
+def value_at(record: Any, path: str) -> Any:
+    """The value at a dotted path of records; None if there is none.
+
+    >>> value_at({"a": {"b": 1}}, "a.b"), value_at({"a": [1]}, "a.b")
+    (1, None)
+    """
+    for key in path.split("."):
+        record = record.get(key) if isinstance(record, Mapping) else None
+    return record
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Finding:
-    """A doubt about a reading.
+    """Something that contradicts a reading.
 
-    message : its words, with `fields`.  certain : whether it is asked, as an error; else a warning
-    says it.  settles : options that settle it, the likeliest first.  place : the file it is about,
-    where that is one of several.
+    message : the diagnostic, filled in with `fields`.
+    certain : whether passk stops and asks; otherwise it prints a warning.
+    settles : options that settle it, the likeliest first.
+    place : the file it is about, if it is about one of several.
     """
 
     message: Message
@@ -44,32 +57,36 @@ class Finding:
     place: str = ""
 
     def __post_init__(self) -> None:
-        # The output has no room for a column of the name of one of its own.
+        # A report has its own column of this name, so --by cannot take it.
         allowed = tuple(s for s in self.settles if RESERVED.isdisjoint(s.options.get("--by", ())))
         object.__setattr__(self, "settles", allowed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Doubt:
-    """A doubt about a reading, declared once.
+class Check:
+    """A check of a reading, declared once.
 
-    message : what is said, and what it means.  when : in which case, in words, for people.
-    settled_by : how options settle it, as they are written.
-    test : finds it in the grounds.
+    message : what is printed, and what it means.
+    severity : CERTAIN if it always stops and asks, LIKELY if it only warns, or EITHER.
+    when : the condition, in a sentence for people.
+    settled_by : options that settle it, as a user types them.
+    test : yields the findings in a context.
     """
 
     message: Message
+    severity: str
     when: str
     settled_by: tuple[str, ...]
-    test: Callable[[Grounds], Iterator[Finding]]
+    test: Callable[[CheckContext], Iterator[Finding]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Grounds:
-    """A reading and the survey of its files.
+class CheckContext:
+    """A reading, and a survey of the rows of its files.
 
     cells : name of the model, and task, of each cell.
-    refined : gives a survey of whole cells with these columns, of files larger than the sample.
+    refined : returns a survey of complete cells with these columns, for files larger than the
+        sample.
     """
 
     survey: Survey
@@ -94,11 +111,11 @@ class Grounds:
         return self.cells["task"].names
 
     def column(self, role: str) -> str:
-        """The column of a role in the first files that have one; "" where there is none."""
+        """The column of a role in the first files that have one; "" if there is none."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
     def condition(self, column: str) -> str:
-        """A column as a condition names it; of a part of another, its text."""
+        """A column as a condition names it; for a nested field, the text of that field."""
         paths = (find(column, batch.layout.kinds) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
@@ -111,18 +128,30 @@ class Grounds:
         """Whether harnesses, or passk itself, wrote all files."""
         return all(
             batch.layout.harness
-            or any(batch.layout.kinds.keys() >= {*own} for own in (CANONICAL, OF_HISTORIES))
+            or any(batch.layout.kinds.keys() >= {*names} for names in (CANONICAL, OF_HISTORIES))
             for batch in self.batches
         )
 
     @cached_property
-    def unnumbered(self) -> list[str]:
-        """The tasks whose names have no digit, as those of headers and sums: few of many."""
+    def named_outcome(self) -> bool:
+        """Whether the caller chose the outcome, or the words that pass."""
+        request = self.request
+        chosen = "outcome" in request.fields or request.outcome is not None
+        return chosen or bool(request.passes or request.fails)
+
+    @cached_property
+    def numbered(self) -> bool:
+        """Whether a column numbers the attempts."""
+        return any(batch.roles.attempt for batch in self.batches)
+
+    @cached_property
+    def tasks_without_digits(self) -> list[str]:
+        """The tasks that have no digit in their name, as headers and sums: few of many."""
         return [name for name in self.tasks if _DIGIT.search(name) is None]
 
     @cached_property
     def unread(self) -> list[str]:
-        """The columns from which nothing is read, and of which nobody said what they are."""
+        """The columns from which nothing is read, and that no option mentions."""
         request = self.request
         read = {*request.by, *request.pool, request.cluster, *request.carried}
         if request.conversion is not None:
@@ -132,10 +161,10 @@ class Grounds:
             kinds = batch.layout.kinds
             for role, column in batch.roles.columns().items():
                 read |= {part for part, _ in addends(role, column, kinds)}
-            read |= {part for of in batch.layout.joined.values() for part in of.parts}
+            read |= {part for joined in batch.layout.joined.values() for part in joined.parts}
             if batch.suited:
                 read.add("suite")
-        # What an attempt took or said is read where it is asked for.
-        names = [c for c in self.survey.columns if c not in read]
+        # The cost, the answer and the like of an attempt are read when a metric needs them.
+        names = [column for column in self.survey.columns if column not in read]
         facts = {c for role in OF_ATTEMPTS if role != "score" for c in candidates(role, names)}
         return [name for name in names if name not in facts]

@@ -1,0 +1,65 @@
+"""Checks of a reading: six rules, and a warning about errors in place of answers.
+
+A check is one declaration: its message, severity, condition, test, and the options that settle it.
+A certain finding is an error that asks.  A likely finding is a warning.  Nothing else guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from passk_cli.errors import DataError
+from passk_cli.files.checks import (
+    amounts,
+    errors,
+    files,
+    laid_out,
+    names,
+    repeats,
+    statements,
+    verdicts,
+)
+from passk_cli.files.checks.check import Check, CheckContext, Finding
+from passk_cli.files.checks.laid_out import DISTINGUISHING, attempt_number
+from passk_cli.files.reading.layout import Batch
+from passk_cli.files.roles import find
+from passk_cli.message import Said
+
+# Tasks that are enough for a test in files larger than a sample.
+CELLS = 500
+# The first certain finding is the one that is asked about.
+_RULES = (verdicts, statements, amounts, names, repeats, errors, laid_out, files)
+CHECKS: tuple[Check, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
+
+__all__ = [
+    "CELLS",
+    "CHECKS",
+    "DISTINGUISHING",
+    "Check",
+    "CheckContext",
+    "Finding",
+    "attempt_number",
+    "error_of",
+    "findings",
+    "warning_of",
+]
+
+
+def findings(context: CheckContext) -> Iterator[Finding]:
+    """What contradicts a reading, or makes it unlikely."""
+    for test in dict.fromkeys(check.test for check in CHECKS):
+        yield from test(context)
+
+
+def error_of(finding: Finding, batches: Sequence[Batch]) -> DataError:
+    """The error that asks, at the finding's file or at the first file that has its column."""
+    said, column = finding.message(**finding.fields), finding.fields.get("column", "").strip("'")
+    having = [batch for batch in batches if find(column, batch.layout.kinds)] or batches
+    place = finding.place or having[0].sources[0].name
+    return DataError(place, said.text, name=said.name, settles=finding.settles)
+
+
+def warning_of(finding: Finding) -> Said:
+    """The warning that reports a finding."""
+    return replace(finding.message(**finding.fields), settles=finding.settles)

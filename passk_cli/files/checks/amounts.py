@@ -1,0 +1,172 @@
+"""Rule 4, amounts: a row is not one attempt, as a number next to its outcome shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.reading.survey import distinct, joined_codes
+from passk_cli.files.roles import EQUAL, above, leaf, words
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
+
+_WEIGHT_NAMES = frozenset("count counts freq frequency times weight weights occurrences".split())
+_SIZE_NAMES = frozenset(
+    "n samples num_samples n_samples attempts num_attempts n_attempts trials num_trials n_trials"
+    " runs num_runs n_runs total num_total repeats".split()
+)
+_RATE_NAMES = frozenset("accuracy acc pass_rate success_rate solve_rate rate score mean".split())
+_MAXIMUM_NAMES = frozenset(
+    "max_score max_points points_possible out_of total_points possible max".split()
+)
+_PASSED_NAMES = frozenset("passed passes tests_passed correct num_passed successes".split())
+_TOTAL_NAMES = frozenset("total total_tests tests num_tests n_tests test_count num_total".split())
+# Rows of costs that are enough to see that they only grow.
+_GROWING = 10
+
+WEIGHTED_ROWS = Message(
+    "weighted-rows", WARNING,
+    "{column} is not read and may be the number of attempts of a row ({values})", "",
+    "If each row is a task and an outcome with the number of attempts that had it, passk would"
+    " count each row as one attempt. Write a row per attempt, or a row per task with n attempts and"
+    " c passes.",
+)  # fmt: skip
+RATES_OF_SEVERAL = Message(
+    "rates-of-several", WARNING,
+    "{outcome} is the share of {column} attempts ({values}) and would count as one attempt",
+    "write the number of passes as a column c",
+    "A row sums up several attempts at its task as a rate, next to their number. One attempt that"
+    " passes or fails would stand for all of them. Write a column c = rate × n next to n, or a row"
+    " per attempt.",
+)  # fmt: skip
+PARTIAL_SCORES = Message(
+    "partial-scores", WARNING,
+    "{outcome} is a score out of {column} ({values}), so 1 is not a pass", "",
+    "A row has a score and the highest possible score. A score of 1 passes only if that is the"
+    " highest. Set the score from which an attempt passes, for example with --threshold 3.",
+)  # fmt: skip
+COUNTED_TESTS = Message(
+    "counted-tests", WARNING,
+    "{outcome} next to {column} ({values}) counts tests, and an attempt passes if all tests do", "",
+    "A row has the number of tests that passed and the number of all tests, or of those that"
+    " failed. An attempt with 1 of 5 tests passed is not a pass. Compare the two columns, for"
+    " example with --field outcome=passed==total.",
+)  # fmt: skip
+SUMMED_COSTS = Message(
+    "summed-costs", WARNING,
+    "{column} only grows from row to row ({first} to {last}) and may be a running total", "",
+    "If the cost of a row contains the cost of all rows before it, the sum of all costs is far too"
+    " high. Write the cost of the attempt itself, which is the difference of two rows.",
+)  # fmt: skip
+
+
+def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
+    """Numbers of attempts, points or tests next to the outcome of a row."""
+    survey, outcome = context.survey, context.column("outcome")
+    if outcome not in survey.columns or context.harness:
+        return
+    scores, rates = survey.numbers(outcome), leaf(outcome) in _RATE_NAMES
+    scored = survey.kind(outcome).name == "number"
+    for name in (n for n in context.unread if survey.kind(n).name == "number"):
+        numbers, whole = survey.numbers(name), survey.kind(name).whole
+        highest = float(np.nanmax(numbers, initial=0))
+        shown = {"column": quote(name), "values": survey.texts(name, 20), "outcome": quote(outcome)}
+        if scored and whole and leaf(outcome) in _PASSED_NAMES and not context.named_outcome:
+            below_total = (
+                leaf(name) in _TOTAL_NAMES and highest > 1 and bool(np.all(scores <= numbers))
+            )
+            # Two flags that are each other's opposite count nothing.
+            failed = leaf(name) == "failed" and np.any(scores + numbers != 1)
+            if below_total or (failed and not _has_total(context)):
+                compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
+                all_tests = Settle(compared, "passes if all tests do")
+                yield Finding(COUNTED_TESTS, True, shown, (all_tests,) * below_total)
+                return
+        if highest <= 1:
+            continue
+        product = numbers * scores
+        whole_product = np.nanmax(np.abs(product - np.round(product)), initial=0) < 0.02
+        if leaf(name) in _WEIGHT_NAMES and whole:
+            yield from _weighted(context, name)
+        elif leaf(name) in _SIZE_NAMES and rates and np.nanmax(scores, initial=0) <= 1:
+            if whole_product:
+                yield Finding(RATES_OF_SEVERAL, True, shown)
+        elif _is_maximum(context, name, outcome) and scored:
+            full = Settle({"--threshold": (highest,)}, "counts full scores as passes")
+            only = bool(np.nanmin(numbers) == highest)
+            yield Finding(PARTIAL_SCORES, True, shown, (full,) * only)
+
+
+def _is_maximum(context: CheckContext, name: str, outcome: str) -> bool:
+    """Whether a column is named like the highest score, next to scores without a threshold."""
+    siblings = above(name) == above(outcome)
+    return siblings and leaf(name) in _MAXIMUM_NAMES and context.request.bar is None
+
+
+def _has_total(context: CheckContext) -> bool:
+    """Whether a column of all tests is there, with which the passed tests are compared."""
+    return any(leaf(name) in _TOTAL_NAMES for name in context.unread)
+
+
+def _weighted(context: CheckContext, name: str) -> Iterator[Finding]:
+    """The finding about a column of weights, if there is one row per task and outcome."""
+    survey = context.survey
+    pairs = joined_codes(survey.cell, survey.columns[context.column("outcome")].codes)
+    rows = np.sum(pairs >= 0)
+    if survey.columns[name].share < 1 or distinct(pairs) < 0.95 * rows:
+        return
+    # One weight per task says as often how much the task matters.
+    once = Settle({"--pool": (name,)}, "counts each row once, whatever its weight")
+    weighs = "weight" in words(name) and distinct(survey.cell) == rows
+    shown = {"column": quote(name), "values": survey.texts(name, 20)}
+    yield Finding(WEIGHTED_ROWS, True, shown, (once,) if weighs else ())
+
+
+def summed(context: CheckContext) -> Iterator[Finding]:
+    """Costs that add up from row to row."""
+    survey, name = context.survey, context.column("cost")
+    if name not in survey.columns or len(survey.files) > 1 or not survey.whole:
+        return
+    costs = survey.numbers(name)
+    steps = np.diff(costs)
+    if len(costs) < _GROWING or not np.all(steps > 0):
+        return
+    # Costs that are only sorted grow by less than the first of them.
+    if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
+        shown = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
+        yield Finding(SUMMED_COSTS, False, shown)
+
+
+CHECKS = (
+    Check(
+        COUNTED_TESTS, CERTAIN,
+        "Nobody chose the outcome; it is a whole number named passed or correct, next to a total"
+        " that is never less, or next to failed.",
+        ("--field outcome=passed==total",), next_to_outcomes,
+    ),
+    Check(
+        WEIGHTED_ROWS, CERTAIN,
+        "A column named count, freq, times or weight has whole numbers above 1, and there is one"
+        " row per task and outcome.",
+        ("--pool X",), next_to_outcomes,
+    ),
+    Check(
+        RATES_OF_SEVERAL, CERTAIN,
+        "The outcome is named accuracy or pass_rate, a column n or num_samples, and their product"
+        " is whole.",
+        (), next_to_outcomes,
+    ),
+    Check(
+        PARTIAL_SCORES, CERTAIN,
+        "A score is next to max_score, out_of or points_possible above 1, without a threshold.",
+        ("--threshold X",), next_to_outcomes,
+    ),
+    Check(
+        SUMMED_COSTS, LIKELY,
+        "The costs that a metric needs grow in ten rows or more, by steps as large as the first.",
+        (), summed,
+    ),
+)  # fmt: skip

@@ -1,0 +1,198 @@
+"""Errors in place of answers: failures that may be the harness's.  A warning, never a question."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.files.checks.check import LIKELY, Check, CheckContext, Finding
+from passk_cli.files.database import quote_text
+from passk_cli.files.reading.survey import Survey
+from passk_cli.files.roles import ENDED_WORDS, ENDINGS, leaf, words
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
+
+# Patterns of DuckDB: the beginning of a text in place of an answer, words of a service that
+# refused, and words of a machine that stopped.
+_BEGINNING = r"^\W{0,3}(?:api[ _]?|request |judge |parse |llm )?(?:error|exception|timed? ?out)\b"
+_SERVICE = (
+    r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|\b(?:429|50[0234]|529)\b|infra[ _.s]"
+    r"|unavailable|bad.?gateway|internal.?server|api.?(?:connection|timeout|error|status|key)"
+    r"|credit.?balance|billing|unauthori[sz]ed)\w*"
+)
+_MACHINE = (
+    r"\w*(?:time.?out|timed.?out|deadline|connection|network|unreachable|disconnect|killed|\boom\b"
+    r"|out.?of.?memory|crash|abort|cancell?ed|pre.?empt|evict|interrupt|sandbox|docker|container"
+    rf"|harness|^(?:{'|'.join(ENDED_WORDS)})$)\w*"
+)
+_PATTERNS = {"beginning": _BEGINNING, "service": _SERVICE, "machine": _MACHINE}
+# What a failed test says, and limits that are the model's own.
+_JUDGED = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
+_FLAG_NAMES = frozenset(
+    "parse_error judge_error grader_error api_error parse_failed judge_failed infra_error"
+    " timed_out".split()
+)
+# Words of names of what a program printed, whose errors are the model's.
+_LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
+# Characters of a value that are read; values that a condition names, and their length.
+_HEAD, _NAMED, _LENGTH = 200, 4, 40
+# The share of the rows with an error that fail; the share of the other failures that end like
+# passes; the errors that are enough if the name of a column says nothing.
+_FAIL, _ALIKE, _ENOUGH = 0.9, 0.5, 3
+
+ERRORS_AS_FAILURES = Message(
+    "errors-as-failures", WARNING,
+    "{failures:failure}{?sample| of a sample} may be the harness's and not the model's: {column} is"
+    " {kinds}{?models|; {models}}",
+    "",
+    "Attempts ended in an error, such as a rate limit, a timeout, a lost connection or an answer"
+    " that a judge could not parse, and count as failures. That is right if the model caused it."
+    " Errors that the harness caused make the rates of the models that they hit too low. Leave them"
+    " out with --where, or count them on purpose with --pool.",
+)  # fmt: skip
+
+
+def in_place_of_answers(context: CheckContext) -> Iterator[Finding]:
+    """The column in which most failures are errors."""
+    survey = context.survey
+    if context.harness or not np.any(survey.verdict == 0):
+        return
+    read = {context.column(role) for role in ("task", "outcome", "model", "attempt")}
+    names = [
+        name
+        for name in survey.columns
+        if name not in read | {*context.request.pool} and not words(name) & _LOG_WORDS
+    ]
+    flags = [name for name in names if leaf(name) in _FLAG_NAMES]
+    texts = [name for name in names if survey.kind(name).name == "text" and name not in flags]
+    found = [(name, _flagged(context, name)) for name in flags]
+    found += [(name, _written(context, name)) for name in _with_errors(survey, texts)]
+    name, kinds = max(found, key=lambda pair: sum(map(len, pair[1].values())), default=("", {}))
+    if not kinds:
+        return
+    rows = [row for of_kind in kinds.values() for row in of_kind]
+    model = context.column("model")
+    models = survey.at(model, rows) if model in survey.columns else []
+    shown = {
+        "failures": len(rows), "sample": not survey.whole, "column": quote(name),
+        "kinds": _counted({kind: len(of_kind) for kind, of_kind in kinds.items()}),
+        "models": _counted(Counter(models)) if len(context.models) > 1 else "",
+    }  # fmt: skip
+    without = _without(context.condition(name), {*survey.at(name, rows)}, kinds)
+    settles = (
+        Settle({"--where": without}, "leaves them out"),
+        Settle({"--pool": (name,)}, "counts them as failures on purpose"),
+    )
+    # If all attempts failed like this, none would be left.
+    yield Finding(ERRORS_AS_FAILURES, False, shown, settles[len(rows) == survey.rows :])
+
+
+def _with_errors(survey: Survey, names: Sequence[str]) -> list[str]:
+    """The columns of texts of which one matches a pattern, by one query."""
+    tests = [_matches(survey.columns[name].sql, "|".join(_PATTERNS.values())) for name in names]
+    if not tests:
+        return []
+    query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {survey.table}"
+    return [n for n, any_row in zip(names, survey.con.execute(query).fetchall()[0], strict=True)
+            if any_row]  # fmt: skip
+
+
+def _matches(text: str, pattern: str) -> str:
+    """SQL for whether the beginning of a text contains a pattern."""
+    return f"regexp_matches(left({text}, {_HEAD}), {quote_text('(?i)' + pattern)})"
+
+
+def _flagged(context: CheckContext, name: str) -> dict[str, list[int]]:
+    """The failures in which a flag of errors is true, as one kind of error."""
+    return _of_failures(context, {name: np.flatnonzero(context.survey.verdicts(name) == 1)})
+
+
+def _written(context: CheckContext, name: str) -> dict[str, list[int]]:
+    """Kind of error → the failures with it; none if the texts of a column do not mean that.
+
+    The beginning of a text is enough.  Words of a service are enough in a column that shows how
+    attempts ended.  Any other error needs other failures that end like passes: a column with a
+    reason for each failure shows why the model failed.
+    """
+    survey = context.survey
+    column, named = survey.columns[name], bool(words(name) & ENDINGS)
+    judged = (survey.task >= 0) & np.isfinite(survey.verdict)
+    passing = np.unique(column.codes[judged & (survey.verdict == 1)])
+    for kind, pattern in _PATTERNS.items():
+        kinds = _of_failures(context, _rows(survey, name, pattern))
+        rows = [row for of_kind in kinds.values() for row in of_kind]
+        if not rows:
+            continue
+        others = judged & (survey.verdict == 0)
+        others[rows] = False
+        alike = not others.any() or np.mean(np.isin(column.codes[others], passing)) >= _ALIKE
+        many = len(rows) >= _ENOUGH
+        likely = {
+            "beginning": many and not named,
+            "service": named or (alike and many),
+            "machine": alike and (named or (len(passing) == 1 and many)),
+        }
+        if likely[kind]:
+            return kinds
+    return {}
+
+
+def _rows(survey: Survey, name: str, pattern: str) -> dict[str, Ints]:
+    """The words that match a pattern → the rows with them, but for those of failed tests."""
+    text = survey.columns[name].sql
+    query = (
+        f"SELECT regexp_extract(left({text}, {_HEAD}), {quote_text('(?i)' + pattern)}) AS kind,"
+        f" list(rowid) FROM {survey.table} WHERE {_matches(text, pattern)}"
+        f" AND NOT {_matches(text, _JUDGED)} GROUP BY kind ORDER BY kind"
+    )
+    return {kind: np.array(rows) for kind, rows in survey.con.execute(query).fetchall()}
+
+
+def _of_failures(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str, list[int]]:
+    """The failures among rows with errors; none if some of these rows pass."""
+    survey = context.survey
+    failures = {
+        kind: rows[(survey.task[rows] >= 0) & (survey.verdict[rows] == 0)].tolist()
+        for kind, rows in kinds.items()
+    }
+    judged = sum(int(np.isfinite(survey.verdict[rows]).sum()) for rows in kinds.values())
+    if sum(map(len, failures.values())) < _FAIL * judged:
+        return {}
+    return {kind: rows for kind, rows in failures.items() if rows}
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
+    """Names with their numbers, the largest first.
+
+    >>> _counted({"a": 1, "b": 3})
+    ['b (3)', 'a (1)']
+    """
+    return [f"{n} ({count:,})" for n, count in sorted(counts.items(), key=lambda e: (-e[1], e[0]))]
+
+
+def _without(column: str, texts: set[str], kinds: Iterable[str]) -> str:
+    """The condition that leaves errors out, by their texts or by the words of their kinds.
+
+    column : as a condition names it.
+    """
+    value = f"coalesce({column}, '')"
+    if len(texts) <= _NAMED and max(map(len, texts)) <= _LENGTH:
+        return f"{value} NOT IN ({', '.join(map(quote_text, sorted(texts)))})"
+    return f"NOT regexp_matches({value}, {quote_text('|'.join(map(re.escape, kinds)))})"
+
+
+CHECKS = (
+    Check(
+        ERRORS_AS_FAILURES, LIKELY,
+        "Three or more failures have a text that begins like an error ([ERROR], Error: …) in any"
+        " column; or words of a service or a machine (rate limit, 503, timeout, connection …) in a"
+        " column named error, status or reason, or in a column in which most other failures have"
+        " what passes have; or a flag such as parse_error or timed_out is true.",
+        ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), in_place_of_answers,
+    ),
+)  # fmt: skip

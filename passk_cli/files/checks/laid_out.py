@@ -1,0 +1,638 @@
+"""Rule 1, laid out: a column that nobody reads was dealt over models and tasks, as only a plan is.
+
+It is a setting, a part of the data in which ids start again, a scorer, a flag, a step, or a number
+of attempts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from shlex import quote
+from typing import Any
+
+import numpy as np
+
+from passk_cli.arrays import Bools, Ints
+from passk_cli.files.checks.check import (
+    CERTAIN,
+    EITHER,
+    LIKELY,
+    Check,
+    CheckContext,
+    Finding,
+    value_at,
+)
+from passk_cli.files.checks.evenness import VARIES, Evenness, evenness, goes_up
+from passk_cli.files.database import quote_text
+from passk_cli.files.reading.records import records
+from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
+from passk_cli.files.roles import (
+    EACH,
+    ENDINGS,
+    ROLES,
+    SETTINGS,
+    SHORT,
+    candidates,
+    leaf,
+    strength,
+    words,
+)
+from passk_cli.files.vocabulary import (
+    DATES,
+    HAPPENING_WORDS,
+    JUDGE_WORDS,
+    NUMBERED,
+    NUMBERING_WORDS,
+    SETTING_NAMES,
+    SUITE_NAMES,
+    VERDICT_WORDS,
+    look_like_models,
+)
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
+
+# Settings whose names mean nothing else; further ones that are as often what happened.
+_EXACT_NAMES = (SETTING_NAMES | {*SETTINGS} | frozenset(
+    "edit_format prompt_name prompt_variant prompt_template prompt_v prompt_mode prompt_hash"
+    " system_prompt max_tokens quant thinking_budget num_shots n_shot num_fewshot few_shot noise"
+    " intensity severity task_args solver_args settings language_version decoding".split()
+)) - frozenset("mode route routing thinking agent system provider".split())  # fmt: skip
+_NAMES = _EXACT_NAMES | frozenset(
+    "mode route routing thinking reasoning tools toolset budget step agent provider".split()
+)
+_ENDS = frozenset("arm condition strategy method approach treatment variant scaffold hash".split())
+_HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
+_SCORER_NAMES = JUDGE_WORDS | frozenset(
+    "metric rubric criterion dimension aspect judge_model grader_model scorer_name metric_name"
+    " check check_name".split()
+)
+# Flags that show which of several records of an attempt counts: those that are true of it, those
+# that are false, and those that show as often that an answer was not valid.
+_KEEP_NAMES = frozenset(
+    "final is_final latest is_latest selected is_selected chosen picked".split()
+)
+_VALID_NAMES = frozenset("valid is_valid invalid is_invalid".split())
+_FLAG_NAMES = _KEEP_NAMES | _VALID_NAMES | frozenset(
+    "superseded is_retry retry retried deprecated discarded excluded stale replaced".split()
+)  # fmt: skip
+_STEP_WORDS = frozenset("step turn hop move retry".split())
+_EPISODE_WORDS = frozenset(
+    "attempt episode trajectory rollout sample session conversation dialogue trial run".split()
+)
+# Words of what an attempt came to, under which no ids start again.
+_RESULT_WORDS = VERDICT_WORDS | frozenset(
+    "output answer response completion prediction predicted text message content note notes"
+    " explanation rationale category confidence".split()
+)
+# The share of the pairs of a cell and a value with one row, if the values number attempts.
+_ONCE = 0.9
+# Standard errors by which arms differ, or the rows that each has; the most arms; records of a list.
+_APART, _ENOUGH, _ARMS, _RECORDS = 2.0, 8, 12, 200
+
+POOLED_SETTINGS = Message(
+    "pooled-settings", WARNING, "attempts at one task differ in {column} ({values})", "",
+    "Attempts of one model at one task were made under different settings, such as prompts or"
+    " temperatures. The numbers are those of the mixture, and pass@k of a mixture is not pass@k of"
+    " any setting. Keep the settings apart with --by, or pool them on purpose with --pool.",
+)  # fmt: skip
+POOLED_ARMS = Message(
+    "pooled-arms", WARNING,
+    "each task was attempted under one {column} only ({rates}), so one estimate mixes them", "",
+    "A setting shares the tasks out among its arms. One estimate of all of them is the rate of no"
+    " arm, and it changes with the number of tasks of an arm. Keep the arms apart with --by.",
+)  # fmt: skip
+UNREAD_NUMBER = Message(
+    "unread-column", WARNING,
+    "{column} is not read and distinguishes the attempts at each task ({values})", "",
+    "A column has each of its values once per task, nearly as often as the task has attempts. It"
+    " may number the attempts, or be a setting or a part of the task. If it numbers attempts, name"
+    " it with --field attempt=, so that passk finds repeated ones.",
+)  # fmt: skip
+RESTARTING_TASKS = Message(
+    "restarting-tasks", WARNING,
+    "the names of tasks start again under each {column} ({values}), so different tasks have one"
+    " name",
+    "",
+    "Each part of the data, such as a subject or a domain, numbers its own tasks. Read by that"
+    " number only, different tasks would count as one. Name both columns, for example with --field"
+    " task=subject,id.",
+)  # fmt: skip
+SEVERAL_VERDICTS = Message(
+    "several-verdicts", WARNING, "each attempt has one verdict per {column} ({values})", "",
+    "A row, or an entry of a list, is the verdict of one of several scorers or criteria on an"
+    " attempt. Read as they are, verdicts would count as attempts. Read one scorer.",
+)  # fmt: skip
+FLAGGED_ROWS = Message(
+    "flagged-rows", WARNING, "{column} is not read and shows which rows of a task count ({values})",
+    "",
+    "A flag shows which rows are valid, for example if a retry replaces a failed attempt and both"
+    " are in the data. Counting both mixes them. Leaving out those that were replaced may select by"
+    " outcome. Choose with --where or --pool.",
+)  # fmt: skip
+STEPS = Message(
+    "steps-as-attempts", WARNING,
+    "each row is a {step} of an attempt; {column} numbers them in each {part}", "",
+    "An agent's episode or a conversation is written with one row per step or turn. Read as they"
+    " are, steps would count as attempts. Read the last step of each attempt if its outcome is the"
+    " outcome of the attempt.",
+)  # fmt: skip
+# What distinguishes the attempts at a task: certain if attempts of one number repeat.
+DISTINGUISHING = (
+    POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, FLAGGED_ROWS, RESTARTING_TASKS,
+)  # fmt: skip
+# The evenness of what goes up by 1 in every cell.
+_GOING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
+_RESTARTING = _GOING_UP._replace(once=0.0)
+
+
+def laid_out(context: CheckContext) -> Iterator[Finding]:
+    """Columns whose values are dealt over the cells as only a plan deals them, or named so."""
+    survey, steps = context.survey, _steps(context)
+    for name, part in steps.items():
+        if finding := _of_steps(context, name, part):
+            yield finding
+    restarting = [name for name in context.unread if _restarts_attempts(context, name)]
+    if restarting and not any(look_like_models(survey.texts(name)) for name in restarting):
+        # Parts of the data come before what else distinguishes the rows, fewer values first.
+        order = {n: (leaf(n) not in SUITE_NAMES, survey.columns[n].distinct) for n in restarting}
+        column = survey.columns[min(restarting, key=order.__getitem__)]
+        yield _finding(context, survey, column, _RESTARTING, certain=True)
+        return
+    names = [name for name in context.unread if name not in steps and _may_be(context, name)]
+    columns = [survey.columns[name] for name in names]
+    if columns and not survey.whole:
+        survey = context.refined(names)
+        columns = [survey.columns[name] for name in names if name in survey.columns]
+    judged = []
+    for column in (_by_value(survey, column) for column in columns):
+        even = _layout(survey, column)
+        if even.varies >= VARIES or (even.varies > 0 and leaf(column.name) in _FLAG_NAMES):
+            judged.append((column, even, _certain(context, survey, column, even)))
+    certain = [(column, even) for column, even, verdict in judged if verdict]
+    # The first of several settings names all that go together, so it has the most values.
+    certain.sort(key=lambda pair: _order(context, pair[0]))
+    for column, even in certain:
+        yield _finding(context, survey, column, even, certain=True)
+    for column, even, verdict in judged if not certain else ():
+        if verdict is False:
+            yield _finding(context, survey, column, even, certain=False)
+
+
+def attempt_number(context: CheckContext) -> str:
+    """The column that numbers the attempts if no role says so; "" if there is none.
+
+    Each of its values occurs once in nearly every cell, and it is named like a number.
+    """
+    survey = context.survey
+    attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
+    if context.numbered or not attempts:
+        return ""
+    numbers = NUMBERING_WORDS - {"index", "idx"}
+    names = [
+        name
+        for name in context.unread
+        if leaf(name) in ROLES["attempt"].doubtful.split()
+        or (words(name) & numbers and len(words(name)) < 3 and not words(name) & _HAPPENING)
+    ]
+    found = [name for name in names if _numbers_attempts(survey, survey.columns[name])]
+    return found[0] if len(found) == 1 else ""
+
+
+def _numbers_attempts(survey: Survey, column: Observed) -> bool:
+    """Whether each value of a column occurs once in nearly every cell."""
+    there = (survey.cell >= 0) & (column.codes >= 0)
+    most = int(np.bincount(survey.cell[survey.cell >= 0], minlength=1).max(initial=0))
+    if most < 2 or column.share < _ONCE or column.distinct > most_numbers(most):
+        return False
+    pairs = joined_codes(survey.cell[there], column.codes[there])
+    return distinct(pairs) >= _ONCE * len(pairs)
+
+
+def most_numbers(rows: int) -> int:
+    """The most numbers of attempts there are if cells have at most that many rows."""
+    return 2 * rows + 2
+
+
+def is_setting(column: str) -> bool:
+    """Whether a column, or a key above it, is named like a setting, or like a model of a kind.
+
+    >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
+    [True, True, False, True]
+    """
+    *above, last = map(leaf, column.split("."))
+    named = not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in _ENDS
+    return named or last in ("model_type", "model_version", "model_variant", "model_size")
+
+
+def _order(context: CheckContext, column: Observed) -> tuple[bool, bool, bool, int]:
+    """The place of a certain finding among several."""
+    name = column.name
+    numbers = bool(words(name) & NUMBERING_WORDS)
+    return leaf(name) not in _FLAG_NAMES, not _named(context, name), numbers, -column.distinct
+
+
+def _named(context: CheckContext, name: str) -> bool:
+    """Whether a column is named like a setting, or is in --path, where somebody kept it apart."""
+    template = context.request.template
+    return is_setting(name) or (template is not None and name in template.names)
+
+
+def _by_value(survey: Survey, column: Observed) -> Observed:
+    """The column with equal numbers as one value, and times by days."""
+    codes = column.codes
+    if days := _days(survey, column):
+        values, inverse = np.unique(days, return_inverse=True)
+        by_day = np.where(codes < 0, -1, inverse[codes])
+        return replace(column, codes=by_day, distinct=len(values))
+    if survey.kind(column.name).name != "number":
+        return column
+    numbers = survey.numbers(column.name)
+    there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
+    values, codes[there] = np.unique(numbers[there], return_inverse=True)
+    return replace(column, codes=codes, distinct=len(values))
+
+
+def _days(survey: Survey, column: Observed) -> list[str]:
+    """The days of a column's values in the order of their codes; none if one is not a date."""
+    dates = [*map(DATES.fullmatch, survey.texts(column.name, column.distinct))]
+    return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
+
+
+def _layout(survey: Survey, column: Observed) -> Evenness:
+    """How evenly a column is dealt over the cells of the models in which it varies."""
+    if goes_up(survey.cell, survey.numbers(column.name)):
+        return _GOING_UP
+    # An attempt that ended before it was judged has few of its values.
+    judged = np.isfinite(survey.verdict)
+    cell = np.where(judged, survey.cell, -1) if judged.any() else survey.cell
+    return evenness(np.where(_varying(survey, column), cell, -1), column.codes)
+
+
+def _varying(survey: Survey, column: Observed) -> Bools:
+    """The rows of models for which a column has several values; no value counts as one."""
+    models = int(survey.series.max(initial=0)) + 1
+    least, most = np.full(models, len(column.codes)), np.full(models, -2)
+    np.minimum.at(least, survey.series, column.codes)
+    np.maximum.at(most, survey.series, column.codes)
+    several: Bools = (least < most)[survey.series]
+    return several
+
+
+def _may_be(context: CheckContext, name: str) -> bool:
+    """Whether a column of the sample can be a setting or a number of attempts."""
+    survey, column = context.survey, context.survey.columns[name]
+    sizes = np.bincount(survey.cell[survey.cell >= 0], minlength=1)
+    most = max(20, int(survey.rows**0.5), int(np.median(sizes)))
+    if not 2 <= column.distinct + (column.share < 1) <= max(most, int(sizes.max())):
+        return False
+    if column.distinct > most and not goes_up(survey.cell, survey.numbers(name)):
+        return False
+    named = _named(context, name)
+    happens = words(name) & _HAPPENING and not (named or _days(survey, column))
+    outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
+    consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
+    outcome = outcome or consequence
+    if happens or outcome or (context.harness and not named):
+        return False
+    chosen = survey.columns.get(context.request.fields.get("attempt", ""))
+    numbers = survey.kind(name).name == "number" and leaf(name) in ROLES["attempt"].ranks
+    if (
+        chosen
+        and numbers
+        and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes)
+    ):
+        # The caller chose another column to number the attempts, which distinguishes as many.
+        return False
+    if survey.whole and _pairs(survey.cell, column.codes) == distinct(survey.cell):
+        # It has one value in each cell.
+        return False
+    return survey.kind(name).longest <= SHORT or named
+
+
+def _separates(survey: Survey, column: Observed) -> bool:
+    """Whether each value of a column, or no value, has passes only or failures only: a
+    consequence, and not a setting."""
+    there = np.isfinite(survey.verdict)
+    pairs = np.unique(np.stack([column.codes[there], survey.verdict[there]]), axis=1)
+    values, verdicts = (len(np.unique(codes)) for codes in pairs)
+    return pairs.shape[1] == values <= min(5, there.sum() / 4) and verdicts == 2
+
+
+def _pairs(cell: Ints, codes: Ints) -> int:
+    """The number of pairs of a cell and a value, no value included."""
+    return distinct(joined_codes(cell, codes + 1))
+
+
+def _certain(
+    context: CheckContext, survey: Survey, column: Observed, even: Evenness
+) -> bool | None:
+    """True if a column was certainly laid out, False if it likely is a setting, else None."""
+    name, kind = column.name, context.survey.kind(column.name)
+    number, named = kind.name == "number", _named(context, name) or leaf(name) in _SCORER_NAMES
+    # Decimals, as of versions, number nothing.
+    numbers = (number and kind.whole) or words(name) & NUMBERING_WORDS or _numbered(survey, column)
+    if context.column("attempt") in survey.columns and even.once > _ONCE and not named and numbers:
+        # It numbers attempts that have numbers.
+        return None
+    # In few cells each value of a setting occurs equally often, as words do that are in every row.
+    crossed = even.ratio == 0 and even.varies == 1 and even.cells > 1 and not number
+    rare = named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
+    exact = leaf(name) in _EXACT_NAMES and column.share == 1 and even.cells > 2
+    part = strength("task", name) == 3 and even.varies > 0.9
+    if even.certain or even is _GOING_UP or (crossed and rare) or part:
+        return True
+    if exact and even.varies >= 0.5:
+        return True
+    flag = leaf(name) in _FLAG_NAMES and not _shows_valid_answers(survey, column)
+    return False if named or flag or (even.likely and not number) else None
+
+
+def _shows_valid_answers(survey: Survey, column: Observed) -> bool:
+    """Whether a flag shows which answers were valid: one of its values never passes."""
+    if leaf(column.name) not in _VALID_NAMES:
+        return False
+    there = (column.codes >= 0) & np.isfinite(survey.verdict)
+    passes = np.bincount(column.codes[there], survey.verdict[there], minlength=column.distinct)
+    return bool(passes.min() <= 0)
+
+
+def _numbered(survey: Survey, column: Observed) -> bool:
+    """Whether values are numbers with a word, as run1 or attempt_2."""
+    return all(map(NUMBERED.fullmatch, survey.texts(column.name, 20)))
+
+
+def _finding(
+    context: CheckContext, survey: Survey, column: Observed, even: Evenness, *, certain: bool
+) -> Finding:
+    """The finding about a column, with the options that settle it, the likeliest first."""
+    name, task, model = column.name, context.column("task"), context.column("model")
+    values = sorted(survey.texts(name), key=_natural)
+    shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
+    apart = Settle({"--by": (name,)}, "keeps them apart")
+    models = Settle({"--field": {"model": f"{model},{name}" if model else name}}, "as models")
+    tasks = Settle({"--field": {"task": f"{name},{task}"}}, "as parts of the tasks")
+    pool = Settle({"--pool": (name,)}, "pools them on purpose")
+    if leaf(name) in _SCORER_NAMES and not _answers_differ(context, name):
+        one = f"{context.condition(name)} = {quote_text(values[0])}"
+        chosen = Settle({"--where": one}, "reads one of them")
+        return Finding(SEVERAL_VERDICTS, certain, shown, (chosen, apart, pool))
+    if leaf(name) in _FLAG_NAMES:
+        return Finding(FLAGGED_ROWS, certain, shown, (_flagged(context, name, values), pool))
+    if even is _RESTARTING or _restarts(context, survey, column):
+        return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, pool))
+    if even.once > _ONCE and not context.numbered and not _named(context, name):
+        kind, numbers = context.survey.kind(name), {"--field": {"attempt": name}}
+        numbering = Settle(numbers, "numbers the attempts")
+        if _days(context.survey, context.survey.columns[name]):
+            return Finding(UNREAD_NUMBER, certain, shown, (apart, numbering, tasks, pool))
+        if (kind.name == "number" and kind.whole) or _numbered(survey, column):
+            order = [numbering, apart, tasks, pool]
+            if not words(name) & NUMBERING_WORDS and _far(survey, column):
+                order = [models, apart, tasks, pool]
+            elif words(name) & {"case", "item", "question", "problem", "instance", "q"}:
+                finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
+                order = [finer_tasks, numbering, apart, pool]
+            return Finding(UNREAD_NUMBER, certain, shown, tuple(order))
+    order = [apart, models, pool] if model else [models, apart, pool]
+    finer = next((n for n in context.unread if _is_finer(survey, n, column)), "")
+    if finer:
+        # It is a property of tasks that are finer.
+        options: dict[str, Any] = {"--field": {"task": f"{task},{finer}"}}
+        options |= {"--duplicates": "keep"} if context.numbered else {}
+        order.insert(0, Settle(options, "as parts of the tasks"))
+    elif not _named(context, name):
+        order.insert(0 if leaf(name) in SUITE_NAMES else 2, tasks)
+    return Finding(POOLED_SETTINGS, certain, shown, tuple(order))
+
+
+def _flagged(context: CheckContext, name: str, values: list[str]) -> Settle:
+    """The option that reads the rows that count by a flag."""
+    flag = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
+    kept = flag if leaf(name) in _KEEP_NAMES else next((v for v in values if v != flag), "")
+    # If only what is replaced has a flag, the other rows have no value.
+    holds = f"= {quote_text(kept)}" if kept else "IS NULL"
+    return Settle({"--where": f"{context.condition(name)} {holds}"}, f"reads {kept or 'none'}")
+
+
+def _far(survey: Survey, column: Observed) -> bool:
+    """Whether numbers are too far apart to number attempts, as those of checkpoints."""
+    numbers = survey.numbers(column.name)
+    return bool(np.nanmax(numbers) - np.nanmin(numbers) > most_numbers(column.distinct))
+
+
+def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
+    """Whether ids that start again in each task have, with the task, one value of a column."""
+    if name not in survey.columns or leaf(name).rpartition("_")[2] != "id":
+        return False
+    ids = survey.columns[name].codes
+    part = joined_codes(survey.cell, ids)
+    fixed = _pairs(part, column.codes) == distinct(part) < np.sum(part >= 0)
+    other = words(name) & (NUMBERING_WORDS | _HAPPENING) or is_setting(name)
+    return bool(fixed and not other) and _pairs(ids, column.codes) > survey.columns[name].distinct
+
+
+def _answers_differ(context: CheckContext, name: str) -> bool:
+    """Whether attempts themselves differ in a column's values, so that it judges none of them."""
+    survey = context.survey
+    for answer in [*candidates("answer", survey.columns), *candidates("solution", survey.columns)]:
+        judge, given = survey.columns[name].codes, survey.columns[answer].codes
+        there = (survey.cell >= 0) & (judge >= 0) & (given >= 0)
+        cell = survey.cell[there]
+        answers = joined_codes(cell, given[there])
+        seen = np.unique(np.stack([answers, cell]), axis=1)[1]
+        # All judges see the same answers.
+        judges = np.bincount(np.unique(np.stack([cell, judge[there]]), axis=1)[0])
+        if distinct(joined_codes(answers, judge[there])) < 0.9 * judges[seen].sum():
+            return True
+    return False
+
+
+def _natural(text: str) -> tuple[float, str]:
+    """A key that sorts numbers before texts, and by size."""
+    try:
+        return float(text), text
+    except ValueError:
+        return float("inf"), text
+
+
+def _restarts_attempts(context: CheckContext, name: str) -> bool:
+    """Whether attempts of one number repeat at a task, and none does under a value of a column."""
+    survey, column = context.survey, context.survey.columns[name]
+    attempt = survey.columns.get(context.column("attempt"))
+    terms = words(name)
+    if attempt is None or terms & (_HAPPENING | NUMBERING_WORDS | _RESULT_WORDS):
+        return False
+    if is_setting(name) or 2 * column.distinct > survey.rows or column.share < 1:
+        return False
+    numbers = joined_codes(survey.cell, attempt.codes)
+    parts = joined_codes(numbers, column.codes)
+    there = parts >= 0
+    return bool(there.all() and distinct(numbers) < there.sum() == distinct(parts))
+
+
+def _restarts(context: CheckContext, survey: Survey, column: Observed) -> bool:
+    """Whether a column is a part of the task's name, or tasks are numbered from 0 or 1 again under
+    each of its values, unequally far."""
+    if _named(context, column.name) or words(column.name) & NUMBERING_WORDS:
+        return False
+    if strength("task", column.name) == 3:
+        return True
+    task = context.column("task")
+    if task not in survey.columns or context.survey.kind(task).name != "number":
+        return False
+    numbers, ends = survey.numbers(task), []
+    for value in range(column.distinct):
+        found = np.unique(numbers[(column.codes == value) & np.isfinite(numbers)])
+        if len(found) < 3 or found[0] > 1 or found[-1] - found[0] + 1 > 1.2 * len(found):
+            return False
+        ends.append(len(found))
+    return len(set(ends)) > 1
+
+
+def arms(context: CheckContext) -> Iterator[Finding]:
+    """Settings that share the tasks of a model out, evenly or so that pass rates differ."""
+    survey = context.survey
+    there = (survey.task >= 0) & np.isfinite(survey.verdict)
+    names = (name for name in context.unread if is_setting(name) and not context.harness)
+    for name in names:
+        column, models = (
+            survey.columns[name],
+            joined_codes(survey.series, survey.columns[name].codes),
+        )
+        if not 2 <= column.distinct <= _ARMS or column.share < 1 or words(name) & NUMBERING_WORDS:
+            continue
+        n = np.bincount(column.codes[there], minlength=column.distinct)
+        c = np.bincount(column.codes[there], survey.verdict[there], minlength=column.distinct)
+        several = _pairs(survey.cell, column.codes) > distinct(survey.cell)
+        if several or n.min() < 2 or distinct(models) <= distinct(survey.series):
+            continue
+        rates, mean = c / n, c.sum() / n.sum()
+        low, high = int(rates.argmin()), int(rates.argmax())
+        error = (mean * (1 - mean) * (1 / n[low] + 1 / n[high])) ** 0.5
+        planned = leaf(name) in _EXACT_NAMES and len({*n.tolist()}) == 1 and n[0] >= _ENOUGH
+        if error > 0 and (planned or rates[high] - rates[low] > _APART * error):
+            texts, order = survey.texts(name), np.argsort(-rates, kind="stable")
+            shown = [f"{texts[arm]} {rates[arm]:.3f}" for arm in order.tolist()]
+            ways = (Settle({"--by": (name,)}, "keeps them apart"),
+                    Settle({"--pool": (name,)}, "pools them on purpose"))  # fmt: skip
+            yield Finding(POOLED_ARMS, False, {"column": quote(name), "rates": shown}, ways)
+            return
+
+
+def _steps(context: CheckContext) -> Mapping[str, str]:
+    """Columns that number steps → the column in each value of which they start again."""
+    survey, found = context.survey, dict[str, str]()
+    for name in () if context.harness else context.unread:
+        terms = words(name)
+        if len(terms & _STEP_WORDS) != 1 or not terms <= _STEP_WORDS | {"id", "idx", "index", "no"}:
+            continue
+        episodes = [n for n in context.unread if n != name and words(n) & _EPISODE_WORDS]
+        attempt = context.column("attempt")
+        for part in [attempt] if attempt else [*episodes, context.column("task")]:
+            codes = survey.columns[part].codes if part in survey.columns else None
+            if codes is not None and goes_up(
+                joined_codes(survey.cell, codes), survey.numbers(name)
+            ):
+                found[name] = part
+                break
+    return found
+
+
+def _of_steps(context: CheckContext, name: str, part: str) -> Finding | None:
+    """The finding about a column of steps; none if the caller decided which of them counts."""
+    if context.request.duplicates in ("first", "last"):
+        return None
+    step, task = next(iter(words(name) & _STEP_WORDS)), context.column("task")
+    fields = {part == task: {"task": task}, part == context.column("attempt"): {}}
+    role = fields.get(True, {"attempt": part})
+    last = {"--field": role, "--duplicates": "last"} if role else {"--duplicates": "last"}
+    all_steps = {"--field": {"task": f"{task},{name}"}}
+    ways = (
+        Settle(last, f"counts the last {step} of each {part}"),
+        Settle(all_steps, f"counts each {step} as a task"),
+        Settle({"--pool": (name,)}, "pools them on purpose"),
+    )
+    return Finding(STEPS, True, {"column": quote(name), "step": step, "part": quote(part)}, ways)
+
+
+def in_lists(context: CheckContext) -> Iterator[Finding]:
+    """Lists of outcomes whose entries have the same names in every record: one per scorer."""
+    batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
+    way, _, key = context.column("outcome").replace(EACH, "").rpartition(".")
+    if batch is None or not way:
+        return
+    names: dict[str, list[list[str]]] = {}
+    for _, record in islice(records(batch), _RECORDS):
+        entries = value_at(record, way)
+        objects = [e for e in entries if isinstance(e, dict)] if isinstance(entries, list) else []
+        for other in {name for entry in objects for name in entry} - {key}:
+            texts = [entry[other] for entry in objects if isinstance(entry.get(other), str)]
+            names.setdefault(other, []).append(texts)
+    for other, lists in sorted(names.items()):
+        sets = {frozenset(texts) for texts in lists}
+        scorers = min(map(len, lists)) > 1 and len(sets) <= max(1, len(lists) // 4)
+        if not scorers or any(len({*texts}) < len(texts) for texts in lists):
+            continue
+        first = sorted(next(iter(sets)))
+        if not all(map(NUMBERED.fullmatch, first)):
+            shown = {"column": quote(f"{way}.{other}"), "values": first}
+            yield Finding(SEVERAL_VERDICTS, True, shown)
+            return
+
+
+_EVENLY = (
+    "Its values come equally often in every cell in which they occur: below 0.35 of the dispersion"
+    " of random deals, and below each of 200 deals, in at least 8 cells with several rows, where at"
+    " least a fifth of the cells have several of its values"
+)
+CHECKS = (
+    Check(
+        POOLED_SETTINGS, EITHER,
+        f"An unread column was laid out over models and tasks. {_EVENLY}; or it has the exact name"
+        " of a setting and varies in half of the cells. It is a warning below 0.6 of random deals,"
+        " or if only its name means a setting.",
+        ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"), laid_out,
+    ),
+    Check(
+        UNREAD_NUMBER, EITHER,
+        "An unread column has each value once per task, and numbers or days; or it goes up from 0"
+        " or 1 at each task.",
+        ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), laid_out,
+    ),
+    Check(
+        RESTARTING_TASKS, CERTAIN,
+        "Attempts of one number repeat at a task and do not repeat under an unread column; or that"
+        " column has a usual name of a task, or tasks are numbered from the start under each"
+        " value.",
+        ("--field task=X,task", "--by X", "--pool X"), laid_out,
+    ),
+    Check(
+        SEVERAL_VERDICTS, EITHER,
+        "An unread column of scorers or criteria was laid out as a setting is.",
+        ("--where \"X = 'value'\"", "--by X", "--pool X"), laid_out,
+    ),
+    Check(
+        FLAGGED_ROWS, EITHER,
+        "An unread flag such as superseded, final or is_retry differs among the rows of a task.",
+        ("--where \"X = 'value'\"", "--pool X"), laid_out,
+    ),
+    Check(
+        STEPS, CERTAIN,
+        "An unread column named step, turn, hop or move goes up by 1 from 0 or 1 in each attempt,"
+        " episode or conversation.",
+        ("--field attempt=X --duplicates last", "--field task=task,X", "--pool X"), laid_out,
+    ),
+    Check(
+        SEVERAL_VERDICTS, CERTAIN,
+        "The entries of a list of outcomes have names that are the same in every record.", (),
+        in_lists,
+    ),
+    Check(
+        POOLED_ARMS, LIKELY,
+        "A setting has one value per task, and the pass rates of two values differ by two standard"
+        " errors, or all values have equally many rows.",
+        ("--by X", "--pool X"), arms,
+    ),
+)  # fmt: skip

@@ -1,0 +1,273 @@
+"""Rule 5, names: a task is a header, a sum, a model or a row, or one task has two spellings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.database import quote_text
+from passk_cli.files.reading.survey import distinct, joined_codes
+from passk_cli.files.roles import ROLES, spelled, strength, words
+from passk_cli.files.vocabulary import NUMBERED, STATEMENT_WORDS, look_like_models
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
+from passk_cli.text import first_few
+
+_SUM_WORDS = frozenset(
+    "total totals overall average averages avg mean all summary macro micro aggregate sum"
+    " grand".split()
+)
+# Words of names of what each row has anyway.
+_ROW_WORDS = frozenset(
+    "run trial attempt rollout session completion generation response trajectory".split()
+)
+_LEVEL = re.compile(
+    "(easy|medium|moderate|normal|hard|difficult|introductory|interview|competition|beginner"
+    "|intermediate|advanced|expert|simple|complex)", re.I,
+)  # fmt: skip
+# What is more in a name than ASCII letters in another case; a number as spreadsheets round it.
+_ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
+_POWER = re.compile(r"[0-9](\.[0-9]+)?[eE]\+?[0-9]{1,3}")
+# The share of the tasks that are named like levels; spellings of attempts that are compared.
+_SHARE, _SPELLINGS = 0.75, 5000
+
+SUMMARY_ROWS = Message(
+    "summary-rows", WARNING, "the task {names:and} sums up other rows", "",
+    "A row named total, overall, average or the like is not an attempt at a task. Read as one, it"
+    " would change the mean over tasks. Leave it out with --where.",
+)  # fmt: skip
+HEADER_ROWS = Message(
+    "header-rows", WARNING, "one of the rows is a header, with the task {name}", "",
+    "Tables that were appended to each other have headers among their rows, sometimes in another"
+    " case. Read as a row, a header would be a task. Leave it out with --where.",
+)  # fmt: skip
+SIMILAR_TASKS = Message(
+    "similar-tasks", WARNING, "{names:and} are read as different {role}s", "",
+    "The names differ only in case, blanks, invisible characters, a leading ./, or as 1, 1.0 and"
+    " 01. They are often one task in the spelling of two tools, so that its attempts are spread"
+    " over two tasks, or one attempt is there twice. Write them alike.",
+)  # fmt: skip
+UNLIKELY_TASKS = Message(
+    "unlikely-tasks", WARNING, "the tasks are named like {kind}: {names}",
+    "passk needs the outcome of each task",
+    "A row per model or per level contains how many tasks passed and not which. If these were the"
+    " tasks, 45 of 60 tasks would count as 45 of 60 attempts at one task. Read a file with a row"
+    " per task, or name the task if these are tasks.",
+)  # fmt: skip
+ROWS_AS_TASKS = Message(
+    "rows-as-tasks", WARNING,
+    "{task} is different in each row, so every task has one attempt{?statement|, although each"
+    " {statement} is in several rows}", "",
+    "An id of a row, a run or a response is not a task. Read as one, the attempts at a task count"
+    " as tasks of their own, and pass@k is not defined for k above 1. Name the column of the task.",
+)  # fmt: skip
+ROUNDED_IDS = Message(
+    "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "",
+    "A spreadsheet wrote a long id as 1.23E+11. Its digits are lost, and several tasks may have one"
+    " name. Export the table again with this column as text.",
+)  # fmt: skip
+
+
+def sums(context: CheckContext) -> Iterator[Finding]:
+    """Tasks that sum up the others."""
+    task = context.column("task")
+    names = [name for name in context.tasks_without_digits if _is_sum(name)]
+    if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
+        texts = ", ".join(map(quote_text, names))
+        without = f"{context.condition(task)} NOT IN ({texts})"
+        settle = Settle({"--where": without}, "leaves them out")
+        yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (settle,))
+
+
+def _is_sum(name: str) -> bool:
+    """Whether a name has one or two words, all of sums.
+
+    >>> _is_sum("Macro avg"), _is_sum("suite-overall"), _is_sum("all pairs")
+    (True, False, False)
+    """
+    terms = re.findall(r"[^\W_]+", name.casefold())
+    return 0 < len(terms) <= 2 and _SUM_WORDS.issuperset(terms)
+
+
+def headers(context: CheckContext) -> Iterator[Finding]:
+    """Headers among the rows, in any case and with any usual names."""
+    task = context.column("task")
+    usual = {*ROLES["task"].ranks, spelled(task)}
+    numbered = any(map(str.isdigit, task))
+    for name in context.tasks if numbered else context.tasks_without_digits:
+        if spelled(name.strip("\ufeff \t")) in usual and _is_header(context, name):
+            without = f"{context.condition(task)} <> {quote_text(name)}"
+            settle = Settle({"--where": without}, "leaves it out")
+            yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
+            return
+
+
+def _is_header(context: CheckContext, task: str) -> bool:
+    """Whether half of the other values in the row of a task are names of columns."""
+    survey, column = context.survey, context.column("task")
+    if not any(batch.layout.kind == "csv" for batch in context.batches):
+        return False
+    if task not in (texts := survey.texts(column, 100_000)):
+        return True
+    row = int(np.flatnonzero(survey.columns[column].codes == texts.index(task))[0])
+    names = {spelled(name) for name in survey.columns}
+    names |= {name for role in ROLES.values() for name in role.ranks}
+    values = [survey.at(name, [row])[0] for name in survey.columns if name != column]
+    known = [spelled(value.strip()) in names for value in values if value]
+    return sum(known) >= 0.5 * len(known)
+
+
+def spellings(context: CheckContext) -> Iterator[Finding]:
+    """Tasks, or numbers of attempts at one task, that are one in two spellings."""
+    for names in _alike(context.tasks, plain)[:1]:
+        pairs = _alike(context.tasks, plain)
+        spelled_twice = len(pairs) >= 0.8 * len({*map(plain, context.tasks)})
+        certain = spelled_twice and _in_two_files(context, pairs)
+        shown = {"names": [repr(name) for name in names], "role": "task"}
+        yield Finding(SIMILAR_TASKS, certain, shown)
+    survey, attempt = context.survey, context.column("attempt")
+    if attempt not in survey.columns or context.request.duplicates != "error":
+        return
+    texts = survey.texts(attempt, _SPELLINGS)
+    if len(texts) == _SPELLINGS:
+        return
+    codes = np.unique([*map(_number, texts)], return_inverse=True)[1].astype(np.int64)
+    own = survey.columns[attempt].codes
+    merged = np.where(own >= 0, codes[own], -1) if len(codes) else own
+    if distinct(joined_codes(survey.cell, own)) > distinct(joined_codes(survey.cell, merged)):
+        names = _alike(texts, _number)[0]
+        shown = {"names": [repr(name) for name in names], "role": "attempt"}
+        yield Finding(SIMILAR_TASKS, True, shown)
+
+
+def _alike(names: Sequence[str], key: Callable[[str], str]) -> list[list[str]]:
+    """The names that have one key with others, by key."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(key(name), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _in_two_files(context: CheckContext, pairs: Sequence[Sequence[str]]) -> bool:
+    """Whether each file has one of the two spellings."""
+    survey, task = context.survey, context.column("task")
+    if task not in survey.columns or len(survey.files) < 2:
+        return False
+    codes = {text: code for code, text in enumerate(survey.texts(task, 10_000))}
+
+    def files(name: str) -> set[int]:
+        return {*survey.file[survey.columns[task].codes == codes.get(name, -2)].tolist()}
+
+    return all(files(one).isdisjoint(files(other)) for one, other, *_ in pairs)
+
+
+def plain(name: str) -> str:
+    r"""A name without what tools spell differently.
+
+    >>> plain("./A b"), plain("a_B"), plain("1.0"), plain("01"), plain("t0\u200b")
+    ('a b', 'a_b', '1', '1', 't0')
+    """
+    if _ODD.search(name) is None:
+        return name.lower()
+    text = unicodedata.normalize("NFKC", name)
+    text = "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
+    text = text.casefold().strip().removeprefix("./")
+    number = re.sub(r"^(\D*)0+([0-9]+)$", r"\1\2", re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text))
+    return re.sub(r"\s+", " ", number)
+
+
+def _number(text: str) -> str:
+    """A number of an attempt without what tools write around it.
+
+    >>> [_number(text) for text in ("0", "0.0", "000", "attempt_0", "a")]
+    ['0', '0', '0', '0', 'a']
+    """
+    match = NUMBERED.fullmatch(text.strip())
+    return str(int(match[1])) if match else text
+
+
+def kinds(context: CheckContext) -> Iterator[Finding]:
+    """Tasks that are named like models, or like levels of difficulty."""
+    tasks, task = context.tasks, context.column("task")
+    if len(tasks) < 2 or context.harness or "task" in context.request.named:
+        return
+    levels = sum(_LEVEL.fullmatch(name) is not None for name in tasks) >= _SHARE * len(tasks)
+    if not levels and not look_like_models(tasks):
+        return
+    kind = "levels of difficulty" if levels else "models"
+    model = {} if levels or len(context.models) > 1 else {"model": task}
+    finer = [name for name in context.unread if strength("task", name)][:2]
+    settles = [Settle({"--field": {"task": name, **model}}) for name in finer]
+    settles.append(Settle({"--field": {"task": task}}, f"if these are tasks and not {kind}"))
+    yield Finding(UNLIKELY_TASKS, True, {"kind": kind, "names": first_few(tasks)}, tuple(settles))
+
+
+def rows(context: CheckContext) -> Iterator[Finding]:
+    """Ids of rows that are read as tasks."""
+    survey, task = context.survey, context.column("task")
+    column = survey.columns.get(task)
+    if context.harness or column is None or not 1 < survey.rows == column.distinct:
+        return
+    statements = [name for name in context.unread if words(name) & STATEMENT_WORDS]
+    again = [name for name in statements if _comes_again(survey.columns[name].codes)]
+    if words(task) & _ROW_WORDS:
+        named = [name for name in context.unread if strength("task", name)]
+        found = [name for name in named if 1 < survey.columns[name].distinct < survey.rows][:2]
+        settles = tuple(Settle({"--field": {"task": name}}) for name in found)
+        yield Finding(ROWS_AS_TASKS, False, {"task": quote(task), "statement": ""}, settles)
+    elif again and len(again) == len(statements):
+        shown = {"task": quote(task), "statement": quote(again[0])}
+        yield Finding(ROWS_AS_TASKS, False, shown, (Settle({"--field": {"task": again[0]}}),))
+
+
+def _comes_again(codes: Ints) -> bool:
+    """Whether nearly all of many values come in several rows, as questions do at each attempt."""
+    sizes = np.bincount(codes[codes >= 0], minlength=1)
+    many = len(sizes) >= max(5, len(codes) ** 0.5)
+    return bool(many and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
+
+
+def rounded(context: CheckContext) -> Iterator[Finding]:
+    """Ids that a spreadsheet rounded."""
+    table = any(batch.layout.kind == "csv" for batch in context.batches)
+    name = next(filter(_POWER.fullmatch, context.tasks), None) if table else None
+    if name is not None:
+        yield Finding(ROUNDED_IDS, True, {"name": name})
+
+
+CHECKS = (
+    Check(
+        SUMMARY_ROWS, CERTAIN, "A task is named total, overall, average, macro avg or the like.",
+        ("--where \"task NOT IN ('overall')\"",), sums,
+    ),
+    Check(
+        HEADER_ROWS, CERTAIN,
+        "A task of a table is named like a column, and so is half of the rest of its row.",
+        ("--where \"task <> 'task_id'\"",), headers,
+    ),
+    Check(
+        SIMILAR_TASKS, EITHER,
+        "Names of tasks differ by case, blanks, invisible characters or ./, or as 1 and 1.0. It is"
+        " an error if two files have one spelling each, or if a task has attempts 0 and 000.",
+        (), spellings,
+    ),
+    Check(
+        UNLIKELY_TASKS, CERTAIN,
+        "Most tasks are named like models (gpt-4o, claude-3) or levels of difficulty (easy, hard),"
+        " and nobody named the task.",
+        ("--field task=X --field model=Y", "--field task=X"), kinds,
+    ),
+    Check(
+        ROWS_AS_TASKS, LIKELY,
+        "The task is different in every row, and it is named like an id of runs or responses, or"
+        " every question or prompt is in several rows.",
+        ("--field task=X",), rows,
+    ),
+    Check(ROUNDED_IDS, CERTAIN, "A task of a table is named like 1.23E+11.", (), rounded),
+)  # fmt: skip

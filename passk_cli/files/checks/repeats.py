@@ -1,0 +1,122 @@
+"""Rule 6, repeats: an attempt is there again, as a copy of its record or from a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.files.checks.check import EITHER, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.reading.survey import distinct, joined_codes
+from passk_cli.files.roles import SHORT, leaf, words
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
+
+# Words of names of what each attempt has of its own.
+_ATTEMPT_WORDS = frozenset(
+    "at time timestamp ts started finished ended created uuid hash session latency elapsed duration"
+    " response answer output completion solution raw text trace log id".split()
+)
+_CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
+# Tasks that pass and that fail in a run, so that a second run hardly has the same outcomes.
+_MIXED = 5
+
+REPEATED_RECORDS = Message(
+    "repeated-records", WARNING,
+    "{rows:record} {rows:is|are} in the data again, equal in every column"
+    "{?column|, also in {column}}{?order|, in the same order, like a run that was appended twice}",
+    "",
+    "Records repeat in every column, also in one that does not repeat by chance, such as a text, a"
+    " time or an id; or the second half of a file is the first again. A run was probably uploaded"
+    " or appended twice. Its attempts would count twice, and intervals would be too narrow. Remove"
+    " the copy.",
+)  # fmt: skip
+CACHED_ATTEMPTS = Message(
+    "cached-attempts", WARNING,
+    "{rows:attempt} of {all} {rows:was|were} answered from a cache ({column})", "",
+    "An attempt that is answered from a cache is a copy of an earlier one. Copies do not show how"
+    " often a model passes: n is smaller than it looks, and intervals are too narrow. Run the"
+    " evaluation again without the cache.",
+)  # fmt: skip
+
+
+def repeated(context: CheckContext) -> Iterator[Finding]:
+    """Complete records that are there again, if something in them does not repeat by chance."""
+    survey = context.survey
+    if context.harness or context.request.duplicates != "error" or survey.rows < 4:
+        return
+    if context.numbered:
+        # Attempts with a number are found by it.
+        return
+    # Files of two kinds may lack columns, and have long texts cut.
+    alike = len(context.batches) == 1
+    columns = {
+        name: column
+        for name, column in survey.columns.items()
+        if alike or (column.share == 1 and survey.kind(name).longest <= SHORT)
+    }
+    records = joined_codes(survey.series, *(column.codes + 1 for column in columns.values()))
+    firsts = np.unique(records, return_index=True)[1]
+    again, cells = survey.rows - len(firsts), distinct(survey.cell)
+    if not again:
+        return
+    keep = Settle({"--duplicates": "keep"}, "counts them as attempts of their own")
+    read = {column for batch in context.batches for column in batch.roles.columns().values()}
+    for name in (name for name in survey.columns if name not in read):
+        column = survey.columns[name]
+        unique = distinct(column.codes[firsts]) >= 0.98 * len(firsts)
+        # The statement of a task is in each of its records.
+        of_attempts = column.distinct > cells or bool(words(name) & _ATTEMPT_WORDS)
+        long = survey.kind(name).longest > 4 or "id" in words(name)
+        if column.share == 1 and unique and of_attempts and long:
+            key = {"--field": {"attempt": name}, "--duplicates": "first"}
+            once = Settle(key, "counts each record once")
+            shown = {"rows": again, "column": quote(name), "order": False}
+            yield Finding(REPEATED_RECORDS, True, shown, (once, keep))
+            return
+    half = survey.rows // 2
+    halves = survey.whole and half * 2 == survey.rows and len(survey.files) == 1
+    if halves and _mixed(context, half) and np.all(records[:half] == records[half:]):
+        yield Finding(REPEATED_RECORDS, False, {"rows": half, "column": "", "order": True}, (keep,))
+
+
+def _mixed(context: CheckContext, half: int) -> bool:
+    """Whether the outcomes of half of the rows are so mixed that another run has others."""
+    cell, verdict = context.survey.cell[:half], context.survey.verdict[:half]
+    failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
+    if distinct(cell) < half:
+        # Several attempts at a task that all pass, or all fail, are often equal.
+        return len(np.intersect1d(failed, passed)) >= _MIXED
+    return min(len(failed), len(passed)) >= _MIXED
+
+
+def cached(context: CheckContext) -> Iterator[Finding]:
+    """Attempts from a cache, at tasks that have others."""
+    survey = context.survey
+    flags = (name for name in survey.columns if leaf(name) in _CACHED_NAMES)
+    for name in (name for name in flags if name not in context.request.pool):
+        sizes = np.bincount(survey.cell[survey.cell >= 0], minlength=1)
+        several = (survey.cell >= 0) & (sizes[np.maximum(survey.cell, 0)] > 1)
+        rows = int(np.sum(several & (survey.verdicts(name) == 1)))
+        if rows:
+            shown = {"rows": rows, "all": survey.rows, "column": quote(name)}
+            pool = Settle({"--pool": (name,)}, "counts them on purpose")
+            yield Finding(CACHED_ATTEMPTS, False, shown, (pool,))
+            return
+
+
+CHECKS = (
+    Check(
+        REPEATED_RECORDS, EITHER,
+        "Records without numbers of attempts are equal in every column, and one of the columns is"
+        " different in all other records. It is a warning if the second half of a file is the first"
+        " half again, with mixed outcomes.",
+        ("--field attempt=X --duplicates first", "--duplicates keep"), repeated,
+    ),
+    Check(
+        CACHED_ATTEMPTS, LIKELY,
+        "A flag named cached or cache_hit is true in rows of tasks with several attempts.",
+        ("--pool X",), cached,
+    ),
+)  # fmt: skip

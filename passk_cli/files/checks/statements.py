@@ -1,0 +1,155 @@
+"""Rule 2, statements: the rows of one task ask, or expect, different things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
+from passk_cli.files.reading.survey import Survey, distinct, joined_codes
+from passk_cli.files.roles import leaf, strength, words
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
+from passk_cli.text import shortened
+
+# Names of what differs from task to task only; of what may be worded differently at each attempt.
+_STATEMENT_NAMES = frozenset(
+    "question problem problem_statement statement instruction query goal claim reference"
+    " reference_answer answer_key correct_answer label_text target expected_output expected_answer"
+    " ground_truth".split()
+)
+_EXPECTED_WORDS = frozenset("gt gts gold golden expected groundtruth".split())
+_PROMPT_NAMES = frozenset("prompt input task_description description user_input inputs".split())
+_LANGUAGE_NAMES = frozenset("language lang locale".split())
+# Words of names that number or name tasks; words of what is different in each row anyway.
+_ID_WORDS = frozenset("id idx index case item no number qid uid key question example".split())
+_ROW_WORDS = frozenset(
+    "run trial attempt rollout session completion generation response repeat trajectory row message"
+    " request sample".split()
+)
+# The share of the tasks in which a statement differs; the rows per task, and the number of tasks,
+# from which ids that are all different are ids of tasks.
+_DIFFERS, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
+
+COARSE_TASKS = Message(
+    "coarse-tasks", WARNING,
+    "{rows:row} of one {task} have different values of {column} ({values}), so it does not identify"
+    " a task",
+    "",
+    "All attempts at a task answer the same question. If the question, or its expected answer,"
+    " differs among the rows of one task, the column that is read as the task is rather a category,"
+    " a subject or a suite, and pass@k counts different questions as attempts at one. Add the"
+    " column that identifies the task, for example with --field task=subject,id.",
+)  # fmt: skip
+
+
+def coarse(context: CheckContext) -> Iterator[Finding]:
+    """Statements that differ within tasks, or ids that are all different in a few tasks."""
+    survey, task = context.survey, context.column("task")
+    if context.harness or not task:
+        return
+    languages = (c for name, c in survey.columns.items() if leaf(name) in _LANGUAGE_NAMES)
+    stated = joined_codes(survey.task, *(c.codes for c in languages if c.share == 1))
+    judged = "judge" in words(context.column("outcome"))
+    for name in context.unread:
+        states = leaf(name) in _STATEMENT_NAMES or words(name) & _EXPECTED_WORDS
+        if not states and leaf(name) not in _PROMPT_NAMES:
+            continue
+        if judged and np.all(survey.verdicts(name)[survey.columns[name].codes >= 0] >= 0):
+            # Next to a judge's verdict, an expected verdict says whether the judge is right.
+            continue
+        differs, example = _differing(stated, survey.columns[name].codes)
+        nested = _nested(survey.task, survey.columns[name].codes)
+        if differs >= _DIFFERS and (states or nested):
+            yield _coarse(context, name, example)
+            return
+    yield from _different_ids(context)
+
+
+def _different_ids(context: CheckContext) -> Iterator[Finding]:
+    """Ids that are different in each row of a few tasks with many rows."""
+    survey = context.survey
+    sizes, models = (
+        np.bincount(survey.task[survey.task >= 0]),
+        int(survey.series.max(initial=0)) + 1,
+    )
+    few = 1 < len(sizes) <= _FEW_TASKS and sizes.mean() >= _MANY_ROWS * models
+    if not few or not survey.whole:
+        return
+    attempt = context.column("attempt")
+    unequal = len({*sizes.tolist()}) > 1
+    for name in [*([attempt] if attempt in survey.columns else []), *(context.unread * unequal)]:
+        column, terms = survey.columns[name], words(name)
+        ids = joined_codes(survey.series, column.codes)
+        # Numbers of attempts start again at each task, and ids do not.
+        all_different = distinct(ids) == np.sum(ids >= 0) and column.share == 1
+        if terms & _ID_WORDS and not terms & _ROW_WORDS and all_different:
+            example = np.flatnonzero(survey.task == int(sizes.argmax()))[:3].tolist()
+            yield _coarse(context, name, example)
+            return
+
+
+def _differing(task: Ints, codes: Ints) -> tuple[float, list[int]]:
+    """The share of the tasks with several rows that have several values of a column, and two rows
+    of one task that differ."""
+    rows = np.flatnonzero((task >= 0) & (codes >= 0))
+    if not len(rows):
+        return 0.0, []
+    pairs, firsts = np.unique(np.stack([task[rows], codes[rows]]), axis=1, return_index=True)
+    values, sizes = np.bincount(pairs[0]), np.bincount(task[rows])
+    several = sizes > 1
+    if not several.any():
+        return 0.0, []
+    example = firsts[pairs[0] == int(values.argmax())][:2]
+    return float(np.mean(values[several] > 1)), rows[example].tolist()
+
+
+def _nested(task: Ints, codes: Ints) -> bool:
+    """Whether each value occurs in one task, and in several rows of it, as statements do."""
+    there = (task >= 0) & (codes >= 0)
+    pairs = np.unique(np.stack([codes[there], task[there]]), axis=1)
+    values = distinct(pairs[0])
+    return bool(pairs.shape[1] <= 1.1 * values and there.sum() >= 1.5 * values)
+
+
+def _coarse(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
+    """The finding, with the columns that identify the tasks."""
+    survey, task = context.survey, context.column("task")
+    fine = [n for n in context.unread if _identifies(survey, n, name)]
+    finer = [*fine[:1], name] if fine else [name]
+    settles = [Settle({"--field": {"task": f"{task},{other}"}}) for other in finer]
+    pairs = joined_codes(survey.task, survey.columns[name].codes)
+    values, tasks = survey.columns[name].distinct, distinct(survey.task)
+    if tasks > 1 and distinct(pairs) >= 0.9 * values * tasks:
+        # Each value occurs at each task, so the statement is the task.
+        apart = {"--by": (task,)} if context.column("model") else {"--field": {"model": task}}
+        settles.insert(0, Settle(apart).merged(Settle({"--field": {"task": name}})))
+    elif values > 1.5 * tasks and not fine:
+        settles.append(Settle({"--field": {"task": name}}, f"if it is the same under each {task}"))
+    texts = [shortened(text, 40) for text in survey.at(name, rows)]
+    shown = {"rows": len(rows), "task": task, "column": quote(name), "values": texts}
+    return Finding(COARSE_TASKS, True, shown, tuple(settles))
+
+
+def _identifies(survey: Survey, name: str, statement: str) -> bool:
+    """Whether a column of ids and the task together have one statement."""
+    column = survey.columns[name]
+    if not words(name) & _ID_WORDS or words(name) & _ROW_WORDS or column.share < 1:
+        return False
+    together = joined_codes(survey.task, column.codes)
+    differs, _ = _differing(together, survey.columns[statement].codes)
+    return differs < 0.02 and strength("attempt", name) < 3
+
+
+CHECKS = (
+    Check(
+        COARSE_TASKS, CERTAIN,
+        "A column that states a task (question, problem, gold, expected, reference or the like)"
+        " differs in a fifth of the tasks; or there are few tasks with many rows, and a column"
+        " named id, idx, index or the like is different in every row.",
+        ("--field task=task,idx",), coarse,
+    ),
+)  # fmt: skip

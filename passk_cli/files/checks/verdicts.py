@@ -1,0 +1,311 @@
+"""Rule 3, a second verdict: a column next to the outcome judges an attempt and differs from it.
+
+If nobody chose the outcome, no column is preferred over another one that contradicts it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from shlex import quote
+from typing import Any
+
+import numpy as np
+
+from passk_cli.arrays import Floats
+from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding, value_at
+from passk_cli.files.reading.records import records
+from passk_cli.files.reading.survey import joined_codes
+from passk_cli.files.roles import EQUAL, SHORT, candidates, leaf, words
+from passk_cli.files.vocabulary import (
+    ATTACK_WORDS,
+    AVERAGE_WORDS,
+    BAD_WORDS,
+    ENDED_ONLY_WORDS,
+    ENDED_WORDS,
+    EXPECTED_WORDS,
+    JUDGE_WORDS,
+)
+from passk_cli.message import WARNING, Message
+from passk_cli.settle import Settle
+
+# Names of a verdict on the whole attempt; of a grade, together with words that change nothing.
+_VERDICT_WORDS = frozenset(
+    "correct correctness match matches em verdict label resolved verified accepts accepted pass"
+    " passed solved success successful right judgment judgement".split()
+)
+_GRADE_WORDS = frozenset("grade score scores reward accuracy acc rating f1 verdict label".split())
+_FILLING_WORDS = frozenset("final overall total eval evaluation is judge task the".split())
+# Words that make a verdict something else: what was expected, or a part of the attempt.
+_OTHER_WORDS = (
+    (EXPECTED_WORDS - {"label", "true"})
+    | (AVERAGE_WORDS - {"accuracy", "rate"})
+    | frozenset(
+        "n num count counts total max min tests test format syntax schema compile build lint parse"
+        " json base plus time cost rubric weight tool param safety threshold confidence answer"
+        " prior cum cumulative k type id reason explanation".split()
+    )
+)
+_SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
+# Rows of two columns that are compared; values of a verdict at most.
+_COMPARED, _VALUES = 200, 30
+
+TWO_VERDICTS = Message(
+    "two-verdicts", WARNING,
+    "{names:and} judge an attempt and differ{?constant|; {outcome} is always {constant}}",
+    "which column is the outcome?",
+    "Two columns could be the outcome, and they differ. They may be verdicts of two scorers, a"
+    " first and a last try, or a word that says that a run ended next to the verdict on its result."
+    " The wrong column gives a wrong number, so passk does not choose. Name the outcome, for"
+    " example with --outcome correct.",
+)  # fmt: skip
+ALWAYS_SUCCESS = Message(
+    "always-success", WARNING,
+    "{column} is {value} in all {attempts:attempt}{?sample| of a sample}; it may only say that a"
+    " run ended",
+    "",
+    "Many agents write status: ok when they end without an error, whatever the result is worth. If"
+    " such a column never varies, its pass@k is 1 and says nothing about the tasks. Name the column"
+    " with the verdict, or name this column if it is the verdict.",
+)  # fmt: skip
+EXPECTED_VERDICTS = Message(
+    "expected-verdicts", WARNING,
+    "{outcome} is a verdict that {column} expects: an attempt passes if they agree", "",
+    "The subject of the evaluation gives verdicts itself, and the data contain the expected ones. A"
+    " verdict of pass is then wrong as often as not. Compare the two columns, for example with"
+    " --field outcome=result==expected.",
+)  # fmt: skip
+AMBIGUOUS_SUCCESS = Message(
+    "ambiguous-success", WARNING,
+    "{column} next to {attack} may be the success of the attack; does true pass?", "",
+    "In evaluations of attacks, success often means that the attack worked. True passes if you"
+    " measure the attack, and false passes if you measure a model that should withstand it. The"
+    " two numbers add up to 1. Choose with --passes.",
+)  # fmt: skip
+LISTS_IN_ORDER = Message(
+    "lists-in-order", WARNING,
+    "{outcome} compares lists in order, and {rows:row} of {all} {rows:has|have} the same entries in"
+    " another order",
+    "",
+    "Two lists are equal if they have the same entries in the same order. If the order means"
+    " nothing, as for names of files, these attempts would pass. Sort the lists when you write the"
+    " file, or write the verdict as a column.",
+)  # fmt: skip
+
+
+def second(context: CheckContext) -> Iterator[Finding]:
+    """Verdicts next to an outcome that nobody chose."""
+    survey, outcome = context.survey, context.column("outcome")
+    attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
+    if context.named_outcome or context.harness or outcome not in survey.columns or not attempts:
+        return
+    if attack := _attack_next_to(context, outcome):
+        yield _ambiguous(context, outcome, attack)
+        return
+    for name in context.unread:
+        if leaf(name).startswith("expected") and _expects(context, name, outcome):
+            agree = Settle({"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them")
+            yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, (agree,))
+            return
+    if context.request.scores_only:
+        return
+    judged = survey.verdict[(survey.task >= 0) & np.isfinite(survey.verdict)]
+    constant = survey.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
+    always = bool(constant) and judged[0] == 1
+    rivals = [name for name in context.unread if _contradicts(context, name, outcome)]
+    if always and leaf(outcome) in ENDED_WORDS:
+        rivals += _unequal_answers(context)
+    if rivals:
+        less = constant or leaf(outcome) in ENDED_WORDS
+        order = [*rivals, outcome] if less else [outcome, *rivals]
+        shown = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
+        yield Finding(TWO_VERDICTS, True, shown, tuple(_chosen(context, n) for n in order[:4]))
+    elif always and leaf(outcome) in ENDED_ONLY_WORDS:
+        counted: dict[str, Any] = {"attempts": len(judged), "sample": not survey.whole}
+        counted |= {"column": outcome, "value": constant}
+        way = Settle({"--outcome": outcome}, "if it says that tasks were solved")
+        yield Finding(ALWAYS_SUCCESS, True, counted, (way,))
+
+
+def sets(context: CheckContext) -> Iterator[Finding]:
+    """Lists that are compared in order and have the same entries in another order."""
+    outcome = context.column("outcome")
+    one, equal, other = outcome.partition(EQUAL)
+    if not equal or "," in outcome or context.harness:
+        return
+    compared = reordered = 0
+    for _, record in islice(records(context.batches[0]), _COMPARED):
+        lists = [value_at(record, column) for column in (one, other)]
+        if all(isinstance(entries, list) for entries in lists):
+            first, second = ([str(entry) for entry in entries] for entries in lists)
+            compared += 1
+            reordered += first != second and sorted(first) == sorted(second)
+    if reordered:
+        shown = {"outcome": quote(outcome), "rows": reordered, "all": compared}
+        yield Finding(LISTS_IN_ORDER, False, shown)
+
+
+def _attack_next_to(context: CheckContext, outcome: str) -> str:
+    """The first column of attacks next to an outcome named success; "" if there is none."""
+    if not words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
+        return ""
+    return next((name for name in context.survey.columns if words(name) & ATTACK_WORDS), "")
+
+
+def _ambiguous(context: CheckContext, outcome: str, attack: str) -> Finding:
+    """The finding about a success that may be the attack's, with the words of the data."""
+    texts, verdicts = context.survey.texts(outcome, _VALUES), context.survey.verdicts(outcome)
+    codes = context.survey.columns[outcome].codes
+    words_of = {
+        verdict: tuple(texts[code] for code in np.unique(codes[verdicts == verdict]).tolist())
+        for verdict in (1, 0)
+    }
+    passes, fails = words_of[1] or ("true",), words_of[0] or ("false",)
+    ways = (
+        Settle({"--passes": passes}, "if the attack's success passes"),
+        Settle({"--passes": fails, "--fails": passes}, "if withstanding it passes"),
+    )
+    shown = {"column": quote(outcome), "attack": quote(attack)}
+    return Finding(AMBIGUOUS_SUCCESS, True, shown, ways)
+
+
+def _expects(context: CheckContext, name: str, outcome: str) -> bool:
+    """Whether all values of a column are verdicts, and the outcome has some of them, as words."""
+    survey = context.survey
+    if survey.kind(outcome).name != "text":
+        return False
+    expected, given = ({text.lower() for text in survey.texts(c, 50)} for c in (name, outcome))
+    known = survey.verdicts(name)[survey.columns[name].codes >= 0]
+    return len(known) > 0 and bool(np.all(known >= 0)) and not expected.isdisjoint(given)
+
+
+def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
+    """Whether a column is named like a verdict or a grade, and differs from the outcome.
+
+    A grade agrees with an outcome if some threshold on it reproduces the outcome.  A verdict agrees
+    if it is the same, or the opposite, in every row that has both.
+    """
+    survey, terms, ended = context.survey, words(name), leaf(outcome) in ENDED_WORDS
+    if _stem(name) == _stem(outcome):
+        return _unlike(context, name, outcome)
+    judge_named = terms & JUDGE_WORDS and "model" in terms
+    if terms & (_OTHER_WORDS | BAD_WORDS) or judge_named or survey.kind(name).longest > SHORT:
+        return False
+    graded = terms <= _GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "label", "correctness"}
+    if not terms & (_VERDICT_WORDS | _GRADE_WORDS):
+        return False
+    numbers = survey.numbers(name)
+    present = numbers[np.isfinite(numbers)]
+    if survey.kind(name).name == "number" and np.any((present != 0) & (present != 1)):
+        return bool(graded) and _no_threshold(numbers, survey.verdict, ended=ended)
+    values = survey.verdicts(name)
+    there = survey.columns[name].codes >= 0
+    # A word that is no verdict makes the column something else.
+    if survey.columns[name].distinct >= _VALUES or np.any(values[there] < 0):
+        return False
+    both = np.isfinite(values) & np.isfinite(survey.verdict)
+    if both.sum() < 2 or (np.ptp(values[both]) == 0 and np.ptp(survey.verdict[both]) > 0):
+        # What never varies says nothing about an outcome that does.
+        return False
+    equal = values[both] == survey.verdict[both]
+    return bool(equal.any() and not equal.all()) or bool(
+        not equal.any() and np.ptp(survey.verdict[both]) == 0
+    )
+
+
+def _stem(name: str) -> str:
+    """A name without the number at its end, as pandas numbers a column that was joined twice."""
+    return re.sub(r"[._ -]?[0-9]+$", "", name)
+
+
+def _unlike(context: CheckContext, one: str, other: str) -> bool:
+    """Whether two columns have different values in some row, but for upper and lower case."""
+    survey = context.survey
+    rows = np.flatnonzero((survey.columns[one].codes >= 0) & (survey.columns[other].codes >= 0))
+    pairs = joined_codes(survey.columns[one].codes[rows], survey.columns[other].codes[rows])
+    firsts = rows[np.unique(pairs, return_index=True)[1][:_COMPARED]].tolist()
+    texts = zip(survey.at(one, firsts), survey.at(other, firsts), strict=True)
+    return any(first.lower() != second.lower() for first, second in texts)
+
+
+def _no_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
+    """Whether no threshold on a grade reproduces the outcome, in the rows that have both.
+
+    ended : whether the outcome may only say that a run ended, so that a grade that varies
+        contradicts an outcome that never fails.
+
+    >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
+    >>> _no_threshold(grades, verdict, ended=False)
+    True
+    >>> _no_threshold(grades, np.array([0.0, 0.0, 1.0]), ended=False)
+    False
+    """
+    both = np.isfinite(numbers) & np.isfinite(verdict)
+    numbers, verdict = numbers[both], verdict[both]
+    if len(numbers) < 2 or np.ptp(numbers) == 0:
+        return False
+    passed, failed = numbers[verdict == 1], numbers[verdict == 0]
+    if not len(failed) or not len(passed):
+        return ended
+    return bool(passed.min() <= failed.max()) and bool(failed.min() <= passed.max())
+
+
+def _unequal_answers(context: CheckContext) -> list[str]:
+    """The comparison of an answer with an expected value, if they agree in some rows only."""
+    survey = context.survey
+    short = [name for name in survey.columns if survey.kind(name).longest <= SHORT]
+    keys = [name for name in short if words(name) & EXPECTED_WORDS]
+    for answer in candidates("answer", short):
+        for key in keys:
+            there = (survey.columns[answer].codes >= 0) & (survey.columns[key].codes >= 0)
+            rows = np.flatnonzero(there).tolist()
+            texts = zip(survey.at(answer, rows), survey.at(key, rows), strict=True)
+            same = [one.strip().lower() == other.strip().lower() for one, other in texts]
+            if answer != key and any(same) and not all(same):
+                return [f"{answer}{EQUAL}{key}"]
+    return []
+
+
+def _chosen(context: CheckContext, name: str) -> Settle:
+    """The option that makes a column the outcome, with a threshold if it is a grade."""
+    if EQUAL in name:
+        return Settle({"--field": {"outcome": name}}, "compares them")
+    numbers = context.survey.numbers(name)
+    numbers = numbers[np.isfinite(numbers)]
+    if not np.any((numbers != 0) & (numbers != 1)):
+        return Settle({"--outcome": name})
+    highest = float(numbers.max())
+    return Settle({"--outcome": name, "--threshold": (highest,)}, f"if {highest:g} passes")
+
+
+CHECKS = (
+    Check(
+        TWO_VERDICTS, CERTAIN,
+        "Nobody chose the outcome, and a column named correct, match, verdict, label, resolved or"
+        " the like agrees with it in some rows only; or no threshold on a column named score, grade"
+        " or reward reproduces it; or a column has its name with a number.",
+        ("--outcome X", "--outcome X --threshold Y", "--field outcome=X==Y"), second,
+    ),
+    Check(
+        ALWAYS_SUCCESS, CERTAIN,
+        "The outcome is a status, ok, completed or the like, and it passes in every row.",
+        ("--outcome X",), second,
+    ),
+    Check(
+        EXPECTED_VERDICTS, CERTAIN,
+        "A column named expected has the words of the outcome.", ("--field outcome=X==Y",), second,
+    ),
+    Check(
+        AMBIGUOUS_SUCCESS, CERTAIN,
+        "The outcome is named success, and another column attack, injection, jailbreak or the"
+        " like.",
+        ("--passes true", "--passes false --fails true", "--field outcome=X"), second,
+    ),
+    Check(
+        LISTS_IN_ORDER, LIKELY,
+        "The outcome compares two columns of lists, and some pairs have equal entries in another"
+        " order.",
+        (), sets,
+    ),
+)  # fmt: skip
