@@ -222,8 +222,8 @@ def test_the_question_and_each_of_its_remedies(passk: Passk, tmp_path: Path) -> 
     done = passk("estimate", path)
     assert (done.code, done.out) == (3, "")
     assert done.err == (
-        f"error[unread-column]: {path}: zork is not read and distinguishes the attempts at each task"
-        " (0, 1, 2, 3)\n"
+        f"error[unread-column]: {path}: zork is not read and distinguishes the attempts at each"
+        " task (0, 1, 2, 3)\n"
         f"  passk estimate {path} --field attempt=zork  # numbers the attempts\n"
         f"  passk estimate {path} --by zork  # keeps them apart\n"
         f"  passk estimate {path} --field task=zork,task  # as parts of the tasks\n"
