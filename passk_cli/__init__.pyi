@@ -849,7 +849,6 @@ def convert(
     counts: bool = False,
     missing: Literal['keep', 'error', 'fail', 'drop'] | None = None,
     columns: str | Iterable[str] = (),
-    resume: bool = False,
     fields: Mapping[str, Any] | str | Iterable[str] | None = None,
     map: Any = None,
     all_of: str | Iterable[str] = (),

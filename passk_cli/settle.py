@@ -18,8 +18,8 @@ class Blank(str):
 class Given:
     """An option that a text names, and what it was given; each door spells it in its own way.
 
-    >>> str(Given("--bounds", "1,x")), str(Given("--resume"))
-    ('--bounds 1,x', '--resume')
+    >>> str(Given("--bounds", "1,x")), str(Given("--percent"))
+    ('--bounds 1,x', '--percent')
     """
 
     option: str

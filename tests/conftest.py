@@ -99,8 +99,7 @@ def files_are_read_once(request: pytest.FixtureRequest) -> Iterator[None]:
     def kept(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
         paths = list(data) if isinstance(data, list | tuple) else [data]
         paths += [path for path in (request.truth, request.truth_from) if path is not None]
-        aside = request.conversion or request.resume
-        if aside or not all(_is_plain(path, of_reading) for path in paths):
+        if request.conversion or not all(_is_plain(path, of_reading) for path in paths):
             return load(data, request, tolerant=tolerant)
         contents = (sha1(Path(path).read_bytes()).digest() for path in paths)
         key = (*map(os.path.abspath, paths), *map(str, paths), *contents, repr(request), tolerant)

@@ -171,7 +171,7 @@ QUICK = (
     # Where the result goes.
     "estimate plain --chart-theme dark", "estimate plain --stacked",
     "estimate plain --chart terminal",
-    "convert plain --resume -o OUT.csv", "convert counts -o OUT.csv",
+    "convert counts -o OUT.csv",
     "tasks plain --suspects --always 0.9", "estimate plain --chart x.png --panel temperature",
     # Temperatures.
     "temperature", "temperature plain", "temperature temperatures --fit",

@@ -24,7 +24,7 @@ from passk_cli.files.sources.remote import fetched_once
 from passk_cli.option import checked, declared, filled
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
-from passk_cli.settle import Blank, Given, Settle
+from passk_cli.settle import Given, Settle
 from passk_cli.study.notes import reading_notes
 from passk_cli.text import cut, printable, without_secrets
 
@@ -44,12 +44,6 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
                 return run_command(again, files, estimate(files, path)) if path else 130
         if not declaration.streams or given["output"] not in (None, "-"):
             return _run(declaration, files, given)
-        for field in filter(given.get, declaration.beside_output):
-            flag = declared(declaration.own)[field].option.name
-            raise ParameterError(
-                Given(flag), "it goes with a file", name="bad-output",
-                settles=[Settle({"--output": Blank("FILE")}, "names it")],
-            )  # fmt: skip
         # What streams is made in a file, and printed when it is complete.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": given["form"] or "csv"}

@@ -16,7 +16,7 @@ from passk_cli.option import split
 _BELOW = (
     "passk_cli.error_names", "passk_cli.files.counting.checks", "passk_cli.files.formats",
     "passk_cli.files.reading.look", "passk_cli.files.reading.asking", "passk_cli.files.load",
-    "passk_cli.files.counting.resume", "passk_cli.files.attempts.spending",
+    "passk_cli.files.attempts.spending",
     "passk_cli.files.attempts.labels",
     "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.losses",
     "passk_cli.study.benchmarks", "passk_cli.study.completeness", "passk_cli.study.copies",

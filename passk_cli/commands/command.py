@@ -37,7 +37,6 @@ class Command:
     judges : whether its report is a verdict, so that an error, which keeps it from one, has to show
         where pipelines look.
     methods : whether it says how its numbers were computed, as a paper does.
-    beside_output : options that keep something beside a file of output, and mean nothing without.
     lacking : an option that other commands have, as it is written on the command line or in Python
         → why this one has none, and what to use.
     view : "module:class" of its question; the module has the sections and messages of its answer.
@@ -52,7 +51,6 @@ class Command:
     paged: bool = False
     judges: bool = False
     methods: bool = False
-    beside_output: tuple[str, ...] = ()
     lacking: Mapping[str, str] = field(default_factory=dict)
     view: str = ""
 

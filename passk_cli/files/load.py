@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,6 @@ from passk_cli.text import decoded, first_few, plural
 if TYPE_CHECKING:
     from passk_cli.files.reading.layout import Batch
     from passk_cli.files.reading.spool import Recognised, Unpacked
-    from passk_cli.files.sources.ledger import Ledger
     from passk_cli.outcomes.counts import Counts
 
 HIDDEN_FILES = Message(
@@ -129,20 +128,12 @@ def _read(
     files = all(source.frame is None for source in sources)
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
-    keeping: AbstractContextManager[Ledger | None] = nullcontext()
-    if request.resume is not None:
-        from passk_cli.files.counting.resume import require_files
-        from passk_cli.files.sources.ledger import ledger_of
-
-        require_files(sources, request)
-        keeping = ledger_of(request.resume, folder)
-
     unpacked: Unpacked = {}
 
     def again(other: Request) -> Counts:
         # With tables of its own, but no database: to make one takes as long as a small file.
         with con.cursor() as own:
-            return _counts(own, sources, other, folder, None, unpacked, tolerant=False)
+            return _counts(own, sources, other, folder, unpacked, tolerant=False)
 
     if request.truth is not None:
         from passk_cli.files.attempts.labels import write_labels
@@ -157,9 +148,9 @@ def _read(
         # Here: what a cursor makes known goes with it, and the database would still call it.
         register(con, request.normalise)
     # Closed at once: whoever keeps an error, as a notebook does, keeps no threads of the database.
-    with con, keeping as ledger:
+    with con:
         try:
-            counts = _counts(con, sources, request, folder, ledger, unpacked, tolerant=tolerant)
+            counts = _counts(con, sources, request, folder, unpacked, tolerant=tolerant)
             losses = counts.facts.losses
             rows = map(losses.of, losses.models) if losses and files else ()
             # Who names the outcome means the one that is missing.
@@ -186,7 +177,7 @@ def _read(
             if copies is None:
                 raise
             # The same error, which names the line that a cluster does not know.
-            counts = _counts(con, copies, request, folder, ledger, unpacked, tolerant=tolerant)
+            counts = _counts(con, copies, request, folder, unpacked, tolerant=tolerant)
     return counts
 
 
@@ -228,7 +219,6 @@ def _counts(
     sources: Sequence[Source],
     request: Request,
     folder: Path,
-    ledger: Ledger | None,
     unpacked: Unpacked,
     *,
     tolerant: bool,
@@ -241,7 +231,7 @@ def _counts(
     attempts, tables = _recognised(
         sources, request, folder, unpacked, skip_empty=request.skip_bad or tolerant
     )
-    inputs = Inputs(sources, tables, attempts, ledger)
+    inputs = Inputs(sources, tables, attempts)
     statement, tally = _tallied(con, inputs, request)
     if request.models or request.exclude_models:
         exact = request.naming([name for (name,) in con.execute(statement.models()).fetchall()])
@@ -308,11 +298,7 @@ def _counts(
         problem = "changed while it was read"
         remedy = "read it again when it is complete"
         raise DataError(changed[0].name, problem, remedy, name="changed-file")
-    if ledger is not None:
-        # What it no longer needs.
-        ledger.tidy()
-    shards = statement.shards
-    return counts.saying(*shards.messages(statement.batches)) if shards else counts
+    return counts
 
 
 def _near_names(con: duckdb.DuckDBPyConnection, statement: Statement) -> dict[tuple[str, str], str]:
@@ -523,12 +509,7 @@ def _tallied(
         try:
             where = columns_in(con, request.where, batches) if request.where else []
             statement = Statement(batches, names, request, where)
-            # The counts of files that are kept, or the engine that groups the rows.
-            if inputs.ledger is not None:
-                from passk_cli.files.counting.resume import KeptShards
-
-                statement = statement.over(KeptShards(con, inputs.ledger))
-            elif request.engine == "spark":
+            if request.engine == "spark":
                 from passk_cli.files.spark.shards import SparkShards
 
                 statement = statement.over(SparkShards(con, statement))
@@ -549,8 +530,7 @@ def _tallied(
             raise explain(con, error, batches, request) from None
         for batch in batches:
             require_as_written(batch, tally)
-            if inputs.ledger is None:
-                require_sound(batch.layout, batch.sources, request)
+            require_sound(batch.layout, batch.sources, request)
         return statement, tally
     raise AssertionError("a complete layout has no columns that appear further down")
 

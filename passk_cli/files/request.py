@@ -233,7 +233,6 @@ class Request:
     lowest : the score of a missing outcome that counts as a failure; None: 0, if none is less.
     labelling : the seed of random orders of the attempts without a label; None: they are not asked
         for.
-    resume : the folder that keeps the counts of each file for later runs.
     averages : whether the command has the options of AVERAGED.
     suits : raises the error of a question that such counts do not answer; remedies pass it.
     given : the fields that the caller gave, which count before a map.  mapped : whether a map says
@@ -394,7 +393,6 @@ class Request:
     order: bool = False
     lowest: float | None = None
     labelling: int | None = None
-    resume: str | None = None
     averages: bool = field(default=False, repr=False)
     suits: Callable[[Any], None] | None = field(default=None, repr=False)
     given: frozenset[str] = frozenset()

@@ -158,8 +158,8 @@ def spelled(given: Given, options: Options = MappingProxyType({})) -> str:
 
     options : those of the command it is about, which stand before those of others.
 
-    >>> spelled(Given("--bounds", "1,x")), spelled(Given("--min-by")), spelled(Given("--resume"))
-    ('bounds="1,x"', 'min_by=', 'resume=True')
+    >>> spelled(Given("--bounds", "1,x")), spelled(Given("--min-by")), spelled(Given("--skip-bad"))
+    ('bounds="1,x"', 'min_by=', 'skip_bad=True')
     >>> spelled(FULL_OPTION), spelled(Given("passk formats", "NAME"))
     ('.tables', 'passk_cli.formats(NAME)')
     """

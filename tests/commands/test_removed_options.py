@@ -14,6 +14,7 @@ REMOVED = [
     (["cost", AGENTS, "--cascade", "a,b"], "cascades of two models were removed"),
     (["compare", AGENTS, "--band", True], "passk curve draws the bands of each model"),
     (["plan", AGENTS, "--cost-per-label", "1"], "passk judge says how many labels"),
+    (["convert", AGENTS, "--resume", True], "commands read many counts files together"),
 ]
 
 

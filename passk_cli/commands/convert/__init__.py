@@ -42,17 +42,13 @@ class ConvertOptions:
         detail="Any column of the data, or a role that is found under many names: answer, solution,"
         " cost (in dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns."
         " Repeatable.")] = ()
-    resume: Annotated[bool, Option(
-        "--resume", help="With --counts: read only what changed.",
-        detail="The counts of each file are kept in the folder OUTPUT.resume as soon as the"
-        " file is read, so that a run that was stopped goes on where it was. A file is read"
-        " again when its path, size, times or ends, or an option that changes counts, differs.",
-    )] = False
     # fmt: on
 
 
 # Its table is read back as the same names, which no sign may stand before.
 _WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
+_EACH_FILE = "convert each file with --counts; commands read many counts files together"
 COMMAND = Command(
-    ConvertOptions, (Request,), without=_WITHOUT, streams=True, beside_output=("resume",),
+    ConvertOptions, (Request,), without=_WITHOUT, streams=True,
+    lacking=dict.fromkeys(("--resume", "resume"), _EACH_FILE),
     view="passk_cli.commands.convert.view:Convert")  # fmt: skip

@@ -70,7 +70,6 @@ class Convert(Question, ConvertOptions):
         else:
             thresholds = ",".join(map("{:g}".format, request.threshold))
             contradictions = {
-                Given("--resume"): self.resume,
                 "data": isinstance(options.source, Counts),
                 Given("--threshold", thresholds): len(request.threshold) > 1,
             }
@@ -79,8 +78,7 @@ class Convert(Question, ConvertOptions):
         refuse("contradicting-options", *reasons)
         if self.counts:
             refuse_reserved(request.by, _OF_COUNTS, "the output")
-            resume = f"{path}.resume" if self.resume else None
-            request = replace(request, missing=self.missing or "error", resume=resume)
+            request = replace(request, missing=self.missing or "error")
             study = super().study(replace(options, request=request), read)
             write_columns(path, study.counts.columns, form)
             return study

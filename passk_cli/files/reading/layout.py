@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from passk_cli.files.database import (
     AS_IT_IS,
@@ -81,24 +81,6 @@ class Layout:
     constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     joined: Mapping[str, Joined] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def summary(self) -> list[Any]:
-        """The layout as JSON has it; `of` reads it back."""
-        columns = [[name, sorted(kinds)] for name, kinds in self.columns]
-        return [self.kind, self.description, columns, self.delimiter, self.packing, self.complete]
-
-    @classmethod
-    def of(cls, summary: Sequence[Any]) -> Layout:
-        """The layout that this is the summary of.
-
-        >>> layout = Layout("csv", "CSV", (("task", frozenset({"text"})),), ",")
-        >>> Layout.of(layout.summary).summary == layout.summary
-        True
-        """
-        kind, description, columns, *rest = summary
-        pairs = tuple((name, frozenset(kinds)) for name, kinds in columns)
-        return cls(kind, description, pairs, *rest)
 
     @cached_property
     def kinds(self) -> Mapping[str, set[str]]:

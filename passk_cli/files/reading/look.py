@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 
@@ -63,9 +63,6 @@ from passk_cli.limits import MOST_COLUMNS
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.settle import Given, Settle
 from passk_cli.text import first_few, plural
-
-if TYPE_CHECKING:
-    from passk_cli.files.sources.ledger import Ledger
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
 _FIRST = 100
@@ -152,13 +149,11 @@ class Inputs:
 
     tables : those of the sources that are tables as they are.  attempts : what formats found in the
     rest.
-    ledger : the counts of files that earlier runs kept, where this is asked.
     """
 
     sources: Sequence[Source]
     tables: Sequence[Source]
     attempts: Spooled
-    ledger: Ledger | None = None
 
 
 def look(
@@ -188,7 +183,7 @@ def look(
     unread = [*attempts.unread]
     for source in inputs.tables:
         try:
-            layout = _layout(con, source, request, asked, whole, inputs.ledger)
+            layout = _layout(con, source, request, asked, whole)
             kinds = frozenset((name, frozenset(seen)) for name, seen in layout.kinds.items())
             roles = roles_by_kinds.get(kinds) or roles_of(request, source.name, layout.kinds)
             roles_by_kinds[kinds] = roles
@@ -340,36 +335,28 @@ def _layout(
     request: Request,
     columns: Sequence[str],
     whole: bool,
-    ledger: Ledger | None,
 ) -> Layout:
     """The layout of a table, with those columns that only appear further down and in its path."""
     if source.frame is not None:
         layout = _frame(con, source)
         return replace(layout, joined=request.joined(layout.kinds))
-    key = "" if ledger is None else ledger.key(source, request.format, columns, whole)
-    summary = None if ledger is None else ledger.summary(key)
-    if summary is not None:
-        layout = Layout.of(summary)
-    else:
-        for from_end_to_end in sorted({whole, True}):
-            if from_end_to_end and source.partial and source.opening == "{":
-                from passk_cli.files.sources.cluster import with_all_keys
+    for from_end_to_end in sorted({whole, True}):
+        if from_end_to_end and source.partial and source.opening == "{":
+            from passk_cli.files.sources.cluster import with_all_keys
 
-                with_all_keys(source, request.spark_master)
-            layout = sniff(con, source, request.format, whole=from_end_to_end)
-            if len(layout.columns) > MOST_COLUMNS:
-                raise DataError(
-                    source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
-                    "keep those of the model, the task and the outcome",
-                )  # fmt: skip
-            if layout.complete:
-                break
-            unseen = [column for column in columns if find(column, layout.kinds) is None]
-            names = (json.dumps(root(column))[:-1].encode() for column in unseen)
-            if not unseen or not (source.partial or any(mentions(source, name) for name in names)):
-                break
-        if ledger is not None:
-            ledger.keep(key, layout.summary)
+            with_all_keys(source, request.spark_master)
+        layout = sniff(con, source, request.format, whole=from_end_to_end)
+        if len(layout.columns) > MOST_COLUMNS:
+            raise DataError(
+                source.name, f"{len(layout.columns):,} columns, at most {MOST_COLUMNS:,}",
+                "keep those of the model, the task and the outcome",
+            )  # fmt: skip
+        if layout.complete:
+            break
+        unseen = [column for column in columns if find(column, layout.kinds) is None]
+        names = (json.dumps(root(column))[:-1].encode() for column in unseen)
+        if not unseen or not (source.partial or any(mentions(source, name) for name in names)):
+            break
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds)
         layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})

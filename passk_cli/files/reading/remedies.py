@@ -34,7 +34,7 @@ class Trials:
 
     def counts(self, settle: Settle) -> Counts | PasskError:
         """The counts that a remedy reads, or the error it leads to."""
-        wanted = replace(self.request.settled(settle), conversion=None, resume=None)
+        wanted = replace(self.request.settled(settle), conversion=None)
         try:
             counts = self.read(wanted)
         except PasskError as error:

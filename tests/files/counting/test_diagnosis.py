@@ -11,8 +11,6 @@ import pytest
 
 import passk_cli
 from passk_cli.errors import DataError
-from passk_cli.files.load import load
-from passk_cli.files.request import Request
 from tests.conftest import Passk, Write, long
 from tests.proposals import commands, run_printed
 
@@ -192,14 +190,6 @@ def test_counts_that_cannot_be(tmp_path: Path) -> None:
     frame.to_parquet(path := tmp_path / "a.parquet")
     error = refusal(path)
     assert (error.place, error.problem) == (f"{path}: record 2", "n = 3 and c = 4 cannot be counts")
-
-
-def test_counts_that_are_kept_say_the_place(write: Write, tmp_path: Path) -> None:
-    files = [str(write("a.jsonl", jsonl(ROWS))), str(write("b.csv", "task,passed\nx,1\ny,?\n"))]
-    for _ in range(2):
-        with pytest.raises(DataError) as error:
-            load(files, Request(resume=str(tmp_path / "kept")))
-        assert error.value.place == f"{files[1]}:3"
 
 
 GOOD = '{"task": "a", "judge": {"ok": "ok", "score": {"ok": true, "x": "ok"}}}'
