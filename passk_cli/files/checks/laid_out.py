@@ -46,6 +46,7 @@ from passk_cli.files.vocabulary import (
     NUMBERED,
     NUMBERING_WORDS,
     SETTING_NAMES,
+    STATEMENT_WORDS,
     SUITE_NAMES,
     VERDICT_WORDS,
     look_like_models,
@@ -372,7 +373,9 @@ def _finding(
     shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
     apart = Settle({"--by": (name,)}, "keeps them apart")
     models = Settle({"--field": {"model": f"{model},{name}" if model else name}}, "as models")
-    tasks = Settle({"--field": {"task": f"{name},{task}"}}, "as parts of the tasks")
+    # A part of the data comes before a number in it, and after a statement about it.
+    parts = (task, name) if task and words(task) & STATEMENT_WORDS else (name, task)
+    tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = Settle({"--pool": (name,)}, "pools them on purpose")
     if leaf(name) in _SCORER_NAMES and not _answers_differ(context, name):
         one = f"{context.condition(name)} = {quote_text(values[0])}"

@@ -549,8 +549,8 @@ def _delimited(source: Source, text: str, forced: str | None) -> Layout:
         problem = "neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         if first.startswith(("sep=", "#")):
-            kind = "a delimiter for a spreadsheet" if first.startswith("sep=") else "a comment"
-            problem = f"the first line is {kind}, not the names of columns"
+            sign = first[:5] if first.startswith("sep=") else "#"
+            problem = f"the first line begins with {sign!r} and does not name the columns"
             remedy = "delete the lines before the names of columns"
         elif first.startswith("<?xml"):
             problem = "XML is not read"

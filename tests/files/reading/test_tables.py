@@ -126,7 +126,7 @@ def test_a_wrong_column_is_answered_in_two_lines(
 
 @pytest.mark.parametrize(
     ("first", "kind"),
-    [("sep=;", "a delimiter for a spreadsheet"), ("# run 12", "a comment")],
+    [("sep=;", "begins with 'sep=;'"), ("# run 12", "begins with '#'")],
 )
 def test_lines_before_the_names_of_columns_are_named(
     passk: Passk, tmp_path: Path, first: str, kind: str
