@@ -52,7 +52,7 @@ SETTING_NAMES = _listed(
 # Names of parts of the data that have tasks of their own.
 SUITE_NAMES = _listed(
     "subject category domain split dataset benchmark suite subset topic track collection section"
-    " language repo repository group family type"
+    " language repo repository group family"
 )
 # Words of what happens while attempts are made, which is never a setting or a task.
 HAPPENING_WORDS = _listed(

@@ -92,8 +92,8 @@ def test_help_of_a_message_says_what_it_means(passk: Passk) -> None:
     assert "--ignore noisy-attempts" in shown
     assert "--ignore" not in passk("help", "bad-output").out
     # What asks cannot be left out.
-    assert "Where it is certain it stops" in passk("help", "unread-column").out
-    assert "it stops" not in shown
+    assert "If it is certain, passk stops" in passk("help", "unread-column").out
+    assert "passk stops" not in shown
     every = passk("help", "messages").out
     assert messages().keys() <= set(every.split())
     done = passk("help", "noisy-attempt")

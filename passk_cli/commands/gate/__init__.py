@@ -70,7 +70,7 @@ class GateOptions(
         " run is its own.")] = False  # fmt: skip
     max_false_alarms: Annotated[float | None, Option(
         "--max-false-alarms", "SHARE", "--rehearse fails when the gate fails more often.",
-        low=0.0, high=1.0,
+        low=0.0, high=1.0, rare=True,
         detail="The share of rehearsals with nothing changed in which the whole gate fails:"
         " above SHARE the exit code is 1.")] = None  # fmt: skip
     # The suites of a file of rules, and the rules that wait for a first baseline.

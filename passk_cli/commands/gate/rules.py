@@ -355,6 +355,7 @@ class MaxMissing(ShareRule):
 
     max_missing: Annotated[float | None, Option(
         "--max-missing", "SHARE", "Fails when more attempts have no outcome.", low=0.0, high=1.0,
+        rare=True,
         detail="A share of the attempts, for example 2%. --missing says how they count.",
     )] = None  # fmt: skip
     noun = "without an outcome"
@@ -367,6 +368,7 @@ class MaxErrors(ShareRule):
 
     max_errors: Annotated[float | None, Option(
         "--max-errors", "SHARE", "Fails when more attempts ended in an error.", low=0.0, high=1.0,
+        rare=True,
         detail="A share of the attempts, for example 5%. Attempts without an outcome count, and"
         " those with a text in a column named error, error_message or exception.",
     )] = None  # fmt: skip
@@ -383,7 +385,7 @@ class Minimum(GateRule):
         parse=partial(parse_limits, "--min"), detail="Undecided where the interval contains X.",
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
-        "--min-by", help="--min uses", choices=MIN_BY,
+        "--min-by", help="--min uses", choices=MIN_BY, rare=True,
         detail="estimate, lower: fails when the estimate, or the lower limit of the interval,"
         " is below X; never undecided.")] = BY_INTERVAL  # fmt: skip
 

@@ -135,5 +135,5 @@ def test_lines_before_the_names_of_columns_are_named(
     path.write_text(f"{first}\ntask;passed\na;1\nb;0\n")
     done = passk("estimate", path)
     assert done.code == 3
-    problem = f"{path}: the first line is {kind}, not the names of columns"
+    problem = f"{path}: the first line {kind} and does not name the columns"
     assert done.err.startswith(f"error[unknown-format]: {problem}; delete the lines before the")
