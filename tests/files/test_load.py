@@ -121,7 +121,7 @@ def test_a_column_that_is_there_twice(tmp_path: Path, other: str, words: str) ->
     fields = {"outcome": "passed"}
     assert cells(tmp_path / "m.parquet", fields=fields) == {("m", "a"): (1, 1)}
     assert cells(own, fields=fields) == {("model", "a"): (1, 1)}
-    with pytest.raises(DataError, match="passed and passed_1 are two verdicts"):
+    with pytest.raises(DataError, match="passed and passed_1 judge an attempt and differ"):
         read(own)
 
 
@@ -206,7 +206,8 @@ def test_task_ids_are_text(write: Write) -> None:
 def test_words(write: Write, case: Callable[[str], str]) -> None:
     for words, passed in ((PASS_WORDS, 1), (FAIL_WORDS, 0)):
         rows = [{"task": w, "status": case(w)} for w in words]
-        assert all(c == passed for _, c in cells(write("m.jsonl", jsonl(rows))).values())
+        found = cells(write("m.jsonl", jsonl(rows)), outcome="status")
+        assert all(c == passed for _, c in found.values())
 
 
 @pytest.mark.parametrize("case", [str, str.upper, lambda w: f" {w} "])

@@ -71,7 +71,8 @@ def asking(
     trials = Trials(request, read)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     paths = [source.path for source in sources if source.frame is None]
-    other = error.name == "ambiguous-column" and roles - {*_ASKED}
+    # Two columns of one name have no options: only the file can be changed.
+    other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
     if error.name not in (*_QUESTIONS, "no-role-column") or other:
         return trials.completed(error) if sum(map(os.path.getsize, paths)) <= _TRIED else error
     place = str(error.place)
