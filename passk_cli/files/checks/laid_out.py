@@ -501,12 +501,12 @@ def arms(context: CheckContext) -> Iterator[Finding]:
     """Settings that share the tasks of a model out, evenly or so that pass rates differ."""
     survey = context.survey
     there = (survey.task >= 0) & np.isfinite(survey.verdict)
-    names = (name for name in context.unread if is_setting(name) and not context.harness)
-    for name in names:
-        column, models = (
-            survey.columns[name],
-            joined_codes(survey.series, survey.columns[name].codes),
-        )
+    for name in () if context.harness else filter(is_setting, context.unread):
+        column = survey.columns[name]
+        models = joined_codes(survey.series, column.codes)
+        # A prompt of each task is what the task asks, and not a setting.
+        if words(name) & STATEMENT_WORDS == words(name) or _separates(survey, column):
+            continue
         if not 2 <= column.distinct <= _ARMS or column.share < 1 or words(name) & NUMBERING_WORDS:
             continue
         n = np.bincount(column.codes[there], minlength=column.distinct)

@@ -35,8 +35,8 @@ _VERDICT_WORDS = frozenset(
     "correct correctness match matches em verdict label resolved verified accepts accepted pass"
     " passed solved success successful right judgment judgement".split()
 )
-_GRADE_WORDS = frozenset("grade score scores reward accuracy acc rating f1 verdict label".split())
-_FILLING_WORDS = frozenset("final overall total eval evaluation is judge task the".split())
+_GRADE_WORDS = frozenset("grade score scores reward accuracy acc rating f1 verdict".split())
+_FILLING_WORDS = frozenset("final overall total eval evaluation is task the".split())
 # Words that make a verdict something else: what was expected, or a part of the attempt.
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
@@ -193,7 +193,7 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     judge_named = terms & JUDGE_WORDS and "model" in terms
     if terms & (_OTHER_WORDS | BAD_WORDS) or judge_named or survey.kind(name).longest > SHORT:
         return False
-    graded = terms <= _GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "label", "correctness"}
+    graded = terms <= _GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
     if not terms & (_VERDICT_WORDS | _GRADE_WORDS):
         return False
     numbers = survey.numbers(name)
