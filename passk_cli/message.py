@@ -34,12 +34,12 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
     {models:and} : names as "a, b and c".  {tasks:task} : a count with its noun.
     {tasks:is|are} : one of two words, by a count.  {p:=p} : a number as a column of kind "p";
     {lead:=share points} : with its unit under --percent.
-    {?file| in {file}} : a part that is left out if its field is empty.
+    {?file| in {file}} : a part that is left out if its field is empty, or not given.
 
     >>> filled("{who:and}{?k| at {k}}: {tasks:task}", {"who": ["a", "b"], "k": 0, "tasks": 2})
     ('', 'a and b', ': ', '2 tasks')
     """
-    text = _OPTIONAL.sub(lambda part: part["text"] if fields[part["name"]] else "", template)
+    text = _OPTIONAL.sub(lambda part: part["text"] if fields.get(part["name"]) else "", template)
     pieces: list[Piece] = []
     for words, name, form, _ in Formatter().parse(text):
         pieces.append(words)

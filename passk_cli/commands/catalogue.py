@@ -20,7 +20,7 @@ _BELOW = (
     "passk_cli.files.attempts.labels",
     "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.losses",
     "passk_cli.study.benchmarks", "passk_cli.study.completeness", "passk_cli.study.copies",
-    "passk_cli.study.notes",
+    "passk_cli.study.dependence", "passk_cli.study.notes",
 )  # fmt: skip
 
 

@@ -94,6 +94,8 @@ class Question:
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
     # Groups of an answer: of more it takes minutes, or nobody reads it.
     most_groups: ClassVar[float] = math.inf
+    # Whether attempts and tasks are tested for what its intervals take as independent.
+    sampled: ClassVar[bool] = False
 
     @classmethod
     def ask(
@@ -281,7 +283,9 @@ def answer(
         if request.labelled or request.truth_from is not None:
             refuse_labels(question)
         suits = partial(question.require, options)
-        request = replace(request, ends=not question.unbounded, suits=suits)
+        request = replace(
+            request, ends=not question.unbounded, suits=suits, sampled=question.sampled
+        )
         counts = options.metrics.complete(read(request, source))
         if counts.missing is not None:
             question.refuse_ranges()

@@ -251,6 +251,12 @@ def _counts(
     counts = decide(con, statement, attempts, tally, tolerant)
     alias = {new: old for new, old in request.alias.items() if not named["--alias", new]}
     counts = replace(counts, facts=replace(counts.facts, named=named, alias=alias))
+    if request.sampled and not (statement.has_counts or tally.repeats.attempts):
+        from passk_cli.files.counting.sampled import sampled_rows
+
+        settings = {str(finding.fields.get("column", "")) for finding in found}
+        facts = replace(counts.facts, sampled=sampled_rows(context, statement, settings))
+        counts = replace(counts, facts=facts)
     if request.price:
         from passk_cli.files.attempts.prices import require_all
 

@@ -230,6 +230,7 @@ class Request:
     conversion : what the attempts are written to, besides being counted.
     ends : whether a missing outcome can be read as one that passes or fails.
     order : whether the order of the attempts is to be known where the files tell it.
+    sampled : whether sampled rows are kept for tests of what is taken as independent.
     lowest : the score of a missing outcome that counts as a failure; None: 0, if none is less.
     labelling : the seed of random orders of the attempts without a label; None: they are not asked
         for.
@@ -391,6 +392,7 @@ class Request:
     conversion: Conversion | None = None
     ends: bool = True
     order: bool = False
+    sampled: bool = False
     lowest: float | None = None
     labelling: int | None = None
     averages: bool = field(default=False, repr=False)

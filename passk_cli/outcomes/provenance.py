@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from passk_cli.message import Said
 from passk_cli.outcomes.losses import Losses
+from passk_cli.outcomes.sampled import SampledRows
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class ReadFacts:
         where tasks of several are pooled.
     numeric : the --by columns that hold numbers in every file.
     erring : attempts with an error, and how many of them have no outcome; None if not asked for.
+    sampled : the order of attempts and groups of tasks in a sample of the rows, if asked for.
     order : tasks as the run was shuffled to take them, where files say it, and all the same.
     """
 
@@ -134,6 +136,7 @@ class ReadFacts:
     unlabelled: tuple[Unlabelled, ...] = ()
     benchmark: str = ""
     benchmarks: Mapping[str, str] = field(default_factory=dict)
+    sampled: SampledRows | None = None
 
     def names_of(self, option: str) -> list[str]:
         """The names in the data that an option has."""

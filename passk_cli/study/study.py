@@ -239,6 +239,10 @@ class Study:
             said = [each for each in said if each.name not in OF_STOPPING]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
         said += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
+        if self.counts.facts.sampled is not None:
+            from passk_cli.study.dependence import sample_notes
+
+            said += sample_notes(self.counts, self.confidence)
         if not self.named:
             said += self._more_attempts()
         if any(fact.note for fact in (*facts, *short)):

@@ -741,6 +741,7 @@ class Compare(Question, CompareOptions):
 
     pairs: ClassVar[type[AllPairs]] = AllPairs
     most_groups = MOST_GROUPS
+    sampled = True
 
     sections = (
         Ranking, Baseline, AllPairs, Changes, Crossings, FlippedPairs, FlippedTasks,

@@ -568,6 +568,7 @@ class Curve(Question, CurveOptions):
     """The question of `passk curve`."""
 
     sections = (AcrossK, EveryK, Climbs, UnevenTasks, RateMoments)
+    sampled = True
 
     of_metrics: ClassVar[bool] = False
 

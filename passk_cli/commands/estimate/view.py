@@ -183,6 +183,7 @@ class Estimation(Question, EstimateOptions):
     """The question of `passk estimate`."""
 
     sections = (Estimates,)
+    sampled = True
     uncorrected = ""
 
     def report(self, study: Study) -> Report:

@@ -365,6 +365,7 @@ class Extrapolate(Question, ExtrapolateOptions):
     """The question of `passk extrapolate`."""
 
     sections = (Predictions, Averages)
+    sampled = True
 
     of_metrics: ClassVar[bool] = False
 

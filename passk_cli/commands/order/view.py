@@ -38,6 +38,7 @@ from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import first_few, plural, span
 from passk_cli.settle import Settle
+from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ADJUSTED
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -65,14 +66,6 @@ WOULD_BE_FOUND = Message(
     "That no test rejects is no proof of independence. These are the effects that the tests find in"
     " four of five runs of this size, after the adjustment for all tests; of several models, those"
     " of the one that shows least.")  # fmt: skip
-DEPENDENT_ATTEMPTS = Message(
-    "dependent-attempts", WARNING,
-    "pass@k of {models:model} is {error} for the first k attempts", "report first@k",
-    "pass@k averages over all choices of k attempts and takes them as independent. Where they are"
-    " not, a user who makes k attempts in a row sees first@k, the share of tasks that one of the"
-    " first k attempts solves. A shared session, a cache, a rate limit, the time of day or sorted"
-    " files can make attempts depend on each other. pass@k is called too high or too low where the"
-    " interval of first@k − pass@k leaves out 0, uncertain elsewhere.")  # fmt: skip
 COPIED_ATTEMPTS = Message(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} differ on {tasks:task}, {expected} expected, as copies"
@@ -275,7 +268,10 @@ class Verdicts(Section[Evidence]):
         }
         if not any(errors.values()):
             errors["uncertain"] = len(dependent)
-        yield from (DEPENDENT_ATTEMPTS(models=n, error=e) for e, n in errors.items() if n)
+        yield from (
+            replace(DEPENDENT_ATTEMPTS(models=n, error=e), settles=())
+            for e, n in errors.items() if n
+        )  # fmt: skip
         for message, models in (
             (CONSTANT_OUTCOMES, [model for model in self.records if model.constant]),
             (ATTEMPTS_UNTIL_PASS, [model for model in self.records if model.order.stopped]),

@@ -1,0 +1,137 @@
+"""The order of attempts and the groups of tasks, from the rows that the checks have sampled.
+
+No file is read again.  The tests of both are in `study.dependence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from shlex import quote
+
+import numpy as np
+
+from passk_cli.arrays import Bools, Ints
+from passk_cli.files.checks.check import CheckContext
+from passk_cli.files.counting.statement import BENCHMARKS, Statement
+from passk_cli.files.reading.survey import Observed, joined_codes
+from passk_cli.files.roles import SETTINGS, leaf, words
+from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
+from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
+
+# Fewer groups are rather kinds or levels, and intervals from so few clusters are hardly known.
+_FEWEST_GROUPS = 10
+# Names of settings and benchmarks; words of numbers that name something.
+_NO_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}
+_NAMING_WORDS = frozenset("id group cluster family".split())
+
+
+def sampled_rows(
+    context: CheckContext, statement: Statement, settings: Collection[str]
+) -> SampledRows | None:
+    """What the sample shows; None for counts and lists, and if it has rows that were not asked for.
+
+    settings : quoted names of columns that checks have found something in.
+    """
+    survey, request = context.survey, context.request
+    chosen = request.where or request.models or request.exclude_models
+    some = chosen or request.only_tasks or request.exclude_tasks
+    if any(b.roles.shape != "attempts" for b in context.batches) or (some and not survey.whole):
+        return None
+    by_file = any(batch.roles.model is None for batch in context.batches)
+    series = joined_codes(survey.series, survey.file) if by_file else survey.series
+    there = (survey.task >= 0) & (series >= 0) & np.isfinite(survey.verdict)
+    order = _ordered_attempts(context, statement, series, there)
+    groups = None if request.cluster else _task_groups(context, series, there, settings)
+    return SampledRows(order, groups) if order or groups else None
+
+
+def _ordered_attempts(
+    context: CheckContext, statement: Statement, series: Ints, there: Bools
+) -> OrderedAttempts | None:
+    """The outcomes by number; None if attempts have no numbers, or if numbers come twice."""
+    survey, column = context.survey, context.column("attempt")
+    if column not in survey.columns or any(b.roles.attempt != column for b in context.batches):
+        return None
+    cell = joined_codes(series, survey.task)
+    if np.bincount(cell[there], minlength=1).max() < 2:
+        return None
+    numbers = survey.numbers(column)
+    if not np.isfinite(numbers[there]).all():
+        return None
+    rows = np.flatnonzero(there)
+    rows = rows[np.lexsort((numbers[rows], cell[rows]))]
+    same = np.diff(cell[rows]) == 0
+    if np.any(same & (np.diff(numbers[rows]) == 0)):
+        return None
+    start = np.flatnonzero(np.r_[True, ~same, True])
+    of_task = series[rows[start[:-1]]]
+    places = np.unique(of_task, return_index=True)[1]
+    names = tuple(_names(context, statement, rows[start[:-1]][places]))
+    order = np.cumsum(np.r_[0, np.diff(of_task) != 0])
+    return OrderedAttempts(names, order, start, survey.verdict[rows].astype(np.int64))
+
+
+def _names(context: CheckContext, statement: Statement, rows: Ints) -> Iterator[tuple[str, ...]]:
+    """The model and the groups of these rows of the sample."""
+    survey = context.survey
+    columns = ", ".join(f"coalesce({name}, '')" for name in ("model", *statement.groups))
+    wanted = ", ".join(map(str, rows.tolist()))
+    query = f"SELECT rowid, {columns} FROM {survey.table} WHERE rowid IN ({wanted})"
+    texts = {row: names for row, *names in survey.con.execute(query).fetchall()}
+    by_file = {source.name: statement.names.get(source.path) for source in context.sources}
+    for row in rows.tolist():
+        model, *groups = texts[row]
+        yield (by_file.get(survey.files[survey.file[row]]) or model, *groups)
+
+
+def _task_groups(
+    context: CheckContext, series: Ints, there: Bools, settings: Collection[str]
+) -> TaskGroups | None:
+    """Pass rates of tasks, and unread columns with one value per task and several tasks per value.
+
+    Settings, names of benchmarks, and what happens while attempts are made are left out.
+    """
+    survey = context.survey
+    names = [
+        name for name in context.unread
+        if quote(name) not in settings and leaf(name) not in _NO_GROUPS
+        and not words(name) & (HAPPENING_WORDS | NUMBERING_WORDS)
+        and survey.columns[name].distinct >= _FEWEST_GROUPS
+    ]  # fmt: skip
+    if not names or not there.any():
+        return None
+    task, tasks = np.unique(survey.task[there], return_inverse=True)[1], 0
+    tasks = int(task.max()) + 1
+    once = len(task) == tasks
+    columns = {}
+    for name in names:
+        column = survey.columns[name]
+        codes = _of_tasks(column, task, there, tasks)
+        if codes is not None and not (once and _may_happen(context, name)):
+            columns[name] = codes
+    if not columns:
+        return None
+    cell = joined_codes(series[there], task)
+    first = np.unique(cell, return_index=True)[1]
+    rates = np.bincount(cell, survey.verdict[there]) / np.bincount(cell)
+    model, of_task = np.unique(series[there][first], return_inverse=True)[1], task[first]
+    rates -= (np.bincount(model, rates) / np.bincount(model))[model]
+    return TaskGroups(np.bincount(of_task, rates) / np.bincount(of_task), columns)
+
+
+def _of_tasks(column: Observed, task: Ints, there: Bools, tasks: int) -> Ints | None:
+    """The group of each task; None if a task has none or two, or if groups have few tasks."""
+    codes = column.codes[there]
+    if codes.min(initial=0) < 0 or 2 * column.distinct > tasks:
+        return None
+    group = np.zeros(tasks, dtype=np.int64)
+    group[task] = codes
+    if np.any(group[task] != codes):
+        return None
+    codes = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    return codes if _FEWEST_GROUPS <= int(codes.max()) + 1 <= tasks / 2 else None
+
+
+def _may_happen(context: CheckContext, name: str) -> bool:
+    """Whether a column of one row per task may be of the attempt: numbers that name nothing."""
+    return not words(name) & _NAMING_WORDS and context.survey.kind(name).name != "text"

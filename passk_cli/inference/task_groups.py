@@ -1,0 +1,84 @@
+"""Do groups of tasks explain part of the variance between tasks?  Tasks dealt to groups at random.
+
+The null hypothesis is that tasks belong to groups by accident.  The statistic is the sum of squares
+between groups, Σ_g (Σ_{t∈g} y_t)² / m_g, where m_g is the number of tasks in group g and y_t is the
+value of task t minus the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.streams import stream
+
+# All deals are counted if there are at most this many.
+MOST_COUNTED = 20_000
+# Below this many standard deviations of F no p-value is small enough to be told.
+_NOTABLE = 2.0
+# Draws per test and level, so that the smallest p-value is half the level; values drawn at once.
+_DRAWS, _BLOCK = 2, 1 << 19
+# More tasks than this add nothing but time.
+_MOST_TASKS = 2000
+
+
+def group_p(values: Floats, groups: Ints, level: float) -> float:
+    """P-value of the sum of squares between groups, over deals of the tasks to these groups.
+
+    All deals are counted if there are few.  Otherwise p is (b + 1) / (m + 1) from m = 2 / level
+    draws, of which b are at least as large as what was observed; it has its level exactly.  Drawing
+    stops once p exceeds the level.  If F does not lie 2 standard deviations above its mean,
+    nothing is drawn and p is 1.
+
+    values : (T,).  groups : (T,) codes 0 … G−1, 1 < G < T.  level : the largest p of interest.
+    Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
+
+    >>> group_p(np.array([0.0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 0.1)
+    0.1
+    """
+    order = np.argsort(groups[:_MOST_TASKS], kind="stable")
+    values, sizes = values[order] - values[order].mean(), np.bincount(groups[order])
+    sizes = sizes[sizes > 0]
+    starts, tasks = np.cumsum(sizes) - sizes, len(values)
+    observed = float(_between(values[None], starts, sizes)[0])
+    total, between = float(values @ values), len(sizes) - 1
+    within = tasks - len(sizes)
+    if total == 0 or within == 0:
+        return 1.0
+    ratio = (observed / between) / max((total - observed) / within, 1e-300)
+    if ratio - 1 < _NOTABLE * math.sqrt(2 / between + 2 / within):
+        return 1.0
+    reached = observed - 1e-9 * total
+    deals = math.factorial(tasks) // math.prod(map(math.factorial, sizes.tolist()))
+    if deals <= MOST_COUNTED:
+        dealt = values[np.array(list(_deals(tuple(range(tasks)), sizes.tolist())))]
+        return float(np.mean(_between(dealt, starts, sizes) >= reached))
+    draws, above, done = math.ceil(_DRAWS / level) - 1, 0, 0
+    rng, block = stream(0, "tasks to groups"), max(1, _BLOCK // tasks)
+    while done < draws and above + 1 <= level * (draws + 1):
+        rows = min(block, draws - done)
+        dealt = rng.permuted(np.broadcast_to(values, (rows, tasks)), axis=1)
+        above += int((_between(dealt, starts, sizes) >= reached).sum())
+        done += rows
+    return (above + 1) / (done + 1)
+
+
+def _between(values: Floats, starts: Ints, sizes: Ints) -> Floats:
+    """Σ_g (Σ y)² / m_g of each row.  values : (rows, T), by group.  starts, sizes : of groups."""
+    sums = np.add.reduceat(values, starts, axis=1)
+    squares: Floats = (sums**2 / sizes).sum(axis=1)
+    return squares
+
+
+def _deals(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
+    """All ways to deal tasks to groups of these sizes, the tasks of a group together."""
+    if len(sizes) == 1:
+        yield tasks
+        return
+    for chosen in combinations(tasks, sizes[0]):
+        rest = tuple(task for task in tasks if task not in chosen)
+        yield from (chosen + others for others in _deals(rest, sizes[1:]))

@@ -1,0 +1,124 @@
+"""Warnings about what intervals take as independent: attempts at one task, and tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from passk_cli.arrays import Ints
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.message import NOTE, WARNING, Message, Said
+from passk_cli.outcomes.counts import Counts
+from passk_cli.outcomes.sampled import OrderedAttempts, TaskGroups
+from passk_cli.report.words import SeriesName, p_relation
+from passk_cli.settle import Settle
+from passk_cli.study.confidence import Confidence
+
+# The largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
+LEVEL = 0.001
+# A sum that lies fewer standard deviations from its mean never has such a p-value.
+_NEAR = 2.5
+
+DEPENDENT_ATTEMPTS = Message(
+    "dependent-attempts", WARNING,
+    "{?model|attempts of {model} depend on each other: {what} (p {p})}{?more|; likewise {more}}"
+    "{?error|pass@k of {models:model} is {error} for the first k attempts; report first@k}",
+    Settle({}, "tests their order", "order"),
+    "Attempts at one task follow a trend, or neighbouring attempts are more or less alike than in a"
+    " random order. pass@k averages over all choices of k attempts and takes them as independent."
+    " If they are not, a user who makes k attempts in a row sees first@k, the share of tasks that"
+    " one of the first k attempts solves, which is a different number. A shared session, a cache, a"
+    " rate limit, the time of day or sorted files can make attempts depend on each other. Look at"
+    " `passk order FILE`, report first@k if the order matters, and repair the harness. `estimate`,"
+    " `compare`, `curve` and `extrapolate` test numbered attempts, in a sample of large files, and"
+    " report p ≤ 0.001 after an adjustment for all models. `passk order` calls pass@k too high or"
+    " too low if the interval of first@k − pass@k excludes 0, and uncertain otherwise.",
+)  # fmt: skip
+POSSIBLE_CLUSTERS = Message(
+    "possible-clusters", NOTE,
+    "tasks with the same {column} have similar pass rates ({groups:value} for {tasks:task}, p {p})",
+    Settle({"--cluster": "{column}"}, "takes them as clusters"),
+    "A column that nothing is read from has several tasks per value, and its values explain more of"
+    " the differences between tasks than tasks dealt to them at random. Related tasks, such as"
+    " questions about one document or issues of one repository, tell less about new tasks than"
+    " unrelated ones. An interval that takes them as unrelated is too narrow. If the values are a"
+    " sample of what you want to know about, use --cluster COLUMN. If they are fixed kinds, such as"
+    " subjects, ignore this. The test needs at least 10 values, and it reports p ≤ 0.001 after an"
+    " adjustment for the number of columns tested.")  # fmt: skip
+
+
+def sample_notes(counts: Counts, confidence: Confidence) -> Iterator[Said]:
+    """The warning about attempts and the note about tasks that depend on each other."""
+    sampled = counts.facts.sampled
+    if sampled is None:
+        return
+    if sampled.order is not None:
+        yield from _dependent_attempts(sampled.order)
+    about_new = confidence.population != THESE_TASKS and confidence.method != "none"
+    if sampled.groups is not None and about_new and not confidence.cluster:
+        yield from _possible_clusters(sampled.groups)
+
+
+def _dependent_attempts(order: OrderedAttempts) -> Iterator[Said]:
+    """The warning about the series with the smallest p-value; the others are named."""
+    found, tests = list[tuple[float, str, str]](), 2 * len(order.names)
+    edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
+    for place, series in enumerate(order.names):
+        start = order.start[edges[place] : edges[place + 1] + 1]
+        p, what = _order_p(start - start[0], order.passed[start[0] : start[-1]])
+        if p * tests <= LEVEL:
+            found.append((p * tests, SeriesName(series), what))
+    if found:
+        (p, model, what), *more = sorted(found)
+        names = [name for _, name, _ in more]
+        yield DEPENDENT_ATTEMPTS(model=model, what=what, p=p_relation(p), more=names)
+
+
+def _order_p(start: Ints, passed: Ints) -> tuple[float, str]:
+    """The smaller p-value of the tests of trend and of neighbours, and what it shows.
+
+    1 if sampling stopped because of outcomes, which has a warning of its own.
+    """
+    from passk_cli.inference.stopping import stopped
+    from passk_cli.metrics.order import changes, totals, trend_scores
+
+    n, c = totals(start, passed)
+    pairs = c * (n - c)
+    if not pairs.any():
+        return 1.0, ""
+    # Both moments are those of `inference.exchangeability`, which is imported only if one is far.
+    score = float(trend_scores(start, passed)[0].sum())
+    differ, twice = float(changes(start, passed).sum()), 2.0 * pairs
+    spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
+    trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
+    lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))
+    if max(trend, lag) < _NEAR or stopped(n, c, last=passed[start[1:] - 1]):
+        return 1.0, ""
+    from passk_cli.inference.exchangeability import neighbour_test, trend_test
+
+    tests = trend_test(start, passed), neighbour_test(start, passed)
+    direction = "less" if tests[0].statistic < 0 else "more"
+    likeness = "alike" if tests[1].statistic < tests[1].mean else "unlike"
+    found = (
+        (tests[0].p, f"later attempts pass {direction} often"),
+        (tests[1].p, f"neighbouring attempts are {likeness}"),
+    )
+    return min((p, what) for p, what in found if not math.isnan(p))
+
+
+def _possible_clusters(groups: TaskGroups) -> Iterator[Said]:
+    """The note about the column with the smallest p-value."""
+    from passk_cli.inference.task_groups import group_p
+
+    tests = len(groups.columns)
+    found = [
+        (group_p(groups.values, codes, LEVEL / tests) * tests, int(codes.max()) + 1, name)
+        for name, codes in groups.columns.items()
+    ]
+    p, number, name = min(found, key=lambda each: (each[0], each[1]))
+    if p <= LEVEL + 1e-12:
+        yield POSSIBLE_CLUSTERS(
+            column=name, p=p_relation(p), groups=number, tasks=len(groups.values)
+        )
