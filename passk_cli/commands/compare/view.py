@@ -23,6 +23,7 @@ from passk_cli.commands.compare.headline import (
 )
 from passk_cli.commands.compare.influence import decided_by_few
 from passk_cli.commands.compare.integrity import Integrity, texts_of
+from passk_cli.commands.compare.noise import Noise, noisy_pairs
 from passk_cli.commands.compare.pairs import (
     Pair,
     Standing,
@@ -745,7 +746,7 @@ class Compare(Question, CompareOptions):
 
     sections = (
         Ranking, Baseline, AllPairs, Changes, Crossings, FlippedPairs, FlippedTasks,
-        Sensitivity, Integrity,
+        Sensitivity, Noise, Integrity,
     )  # fmt: skip
 
     unbounded_options: ClassVar[Mapping[Given, str]] = {
@@ -862,6 +863,7 @@ class Compare(Question, CompareOptions):
             sections.append(FlippedTasks(study, facts_of_flips(flipped)))
         if self.sensitivity:
             sections.append(Sensitivity(study, kept, self.sensitivity))
+        sections.append(Noise(study, noisy_pairs(study, comparisons)))
         sections.append(Integrity.of_study(study))
         return view(
             study, sections, messages=study.messages((), short=list(_left_out(compared))),

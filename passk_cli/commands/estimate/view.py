@@ -15,15 +15,15 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
-from passk_cli.report.model import ALWAYS, FULL, Column, Report, Sentence, Table
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence, Table
 from passk_cli.report.words import SeriesName, first_few, numbers_of_models
 from passk_cli.settle import Given
 from passk_cli.study.answer import every_true, first_true
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
-from passk_cli.study.section import Number, Numbers, rows_of, view
+from passk_cli.study.section import Number, Numbers, SeriesRow, rows_of, view
 from passk_cli.study.study import Study, ranked
-from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFew, of_all
+from passk_cli.study.values import NO_PASS, UNPRICED, Series, TaskValues, TooFew, of_all
 
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
@@ -59,6 +59,11 @@ class Estimates(Numbers):
                across=lambda section: section.judged, shown=FULL, name="judged",
                cell=lambda row, number: row.numbers[number.name].more.get("judged"),
                example=Number("METRIC", "", "share", FULL)),
+        Column("intraclass correlation", "score", shown=FULL,
+               meaning="Correlation of two attempts at one task, with its interval over tasks: near"
+               " 1 tasks always pass or always fail, so that further attempts tell little.",
+               where=lambda section: any(map(_counted, section.records)),
+               cell=lambda row: _correlation(row)),
     )  # fmt: skip
 
     @property
@@ -129,6 +134,25 @@ class Estimates(Numbers):
                 )  # fmt: skip
                 pictures.append(chart if unit == "share" else replace(chart, unit=""))
         return tuple(pictures)
+
+
+def _counted(row: SeriesRow) -> TaskValues | None:
+    """The values of a row with the most tasks, if they come from counts of several attempts."""
+    every = [fact.values for fact in row.numbers.values() if fact.values is not None]
+    plain = [v for v in every if not (v.metric.kind.needs or v.labels or v.errors or v.passing)]
+    values = max(plain, key=lambda values: len(values.n), default=None)
+    return values if values is not None and len(values.n) > 1 and values.n.max() > 1 else None
+
+
+def _correlation(row: SeriesRow) -> Estimate:
+    """The intraclass correlation of the outcomes of a row."""
+    from passk_cli.inference.noise import intraclass_correlation
+
+    values = _counted(row)
+    if values is None:
+        return Estimate(None, reason="one attempt per task")
+    value, low, high = intraclass_correlation(values.n, values.c)
+    return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
 
 
 def _attempts_first(fact: Fact) -> bool:

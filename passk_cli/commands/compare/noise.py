@@ -1,0 +1,71 @@
+"""The table of where the noise of a difference comes from: tasks or attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from passk_cli.commands.compare.pairs import OfPair
+from passk_cli.inference.noise import NoiseSplit, noise_split
+from passk_cli.inference.populations import THESE_TASKS
+from passk_cli.report.model import FULL, Column
+from passk_cli.report.words import span
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
+from passk_cli.study.study import Study
+
+# At k = 1, a task's value is a mean over its attempts, whose variance falls as 1 / n.
+_MEANS = ("pass@1", "pass^1")
+
+
+@dataclass(frozen=True)
+class NoisyPair(OfPair):
+    """Two models and the variance of their difference."""
+
+    split: NoiseSplit
+
+
+class Noise(Section[NoisyPair]):
+    """A row per pair at pass@1, if both models have several attempts at all shared tasks."""
+
+    title = "Noise of the differences at pass@1"
+    shown = FULL
+    columns = (
+        MODEL, AGAINST, GROUPS,
+        Column("from attempts", "share", meaning="Share of the variance of the difference that"
+               " comes from attempts at the same tasks; the rest comes from the choice of tasks.",
+               cell=lambda pair: pair.split.share),
+        Column("standard error", "share", meaning="Standard error of the difference.",
+               cell=lambda pair: pair.split.se()),
+        Column("twice the attempts", "share", meaning="Standard error with twice the attempts at"
+               " each task.", cell=lambda pair: pair.split.se(attempts=2)),
+        Column("twice the tasks", "share", meaning="Standard error with twice the tasks and as many"
+               " attempts at each.", cell=lambda pair: pair.split.se(tasks=2)),
+    )  # fmt: skip
+
+    def details(self) -> Iterator[str]:
+        gains = sorted(1 - pair.split.se(attempts=2) / pair.split.se() for pair in self.records)
+        if gains:
+            ends = span(round(100 * gains[0]), round(100 * gains[-1]))
+            yield (
+                f"at pass@1, twice the attempts would shorten intervals of differences by {ends} %,"
+                " twice the tasks by 29 %"
+            )
+
+
+def noisy_pairs(study: Study, compared: Sequence[Comparison]) -> list[NoisyPair]:
+    """The pairs at pass@1 whose variance can be split.
+
+    For these tasks all noise comes from attempts, and labels and missing outcomes add other noise.
+    """
+    if study.confidence.population == THESE_TASKS:
+        return []
+    pairs = []
+    for c in compared:
+        known = c.first.metric.name in _MEANS and not (c.reason or c.ends) and c.hidden[1] is None
+        if known and len(c.tasks) > 1 and min(int(n.min()) for n in c.n) > 1:
+            (n, m), (passes, others) = c.n, c.c
+            split = noise_split((n, passes), (m, others), c.clusters)
+            if split.se() > 0:
+                pairs.append(NoisyPair(c, split))
+    return pairs

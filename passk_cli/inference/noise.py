@@ -1,0 +1,101 @@
+"""How much of the noise comes from the choice of tasks, and how much from attempts at each task."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.design import cluster_excess
+from passk_cli.inference.streams import stream
+
+# Values drawn at once, and resamples of tasks.
+_BLOCK, _RESAMPLES = 1 << 20, 2000
+
+
+class NoiseSplit(NamedTuple):
+    """Variance of a mean difference of success rates, in two parts.
+
+    tasks : what remains with endless attempts at these tasks.  attempts : what they would remove.
+    """
+
+    tasks: float
+    attempts: float
+
+    @property
+    def share(self) -> float:
+        """Share of the variance that comes from attempts; NaN if nothing varies."""
+        total = self.tasks + self.attempts
+        return self.attempts / total if total > 0 else math.nan
+
+    def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
+        """The standard error with so many times the attempts per task, and the tasks."""
+        return math.sqrt((self.tasks + self.attempts / attempts) / tasks)
+
+
+def noise_split(
+    first: tuple[Ints, Ints], second: tuple[Ints, Ints], clusters: Ints | None = None
+) -> NoiseSplit:
+    """The variance of the mean of d_t = c_t/n_t − c′_t/n′_t over T tasks, split.
+
+    total = s²/T, with s² the variance of d_t over tasks (clusters: see `cluster_excess`).
+    attempts = Σ_t [c(n − c)/(n²(n − 1)) + the same of the second] / T², which has no bias.
+    tasks = max(0, total − attempts).
+
+    first, second : (n, c) at the same T ≥ 2 tasks, n ≥ 2.
+
+    >>> n = np.array([2, 2, 2])
+    >>> split = noise_split((n, np.array([2, 2, 0])), (n, np.array([1, 0, 0])))
+    >>> round(split.tasks, 12), round(split.attempts, 12)  # s²/T = 1/12, and 1/4 in 9
+    (0.055555555556, 0.027777777778)
+    """
+    (n, c), (m, b) = first, second
+    d, tasks = c / n - b / m, len(n)
+    luck = c * (n - c) / (n**2 * (n - 1.0)) + b * (m - b) / (m**2 * (m - 1.0))
+    attempts = float(luck.sum()) / tasks**2
+    total = (float(d.var(ddof=1)) + cluster_excess(d, clusters)) / tasks
+    return NoiseSplit(max(total - attempts, 0.0), attempts)
+
+
+def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float, float, float]:
+    """Intraclass correlation of the outcomes of a task, and its lower and upper limit.
+
+    ρ = (B − W) / (B + (m − 1) W): B is the mean square between tasks, Σ n_t (p_t − p)² / (T − 1), W
+    the one within, Σ n_t p_t (1 − p_t) / (N − T), with N = Σ n_t and p = Σ c_t / N, and
+    m = (N − Σ n_t² / N) / (T − 1).  The limits are quantiles over resamples of tasks.
+
+    n, c : (tasks,), T ≥ 2.  NaN if no task has two attempts, or if all outcomes are the same.
+    Source: Ridout, Demétrio & Firth 1999, "Estimating intraclass correlation for binary data".
+
+    >>> n = np.array([2, 2, 2, 2])
+    >>> round(intraclass_correlation(n, np.array([2, 2, 0, 1]))[0], 6)  # B = 11/24, W = 1/8
+    0.571429
+    """
+    weights = np.ones((1, len(n)))
+    value = float(_correlations(n, c, weights)[0])
+    if math.isnan(value):
+        return value, value, value
+    rng, tasks, found = stream(0, "intraclass correlation"), len(n), list[Floats]()
+    block = max(1, _BLOCK // tasks)
+    for first in range(0, _RESAMPLES, block):
+        rows = min(block, _RESAMPLES - first)
+        drawn = rng.multinomial(tasks, np.full(tasks, 1 / tasks), size=rows)
+        found.append(_correlations(n, c, drawn.astype(np.float64)))
+    drawn_values = np.concatenate(found)
+    drawn_values = drawn_values[~np.isnan(drawn_values)]
+    low, high = np.quantile(drawn_values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return value, low, high
+
+
+def _correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
+    """The correlation of each row of weights of tasks."""
+    sums = weights @ np.stack([n, c, n**2.0, c**2.0 / n], axis=1)
+    (attempts, passes, squares, between), tasks = sums.T, weights.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        outer = (between - passes**2 / attempts) / (tasks - 1)
+        inner = (passes - between) / (attempts - tasks)
+        size = (attempts - squares / attempts) / (tasks - 1)
+        found: Floats = (outer - inner) / (outer + (size - 1) * inner)
+    return found
