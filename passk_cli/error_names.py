@@ -65,7 +65,7 @@ _FAMILIES = {
     "other-plan": "a run, or a file of looks, does not fit the plan. Looks keep their level if the"
     " plan was named before the first: tasks, attempts, the distance of looks, rules, baseline and"
     " order. To change it, start with another run and another file of looks.",
-    "unplanned-attempts": "tasks have other numbers of attempts than --attempts says. Attempts that"
+    "unplanned-attempts": "tasks have other numbers of attempts than planned. Attempts that"
     " are lost are often failures, and the rate of what is left is too high. Complete the run, or"
     " leave these tasks out with --short-tasks drop, which names them.",
     "other-run": "tasks that were counted by an earlier look are not there, or have other outcomes."
@@ -173,9 +173,9 @@ _FAMILIES = {
     " one with --outcome NAME.",
     "bad-outcome": "an outcome is neither pass nor fail. An outcome is true or false, 1 or 0, pass"
     " or fail. A score becomes one with --threshold X; best@k and mean use scores as they are.",
-    "unmatched-words": "no outcome has a word that --passes or --fails names. Then every outcome"
-    " would fail, or none, whatever it means. The message lists the outcomes of the files and how"
-    " often they occur. Name some of them.",
+    "unmatched-words": "no outcome has a word that is named as passing or failing. Then every"
+    " outcome would fail, or none, whatever it means. The message lists the outcomes of the files"
+    " and how often they occur. Name some of them.",
     "unjudged-numbers": "outcomes are numbers beside the words that pass. Beside the words of"
     " --passes numbers pass or fail by --threshold X.",
     "missing-outcome": "an attempt has no outcome. A timeout or a crash is not the same as a"

@@ -86,7 +86,8 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     """A command line with the options of a remedy.
 
     A role that was given a column gets the new one, values are added, any other option is replaced.
-    Another command gets the options whose values it takes, and outputs in a format of its own.
+    Another command gets the options whose values it takes, and outputs in a format of its own
+    unless it writes a file itself.
 
     >>> settle = Settle({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
@@ -96,6 +97,9 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     'order a.json --field task=x --records=all --by y -k1 --order-from-lines'
     >>> " ".join(completed("report h.json -o h.html".split(), Settle({}, "", "trend")))
     'trend h.json'
+    >>> draft = Settle({"--init": "passk.toml"}, "", "describe")
+    >>> " ".join(completed("convert a.csv -o b.csv".split(), draft))
+    'describe a.csv --init passk.toml'
     >>> " ".join(completed("compare a.csv b.csv".split(), Settle({}, labels={"a.csv": "old"})))
     'compare old=a.csv b.csv'
     >>> " ".join(completed("record a.csv h.parquet".split(), Settle({"--to": "h.parquet"})))
@@ -108,12 +112,15 @@ def completed(words: Sequence[str], settle: Settle) -> list[str]:
     values = {there[flag].field: value for flag, value in settle.options.items()}
     kept = [name]
     before, after = (suffixes_of(command_of(each)) for each in (words[0], name))
+    writes = name != words[0] and any(
+        there[flag].option.file == "written" for flag in settle.options
+    )
     for given, text, parts in _parsed(own, flags):
         other = given and there.get(given.option.name)
         taken = other and (other is given or other.base is bool or accepts(other, text))
         if given is not None and given.field == "output":
             suffix = Path(text).suffix.lower()
-            taken = suffix in after or suffix not in before
+            taken = not writes and (suffix in after or suffix not in before)
         if given is None:
             kept += settle.read(parts)
         elif taken and not _replaced(given, text, values):

@@ -137,3 +137,30 @@ def test_a_frame_has_a_draft(folder: Path) -> None:
     (folder / "frame.toml").write_text(text)
     counts = passk_cli.read(pd.DataFrame(ROWS), map="frame.toml", by="effort")
     assert (counts.n.sum(), counts.c.sum()) == (24, 16)
+
+
+@pytest.mark.parametrize("command", ["estimate", "gate --min pass@1=0.5", "convert -o rows.csv"])
+def test_the_last_line_of_a_screen_writes_a_draft(folder: Path, passk: Passk, command: str) -> None:
+    name, *options = command.split()
+    screen = passk(name, "runs.jsonl", *options).err.splitlines()
+    line = screen[-1].partition("  # ")[0].strip()
+    assert line == "passk describe runs.jsonl --init passk.toml"
+    done = passk(*line.split()[1:])
+    assert done.code == 0, done.err
+    assert "# outcome = " in (folder / "passk.toml").read_text()
+    assert not (folder / "rows.csv").exists()
+
+
+def test_a_map_that_exists_is_not_offered_as_a_new_one(
+    folder: Path, passk: Passk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = folder / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    (below / "passk.toml").touch()
+    assert "../runs.jsonl --init map.toml  #" in passk("estimate", "../runs.jsonl").err
+    (below / "map.toml").touch()
+    assert "--init" not in passk("estimate", "../runs.jsonl").err
+    with pytest.raises(DataError) as caught:
+        passk_cli.estimate("../runs.jsonl")
+    assert caught.value.remedies == []

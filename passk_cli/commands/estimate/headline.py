@@ -63,7 +63,7 @@ class Headline(Range):
     @cached_property
     def _told(self) -> list[Fact]:
         """The numbers at the first and at the last metric."""
-        names = self.metric, self.every[-1].name
+        names = self.metric, *(fact.name for fact in self.every[-1:])
         return [fact for fact in self.every if fact.name in names]
 
     @cached_property

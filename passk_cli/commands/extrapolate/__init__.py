@@ -10,7 +10,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.limits import whole_number
 from passk_cli.option import Option, split
-from passk_cli.settle import Given
+from passk_cli.settle import Given, Settle
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import Completeness
 
@@ -51,8 +51,9 @@ def parse_fit(given: Any) -> str:
     name = str(given)
     if name in _REMOVED:
         raise ParameterError(
-            Given("--fit", name), "this fit was removed; the range needs no fit, leave --fit out"
-        )
+            Given("--fit", name), "this fit was removed, and the range needs no fit",
+            settles=[Settle({"--fit": None})],
+        )  # fmt: skip
     if name != "log-logit":
         raise ParameterError(Given("--fit", name), "the only fit is log-logit")
     return name

@@ -246,7 +246,7 @@ SUITE_OF = Message(
 NO_BASELINE_YET = Message(
     "no-baseline-yet", NOTE,
     "{?suite|{suite}: }{rules:rule} about changes {rules:is|are} not judged, since there is no"
-    " baseline yet", "record this run, and leave `--first-run` out next time",
+    " baseline yet", "record this run, so that the next one has a baseline",
     "With `--first-run` a gate has its first night: rules that compare the run with a baseline are"
     " not judged, and do not fail. The other rules are judged.")  # fmt: skip
 

@@ -73,7 +73,7 @@ class OnePage(Question, ReportOptions):
         ))  # fmt: skip
         refuse("contradicting-options", (
             self.average and len(request.by) > 1, Given("--average", self.average),
-            "the average is over the groups of one column, and --by has others",
+            "the average is over the groups of one column, and there are several",
             (Settle({"--by": None}), Settle({"--average": None})),
         ))  # fmt: skip
         if self.link:

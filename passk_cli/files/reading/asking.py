@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
@@ -53,6 +54,8 @@ _PREFERENCES = {*"winner preference preferred".split()}
 _SHOWN, _WIDE = 8, 44
 # Bytes of files that are read again to try each remedy.
 _TRIED = 1 << 24
+# Names of a new map: a file that exists is never overwritten.
+_MAPS = ("passk.toml", "map.toml")
 
 
 def asking(
@@ -197,9 +200,17 @@ def _asked(error: DataError, found: Sequence[Candidates], trials: Trials) -> Pas
             question = counts.problem
     if error.name == "bad-outcome":
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
-    own = error.but(type(error), remedy=question, settles=settles)
+    own = error.but(type(error), remedy=question, settles=[*settles, *_draft()])
     own.candidates = best
     return own
+
+
+def _draft() -> Iterator[Settle]:
+    """The remedy that is offered with every screen: a map to edit."""
+    free = (name for name in _MAPS if not os.path.lexists(name))
+    for name in islice(free, 1):
+        why = "writes a map with every candidate, to edit"
+        yield Settle({"--init": name}, why, "describe")
 
 
 def _likely(found: Sequence[Candidates]) -> list[Candidates]:
