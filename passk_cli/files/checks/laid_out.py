@@ -374,7 +374,7 @@ def _finding(
     apart = Settle({"--by": (name,)}, "keeps them apart")
     models = Settle({"--field": {"model": f"{model},{name}" if model else name}}, "as models")
     # A part of the data comes before a number in it, and after a statement about it.
-    parts = (task, name) if task and words(task) & STATEMENT_WORDS else (name, task)
+    parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = Settle({"--pool": (name,)}, "pools them on purpose")
     if leaf(name) in _SCORER_NAMES and not _answers_differ(context, name):
