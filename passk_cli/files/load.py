@@ -241,6 +241,11 @@ def _counts(
 
     statement, tally, context, found = _checked(con, inputs, statement, tally, folder)
     request = statement.request
+    named_words = bool(request.passes or request.fails) and not request.all_of
+    words: list[tuple[str, int, int | None]] = []
+    if named_words and not (statement.has_counts or request.unjudged):
+        words = con.execute(statement.words()).fetchall()
+        _require_matched(words, request, statement.batches)
     errors = [error_of(finding, statement.batches) for finding in found if finding.certain]
     if errors and not tolerant:
         raise errors[0]
@@ -262,10 +267,7 @@ def _counts(
 
         require_all(request, [model for model, *_ in counts.series])
     said = [warning_of(finding) for finding in found if not finding.certain]
-    named_words = bool(request.passes or request.fails) and not request.all_of
-    if named_words and not (statement.has_counts or request.unjudged):
-        words = con.execute(statement.words()).fetchall()
-        _require_matched(words, request, statement.batches)
+    if words:
         if request.passes:
             _require_judged(words, request, statement.batches)
         said.append(NAMED_OUTCOMES(

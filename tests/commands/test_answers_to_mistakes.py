@@ -256,11 +256,3 @@ def test_a_mistake_is_answered_with_what_its_command_takes(
     done = passk(*shlex.split(line))
     assert (done.code, answer in done.err) == (2, True), done.err
     assert all(passk(*each).code == 0 for each in _lines(done.err))
-
-
-def test_tasks_with_few_attempts_are_counted(passk: Passk, folder: Path) -> None:
-    rows = [f"t{i},{4 if i < 3 else 9},{i % 4}" for i in range(20)]
-    (folder / "x.csv").write_text("\n".join(["task,n,c", *rows]))
-    done = passk("extrapolate", "x.csv")
-    few = "more than one task in ten has fewer than 5 attempts, too few to fit a distribution of"
-    assert f"{few} success rates; 3 of 20 tasks have, at most 2 may: make more at these" in done.err

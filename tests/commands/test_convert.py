@@ -159,7 +159,7 @@ def test_the_columns_are_facts_settings_and_what_was_asked_for(
 ) -> None:
     done = passk("convert", DATA / "lm_eval", "--outcome", "exact_match,strict")
     table = list(csv.DictReader(done.out.splitlines()))
-    assert list(table[0]) == [*CANONICAL, "temperature", "filter"]
+    assert list(table[0]) == [*CANONICAL, "temperature", "n_shot", "prompt_hash", "filter"]
     assert {(row["model"], row["temperature"], row["filter"]) for row in table} == {
         ("org/alpha", "0.7", "strict")
     }

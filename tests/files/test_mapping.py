@@ -185,7 +185,7 @@ def test_options_of_the_caller_win_over_a_map(tmp_path: Path) -> None:
     text += '\nmissing = "fail"'
     assert mapped(file, text).n.sum() == 17
     assert mapped(file, text, missing="drop").n.sum() == 16
-    suites = {"fields": {"model": "suite"}, "duplicates": "keep"}
+    suites = {"fields": {"model": "suite"}, "duplicates": "keep", "pool": "llm"}
     # What passes is said of the map's outcome, not of another one.
     assert mapped(file, text, outcome="compiles").c.sum() == 12
     assert {m for m, *_ in mapped(file, text, **suites).series} == {"x", "y"}

@@ -394,10 +394,26 @@ class _Reader:
                 Settle({"--threshold": (bar,)}, f"if {bar:g} or more passes")
                 for bar in dict.fromkeys((top, low))
             )
+        verdict_of = {
+            text: column.verdict_of.get(text, (-1, None))[0]
+            for text, _ in column.counts.most_common(_WORDS)
+        }
+        known = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
+        if known and 0 in verdict_of.values():
+            # The words that are known keep their verdicts, and only the others are open.
+            unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
+            return tuple(
+                way
+                for text in unknown
+                for way in (
+                    Settle({"--fails": (text,)}, f"if {text} fails"),
+                    Settle({"--passes": (*known, text)}, f"if {text} passes"),
+                )
+            )
         return tuple(
             Settle({"--passes": (text,)}, f"if {text} passes")
-            for text, _ in column.counts.most_common(_WORDS)
-            if column.verdict_of.get(text, (-1, None))[0] is not None
+            for text, verdict in verdict_of.items()
+            if verdict is not None
         )
 
     @cached_property

@@ -87,7 +87,7 @@ class Column:
     @cached_property
     def whole(self) -> bool:
         """Whether all values are whole numbers."""
-        return bool(self.numbers) and all(number == int(number) for number in self.numbers)
+        return bool(self.numbers) and all(float(n).is_integer() for n in self.numbers)
 
     @cached_property
     def is_text(self) -> bool:
