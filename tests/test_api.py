@@ -203,19 +203,18 @@ def test_polars_needs_no_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             [{"task": "a", "passed": 1}, {"task": "a", "passed": "maybe"}],
             passk_cli.DataError,
-            '<rows>:2: "passed" is "maybe"; fails="maybe" if maybe fails, 1 of 2: reads 1 task',
+            '1 1, 1 maybe; fails="maybe" or passes=("1", "maybe")',
         ),
         (
             [{"task": "a", "passed": float("nan")}],
             passk_cli.DataError,
             # Without that attempt there is none: missing="drop" is no way out.
-            'missing="fail" counts them as failures: reads 1 task × 1 attempt; missing="bounds"'
-            " gives the range of both: reads 1 task × 1 attempt",
+            'missing="fail" counts them as failures; missing="bounds" gives the range of both',
         ),
         (
             [{"task": "a", "passed": float("nan")}, {"task": "b", "passed": 1}],
             passk_cli.DataError,
-            'missing="drop" leaves such attempts out: reads 1 task × 1 attempt',
+            'missing="drop" leaves such attempts out',
         ),
         (
             pd.DataFrame({"task": ["a", "b"], "n": [3, 3], "c": [1, 4]}),
@@ -548,11 +547,11 @@ def test_named_levels_of_an_index_are_columns() -> None:
     [
         (
             FRAME.groupby(["model", "task"]).agg({"passed": ["size", "sum"]}),
-            'fields={"n": "passed_size", "c": "passed_sum"} are attempts and passes: reads',
+            'fields={"n": "passed_size", "c": "passed_sum"} reads 3 tasks',
         ),
         (
             FRAME.set_index(FRAME["task"].rename(None)).drop(columns="task"),
-            "the columns are model, passed, repo; if it is in the index, name its levels and use"
+            "which column is the task? if it is in the index, name its levels and use"
             " df.reset_index()",
         ),
         (
@@ -716,4 +715,4 @@ def test_tables_have_the_limits_that_people_see() -> None:
             numbers["low"][metric], numbers["high"][metric],
         ]  # fmt: skip
     bare = passk_cli.estimate(SAMPLES / "tau_airline.csv", "pass@1", interval="none").tables[0]
-    assert [*bare.columns] == ["model", "pass@1"]
+    assert not [name for name in bare.columns if name.startswith("pass@1 ")]

@@ -245,7 +245,9 @@ def _counts(
     words: list[tuple[str, int, int | None]] = []
     if named_words and not (statement.has_counts or request.unjudged):
         words = con.execute(statement.words()).fetchall()
-        _require_matched(words, request, statement.batches)
+        # With labels, the words may be those of the labels.
+        if not request.labelled:
+            _require_matched(words, request, statement.batches)
     errors = [error_of(finding, statement.batches) for finding in found if finding.certain]
     if errors and not tolerant:
         raise errors[0]

@@ -401,6 +401,10 @@ class Request:
     mapped: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.map, str | os.PathLike | Mapping | list | tuple | None):
+            shown = f"<{type(self.map).__name__}>"
+            problem = "a map is a TOML file or a mapping"
+            raise ParameterError(Given("--map", shown), problem, name="bad-map")
         if self.all_of:
             every = ALL.join(self.all_of)
             other = self.outcome or self.fields.get("outcome", every)

@@ -74,7 +74,7 @@ class DifferenceLaw:
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
         >>> law = difference_law(rows, reach=1.0)
         >>> law.spread.round(2).tolist(), law.moderated().spread.round(2).tolist()
-        ([0.03, 0.22, 0.24], [0.05, 0.22, 0.25])
+        ([0.03, 0.21, 0.24], [0.05, 0.22, 0.25])
         """
         known = (self.spread > 0) & ~self.alike
         known &= np.isfinite(self.spread) & np.isfinite(self.unsure)

@@ -179,7 +179,7 @@ class Labels(NamedTuple):
     def refusal(self, metric: Metric) -> str:
         """Why these labels say too little of a metric, and which would say enough; "" if they do.
 
-        >>> table = np.tile(np.array([[[1, 0], [0, 0]]]), (40, 1, 1))
+        >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
         >>> Labels(np.full(40, 8), np.full(40, 4), table).refusal(Metric("pass^", 8))
         'labels are scattered over attempts; k = 8 needs 8 in each of 15 tasks or more'
         """

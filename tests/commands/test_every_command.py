@@ -62,6 +62,12 @@ ALONE: dict[str, list[str]] = {
 WRONG: dict[str, list[str]] = {
     "against": ["nobody"],
     "alias": ["x", "x=", "nobody=x"],
+    "all_of": ["nothing"],
+    "average": ["nothing"],
+    "fit": ["x"],
+    "init": ["nowhere/x.toml"],
+    "map": ["nowhere.toml"],
+    "skip_run": ["nobody"],
     "always": ["0", "1"],
     "at": ["0", "x", "1,inf"],
     "attempts": ["0", "1,x"],
@@ -138,6 +144,9 @@ OF_DATA = ("k", "metrics")
 # A value of each option of reading, and what a request has then.
 READING: dict[str, tuple[Any, Any]] = {
     "fields": ({"task": "a"}, {"task": "a"}),
+    "map": ({"task": "c"}, {"task": "c"}),
+    # Another outcome than the one above.
+    "all_of": ([], ()),
     "outcome": ("b", "b"),
     "truth": ("m.csv", "m.csv"),
     "truth_from": ("n.csv", "n.csv"),
@@ -650,7 +659,7 @@ def test_python_says_what_the_command_line_says(
         for one, other in zip(shown[column], expected[column], strict=True):
             assert str(one) == other or float(one) == float(other)
     assert len(findings.tables) >= 1
-    assert findings.passed
+    assert not command_of(name).judges or findings.passed
 
 
 @pytest.mark.parametrize("name", only(REPORTS, "estimate", "compare", "gate", "curve"))

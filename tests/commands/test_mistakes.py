@@ -126,7 +126,7 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimate FILE --k 5", "no such option: --k; did you mean -k?"),
         ("estimate FILE --json", "did you mean --format json?"),
         ("gate FILE --chart x.svg", "--chart; estimate, compare, bootstrap and 9 more have it"),
-        ("estimate FILE --baseline x", "--baseline; compare, gate, watch and 1 more have it"),
+        ("estimate FILE --baseline x", "--baseline; compare, gate, watch, report have it"),
         ("extrapolate FILE -k 5", "no such option: -k; its k are those of --to"),
         ("estimate FILE --zzz", "no such option: --zzz; see passk estimate --help"),
         ("-k 5 estimate FILE", "the command comes first: passk estimate -k"),
@@ -182,7 +182,7 @@ def test_names_of_the_command_line_and_of_others_lead_to_those_of_python(folder:
         ({"groupby": "difficulty"}, "did you mean by?"),
         ({"plot": "x.svg"}, "its result has .chart(…)"),
         ({"methods": True}, "its result has .methods"),
-        ({"baseline": "a"}, "compare, gate, watch and 1 more have it"),
+        ({"baseline": "a"}, "compare, gate, watch, report have it"),
     ):
         with pytest.raises(TypeError, match=re.escape(said)):
             passk_cli.estimate(folder / "results.jsonl", **given)

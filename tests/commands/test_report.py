@@ -264,7 +264,7 @@ def test_a_page_of_scores_invents_no_passes(tmp_path: Path) -> None:
         for part in ("Curves over k", "Order of attempts", "Tasks", "Flips"):
             assert (part in panels(findings)) is shown
             assert (f"{part}: {path}:" in absent) != shown
-        assert ("--threshold X reads it" in absent) != shown
+        assert ("--threshold X says" in absent) != shown
 
 
 def by_benchmark(shared: bool) -> list[dict[str, Any]]:

@@ -27,8 +27,6 @@ class TrendOptions:
 
     Example: passk trend sample_data/nights.parquet
 
-    Example: passk trend sample_data/nights.parquet --level 0.99
-
     Example: passk trend sample_data/nights.parquet --fail --acknowledge 17bd287
     """
 

@@ -50,6 +50,8 @@ _OTHER_WORDS = (
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
 # Rows of two columns that are compared; values of a verdict at most.
 _COMPARED, _VALUES = 200, 30
+# A second verdict is about most of the attempts.
+_MOST_ROWS = 0.5
 
 TWO_VERDICTS = Message(
     "two-verdicts", WARNING,
@@ -194,7 +196,8 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     if terms & (_OTHER_WORDS | BAD_WORDS) or judge_named or survey.kind(name).longest > SHORT:
         return False
     graded = terms <= _GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
-    if not terms & (_VERDICT_WORDS | _GRADE_WORDS):
+    # A column of a few rows holds labels of these attempts, not another outcome of all.
+    if not terms & (_VERDICT_WORDS | _GRADE_WORDS) or survey.columns[name].share < _MOST_ROWS:
         return False
     numbers = survey.numbers(name)
     present = numbers[np.isfinite(numbers)]

@@ -19,6 +19,7 @@ from passk_cli.files.reading.remedies import Trials, is_open, size
 from passk_cli.files.request import Request
 from passk_cli.files.roles import candidates, leaf, parts, words
 from passk_cli.files.sources.arguments import comes_once
+from passk_cli.files.sources.memory import unnamed_index
 from passk_cli.files.sources.paths import layout_template
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.settle import Settle
@@ -101,7 +102,8 @@ def asking(
         others = [c for c in found[0].get("outcome", ()) if not (c.missing or c.unasked)]
         if "outcome" in request.named or not others:
             return trials.completed(error)
-    return _refused(error, found) or _asked(error, found, trials)
+    hidden = unnamed_index(first[0].frame) if error.name == "no-task-column" else ""
+    return _refused(error, found) or _asked(error, found, trials, hidden)
 
 
 def _deeper(error: DataError, found: Candidates, trials: Trials) -> PasskError:
@@ -181,8 +183,13 @@ def _preference(found: Candidates) -> str:
     return ""
 
 
-def _asked(error: DataError, found: Sequence[Candidates], trials: Trials) -> PasskError:
-    """The error with its screen, and with the complete command if the names are certain."""
+def _asked(
+    error: DataError, found: Sequence[Candidates], trials: Trials, hidden: str
+) -> PasskError:
+    """The error with its screen, and with the complete command if the names are certain.
+
+    hidden : what to do if the index of a frame contains the task.
+    """
     best, request = found[0], trials.request
     role = _QUESTIONS[error.name]
     if role and role not in best and not (role != "model" and "counts" in best):
@@ -200,7 +207,10 @@ def _asked(error: DataError, found: Sequence[Candidates], trials: Trials) -> Pas
             question = counts.problem
     if error.name == "bad-outcome":
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
-    own = error.but(type(error), remedy=question, settles=[*settles, *_draft()])
+    own = error.but(
+        type(error), remedy=f"{question}{hidden}".removeprefix("; "),
+        settles=[*settles, *_draft()],
+    )  # fmt: skip
     own.candidates = best
     return own
 

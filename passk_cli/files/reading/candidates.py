@@ -399,7 +399,7 @@ class _Reader:
             for text, _ in column.counts.most_common(_WORDS)
         }
         known = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
-        if known and 0 in verdict_of.values():
+        if {0, 1} & {*verdict_of.values()}:
             # The words that are known keep their verdicts, and only the others are open.
             unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
             return tuple(

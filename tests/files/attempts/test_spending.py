@@ -198,9 +198,9 @@ def test_answers_of_a_cache_repeat_their_price(name: str) -> None:
         pytest.warns(PasskWarning, match="costs 0, .*; price=FILE computes costs from tokens"),
         pytest.warns(PasskWarning, match='a cache gave .*"billed_cost"} counts them as 0'),
     ):
-        cost = read(file, attempts=("cost", "tokens"))
+        cost = read(file, attempts=("cost", "tokens"), pool="cached")
     with pytest.warns(PasskWarning, match="costs 0, "):
-        billed = read(file, attempts="cost", fields={"cost": "billed_cost"})
+        billed = read(file, attempts="cost", fields={"cost": "billed_cost"}, pool="cached")
     ways = next(ways for key, ways in NUMBERS["promptfoo"].items() if key.lower().startswith(name))
     for way, units in ways.items():
         for unit, models in units.items():
@@ -444,8 +444,8 @@ def test_a_converted_table_has_the_same_amounts(harbor: Path, tmp_path: Path, fo
         assert left.tolist() == pytest.approx(right.tolist(), rel=1e-12)
     if form == "csv":
         header, first, *_ = file.read_text().splitlines()
-        assert header.endswith(",cost,tokens_in,tokens_out,tokens,duration")
-        assert first.endswith(",1.273049,1005007,6716,1011723,266.967678")
+        assert header.endswith(",cost,tokens_in,tokens_out,tokens,tokens_cached,duration")
+        assert first.endswith(",1.273049,1005007,6716,1011723,871872,266.967678")
 
 
 def test_a_table_with_impossible_costs_is_not_written(tmp_path: Path) -> None:
