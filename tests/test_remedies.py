@@ -205,6 +205,10 @@ SLOW = (
 )  # fmt: skip
 
 
+# Messages that name another command, which shows more of the same.
+SHOWN_ELSEWHERE = {"dependent-attempts"}
+
+
 class Remedy(NamedTuple):
     """A remedy as a door wrote it, of an error or a message."""
 
@@ -273,7 +277,7 @@ def typed(passk: Passk, remedy: Remedy) -> str:
     done = passk(*own)
     said = {*re.findall(r"(?m)^(?:error|warning|note)\[([a-z-]+)\]", done.err)}
     accepted = done.code == 0 or (done.code in (1, 5) and own[0] in ("gate", "watch"))
-    if not accepted or remedy.family in said:
+    if not accepted or remedy.family in said - SHOWN_ELSEWHERE:
         return f"{remedy.fails}\n-> {remedy.text}\n-> exit {done.code}: {done.err}"
     return ""
 
@@ -303,7 +307,7 @@ def called(remedy: Remedy) -> str:
         findings = eval(remedy.text, {"passk_cli": passk_cli})
     except (PasskError, TypeError) as error:
         return f"{remedy.fails}\n-> {remedy.text}\n-> {type(error).__name__}: {error}"
-    said = {message.name for message in findings.messages}
+    said = {message.name for message in findings.messages} - SHOWN_ELSEWHERE
     return f"{remedy.fails}\n-> {remedy.text}\n-> it is still there" * (remedy.family in said)
 
 
@@ -372,7 +376,7 @@ def test_a_remedy_of_piped_data_stands_behind_what_was_piped(passk: Passk, folde
     said = json.loads(passk("estimate", "-", "-f", "json", stdin=copies).out)["messages"]
     remedies = [line for message in said for line in message["remedies"]]
     assert remedies
-    assert all(line.startswith("| passk estimate - ") for line in remedies)
+    assert all(line.startswith("| passk ") for line in remedies)
     assert re.search(r"(?m)^  passk estimate", passk("estimate", path, "-o", "-").err)
 
 
@@ -417,9 +421,13 @@ ELSEWHERE: Mapping[str, str] = {
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
     "unclear-score": "tests/files/formats/test_inspect.py: a log of version 1",
+    "no-task-column": "tests/files/reading/test_asking.py: the screen",
+    "possible-clusters": "tests/study/test_dependence.py",
+    "one-task": "tests/commands/test_headlines.py",
+    "new-model": "tests/commands/test_nights.py",
+    "worse-than-before": "tests/commands/test_trend_fail.py",
     **dict.fromkeys(
-        ("bad-outcome", "no-outcome-column", "no-task-column"),
-        "tests/files/reading/test_asking.py: the screen",
+        ("left-out-tasks", "no-such-suite", "short-runs"), "tests/commands/test_history.py"
     ),
     "unjudged-numbers": "tests/files/test_outcomes.py: words beside numbers",
     "spark-failed": "tests/files/spark: a cluster",

@@ -57,8 +57,9 @@ SUITE_NAMES = _listed(
 # Words of what happens while attempts are made, which is never a setting or a task.
 HAPPENING_WORDS = _listed(
     "disposition date time timestamp ts datetime at started start finished end created updated"
-    " host hostname machine node worker pid thread rank shard gpu device session batch part chunk uuid hash day"
-    " hour minute week month ip port duration elapsed latency seconds ms returncode token tokens"
+    " host hostname machine node worker pid thread rank shard gpu device session batch part chunk"
+    " uuid hash day hour minute week month ip port duration elapsed latency seconds ms returncode"
+    " token tokens"
     " truncated stopped cost costs usd price weight turns steps chars length len size lines count"
 )
 # Words of what numbers attempts, and values that do.

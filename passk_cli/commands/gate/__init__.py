@@ -36,10 +36,10 @@ class GateOptions(
 
     Exit code: 0 no rule fails, 1 one fails, 3 none fails but one cannot be checked.
 
-    Example: passk gate sample_data/agents.jsonl --baseline gpt-5.6-sol --max-drop pass@1=0.02
+    Example: passk gate sample_data/cruxeval.jsonl.gz --pool temperature --model 'gpt*' --baseline gpt-3.5-turbo-0613 --max-drop pass@1=0.02
 
     Example: passk gate --rules sample_data/passk.toml
-    """
+    """  # noqa: E501
 
     rules: Annotated[str | None, Option(
         "--rules", "FILE", "Suites with rules, in a file.", file="read",

@@ -372,7 +372,10 @@ def _finding(
     values = sorted(survey.texts(name), key=_natural)
     shown = {"column": quote(name), "values": [*values, *["none"] * (column.share < 1)]}
     apart = Settle({"--by": (name,)}, "keeps them apart")
-    models = Settle({"--field": {"model": f"{model},{name}" if model else name}}, "as models")
+    both_models = {"--field": {"model": f"{model},{name}" if model else name}}
+    # A label names one model.
+    labelled = any(source.label is not None for source in context.sources)
+    models = [] if labelled else [Settle(both_models, "as models")]
     # A part of the data comes before a number in it, and after a statement about it.
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
@@ -393,19 +396,19 @@ def _finding(
         if (kind.name == "number" and kind.whole) or _numbered(survey, column):
             order = [numbering, apart, tasks, pool]
             if not words(name) & NUMBERING_WORDS and _far(survey, column):
-                order = [models, apart, tasks, pool]
+                order = [*models, apart, tasks, pool]
             elif words(name) & {"case", "item", "question", "problem", "instance", "q"}:
                 finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
                 order = [finer_tasks, numbering, apart, pool]
             return Finding(UNREAD_NUMBER, certain, shown, tuple(order))
-    order = [apart, models, pool] if model else [models, apart, pool]
+    order = [apart, *models, pool] if model else [*models, apart, pool]
     finer = next((n for n in context.unread if _is_finer(survey, n, column)), "")
     if finer:
         # It is a property of tasks that are finer.
         options: dict[str, Any] = {"--field": {"task": f"{task},{finer}"}}
         options |= {"--duplicates": "keep"} if context.numbered else {}
         order.insert(0, Settle(options, "as parts of the tasks"))
-    elif not _named(context, name):
+    elif not _named(context, name) and column.share == 1:
         order.insert(0 if leaf(name) in SUITE_NAMES else 2, tasks)
     return Finding(POOLED_SETTINGS, certain, shown, tuple(order))
 

@@ -57,7 +57,8 @@ def test_a_file_that_misleads_is_asked_about(name: str, door: str, tmp_path: Pat
     case, data = MISLEADING[name], MISLEADING[name].rows
     flat = all(not isinstance(value, dict | list) for row in data for value in row.values())
     # A file for each attempt has no order of rows.
-    pasted = name.endswith("pasted twice") and door == "documents"
+    # In a file of each attempt two spellings are certainly two names.
+    pasted = name.endswith(("pasted twice", "invisible character")) and door == "documents"
     if (door in ("table", "frame") and not flat) or pasted:
         return
     frame, table = pd.DataFrame(data), tmp_path / "m.csv"

@@ -62,7 +62,8 @@ def test_foreign_files_are_passed_over_and_counted(tmp_path: Path) -> None:
     counts = read(tmp_path)
     assert (len(counts.facts.foreign), counts.series) == (4, (("m",),))
     for name in ("config-0.json",):
-        with pytest.raises(DataError, match=r"no column says whether an attempt passed|the file is empty"):
+        unread = "no column says whether an attempt passed|the file is empty"
+        with pytest.raises(DataError, match=unread):
             read([tmp_path / "m.jsonl", tmp_path / name])
     named = read([tmp_path / "m.jsonl", tmp_path / "state.json"])
     assert "nightly" in named.tasks
