@@ -16,6 +16,7 @@ from typing import Any
 from passk_cli.cleanup import temporary_folder, whole
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import ours
+from passk_cli.files.export import require_folder
 from passk_cli.files.load import sources_of
 from passk_cli.files.mapping import TABLE
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
@@ -194,6 +195,7 @@ def require_new(path: str) -> None:
 
 def write_new(path: str, text: str) -> None:
     """Write a map, whole or not at all.  Errors: ParameterError if the file exists."""
+    require_folder(Path(path))
     try:
         with whole(Path(path), new=True) as file:
             file.write_text(text, encoding="utf-8")
