@@ -552,6 +552,7 @@ def test_suites_of_one_history_are_rows_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:pass.2 no regression cannot ")
+@pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 def test_a_gate_on_a_history_allows_for_the_effect_of_runs(tmp_path: Path) -> None:
     """Five runs pooled; the interval is wider than the plain one by σ² (1 + 1/5) exactly."""
     random = np.random.default_rng(8)
