@@ -248,9 +248,9 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
     [
         (
             ["--fit", "beta"],
-            "--fit beta: this fit was removed; the range needs no fit, leave --fit",
+            "--fit beta: this fit was removed, and the range needs no fit",
         ),
-        (["--fit", "weighed"], "--fit weighed: this fit was removed; the range needs no fit"),
+        (["--fit", "weighed"], "--fit weighed: this fit was removed, and the range needs no fit"),
         (["--fit", "gamma"], "--fit gamma: the only fit is log-logit"),
         (["--resamples", "100"], "no such option: --resamples; the range needs no random draws"),
         (["--seed", "1"], "no such option: --seed; the range needs no random draws"),

@@ -40,12 +40,13 @@ from passk_cli.report.model import (
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, first_few, plural
+from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.extremes import all_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
+from passk_cli.text import names_cut
 
 # Numbers that differ by less look alike.
 _ALIKE = 0.0005
@@ -358,7 +359,12 @@ def _line(prediction: Prediction, end: int) -> list[dict[str, Any]]:
 
 def _those_of(names: Sequence[str]) -> str:
     """As "that of a", "those of a, b"."""
-    return f"{'that' if len(names) == 1 else 'those'} of {first_few(names)}"
+    shown = ", ".join(names) if len(names) <= _NAMED else names_cut(names, 200, ", ", _NAMED)
+    return f"{'that' if len(names) == 1 else 'those'} of {shown}"
+
+
+# Rivals that a headline names, so that it stays on two lines.
+_NAMED = 2
 
 
 class Extrapolate(Question, ExtrapolateOptions):

@@ -387,7 +387,9 @@ def _finding(
     if leaf(name) in _FLAG_NAMES:
         return Finding(FLAGGED_ROWS, certain, shown, (_flagged(context, name, values), pool))
     if even is _RESTARTING or _restarts(context, survey, column):
-        return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, pool))
+        texts = context.survey.kind(name).name != "number" and leaf(name) not in SUITE_NAMES
+        as_models = models if texts else []
+        return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, *as_models, pool))
     if even.once > _ONCE and not context.numbered and not _named(context, name):
         kind, numbers = context.survey.kind(name), {"--field": {"attempt": name}}
         numbering = Settle(numbers, "numbers the attempts")

@@ -133,7 +133,7 @@ def test_one_record_per_file(tmp_path: Path) -> None:
 def test_two_lists_of_records_are_refused(tmp_path: Path) -> None:
     record = {"task_id": "a", "passed": True}
     path = written(tmp_path, "m.json", {"train": [record], "test": [{**record, "passed": False}]})
-    with pytest.raises(DataError, match=r"several places: train and test; records="):
+    with pytest.raises(DataError, match=r"several places: train and test; "):
         read(path)
     assert cells(path, records="test") == {("m", "a"): (1, 0)}
     padded = [{**record, "log": "x" * 3000, "task_id": str(i)} for i in range(4000)]

@@ -40,7 +40,7 @@ def test_a_column_that_splits_repeats_evenly_is_named(
     assert "attempts at one task differ in bot (claude-y, gpt-x, llama-z)" in done.err
     models, groups, *_ = commands(done.err)
     assert (models[-2:], groups[-2:]) == (["--field", "model=bot"], ["--by", "bot"])
-    assert "--pool bot --pool maker " in done.err
+    assert "--pool bot --pool " in done.err
     run_printed(passk, done.err)
 
 

@@ -98,7 +98,7 @@ def test_a_role_whose_column_has_another_name_is_asked_for(name: str, tmp_path: 
                 "n": {"no-outcome-column"},
                 "c": {"no-outcome-column"},
                 "attempt": {"unread-column"},
-                "model": {"pooled-settings", "duplicate-attempts"},
+                "model": {"pooled-settings", "duplicate-attempts", "restarting-tasks"},
             }[role]
         )
 
