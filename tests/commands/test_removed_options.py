@@ -13,7 +13,7 @@ AGENTS = SAMPLES / "agents.jsonl"
 REMOVED = [
     (["cost", AGENTS, "--cascade", "a,b"], "cascades of two models were removed"),
     (["compare", AGENTS, "--band", True], "passk curve draws the bands of each model"),
-    (["plan", AGENTS, "--cost-per-label", "1"], "passk judge says how many labels"),
+    (["plan", AGENTS, "--cost-per-label", "1"], "passk judge shows the interval that labels give"),
     (["convert", AGENTS, "--resume", True], "commands read many counts files together"),
 ]
 

@@ -27,6 +27,6 @@ class PlanOptions(Aims):
 COMMAND = Command(
     PlanOptions, (Request, Metrics), files="optional", charts=True,
     lacking=dict.fromkeys(
-        ("--cost-per-label", "cost_per_label"), "passk judge says how many labels a width needs"
+        ("--cost-per-label", "cost_per_label"), "passk judge shows the interval that labels give"
     ),
     view="passk_cli.commands.plan.view:Plan")  # fmt: skip
