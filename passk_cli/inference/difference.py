@@ -92,7 +92,9 @@ class DifferenceLaw:
         likely = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
         spread = self.spread.copy()
         spread[known] = np.maximum(spread[known], likely)
-        added = np.where(known, spread**2 - self.spread**2, 0.0)
+        # A spread that is not known may be infinite, and stays as it is.
+        added = np.zeros_like(self.spread)
+        added[known] = spread[known] ** 2 - self.spread[known] ** 2
         return replace(
             self, spread=spread,
             below=np.sqrt(self.below**2 + added), above=np.sqrt(self.above**2 + added),

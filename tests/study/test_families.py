@@ -69,7 +69,6 @@ def test_p_adjusted_p_and_interval_agree() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.xfail(reason="a few of the thousand data sets still disagree")
 def test_they_agree_on_a_thousand_data_sets() -> None:
     assert disagreements(range(100, 1_070), 1_000) == []
     assert disagreements(range(2_000, 2_030), 40_000) == []
