@@ -139,7 +139,7 @@ def families() -> Iterable[str]:
 
 
 def near_bounds() -> Iterable[str]:
-    alarms = [number(row[3]) for row in section("trend.md", "bounds")]
+    alarms = column(rows("trend-bounds"), "years with a false alarm")
     yield f"at most {max(alarms):g} % (± 1.2) in {len(alarms)} situations with effects of the run"
 
 

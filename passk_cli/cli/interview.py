@@ -50,7 +50,8 @@ def interview(files: Sequence[str], given: Mapping[str, Any]) -> str:
             if role in draft.open or (role == "setting" and draft.found.get("setting")):
                 _ask(console, draft, role)
     except (KeyboardInterrupt, EOFError):
-        console.print("\npassk: nothing is written", style="yellow")
+        # Without rich: a process that was interrupted has a third of a second left.
+        print("\npassk: nothing is written", flush=True)
         return ""
     path = str(given["init"])
     write_new(path, draft.text(path))

@@ -54,6 +54,8 @@ def at_a_terminal(folder: Path, answers: list[str]) -> tuple[int, str]:
         if left and screen.rstrip(" ").endswith(":"):
             answer = left.pop(0)
             screen += "\n"
+            # Nobody presses a key before input() waits for it.
+            time.sleep(0.2)
             os.write(master, answer.encode() if answer in "\x03\x04" else f"{answer}\n".encode())
     os.close(master)
     return process.wait(30), screen
