@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from passk_cli.commands import COMMANDS
+from passk_cli.commands.command import command_of
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.study import methods
@@ -95,26 +97,95 @@ def test_only_commands_that_know_their_methods_say_them(passk: Passk) -> None:
     assert passk("tasks", TAU, "--methods").code == 2
 
 
-# Option → the command and the file that it is tried with; each changes an estimate or an interval.
-CHANGES: dict[str, tuple[str, str]] = {
-    "-k 2": ("estimate -k 1", "rows"),
-    "-m pass^2": ("estimate -m pass@2", "rows"),
-    "--interval wilson": ("estimate -k 1", "once"),
-    "--interval jeffreys": ("estimate -k 1", "rows"),
-    "--level 0.9": ("estimate -k 1", "rows"),
-    "--population these-tasks": ("estimate -k 1", "rows"),
-    "--cluster repo": ("estimate -k 1", "rows"),
-    "--threshold 0.3": ("estimate -k 1 --threshold 0.6", "graded"),
-    "--where attempt<3": ("estimate -k 1", "rows"),
-    "--exclude-task t1": ("estimate -k 1", "rows"),
-    "--only-task t1,t2,t3": ("estimate -k 1", "rows"),
-}
+# What is tried with a command and a file: two sets of options, and an option that they differ in.
+# Each changes an estimate or an interval.
+CHANGES = [
+    ("estimate", "rows", "-k 1", "-k 2"),
+    ("estimate", "rows", "-m pass@2", "-m pass^2"),
+    ("estimate", "once", "-k 1", "-k 1 --interval wilson"),
+    ("estimate", "rows", "-k 1", "-k 1 --interval percentile"),
+    ("estimate", "rows", "-k 1", "-k 1 --level 0.9"),
+    ("estimate", "rows", "-k 1", "-k 1 --population these-tasks"),
+    ("estimate", "rows", "-k 1", "-k 1 --cluster repo"),
+    ("compare", "models", "-k 1", "-k 1 --resamples 2000"),
+    ("compare", "models", "-k 1", "-k 1 --seed 7"),
+    ("estimate", "graded", "-m mean --bounds 0,1", "-m mean --bounds=-2,3"),
+    ("estimate", "graded", "-k 1 --threshold 0.6", "-k 1 --threshold 0.3"),
+    ("estimate", "rows", "-k 1", "-k 1 --where attempt<3"),
+    ("estimate", "rows", "-k 1", "-k 1 --exclude-task t1"),
+    ("estimate", "rows", "-k 1", "-k 1 --only-task t1,t2,t3"),
+    ("compare", "models", "-k 1", "-k 1 --model a --model b"),
+    ("compare", "models", "-k 1", "-k 1 --exclude-model c"),
+    ("estimate", "halves", "-k 1", "-k 1 --alias b=a"),
+    ("estimate", "models", "-k 1 --pool attempt", "-k 1 --by attempt"),
+    ("estimate", "models", "-k 1 --by attempt", "-k 1 --pool attempt"),
+    ("estimate", "missing", "-k 1 --missing fail", "-k 1 --missing drop"),
+    ("estimate", "twice", "-k 1 --duplicates first", "-k 1 --duplicates last"),
+    ("estimate", "words", "-k 1 --passes yes", "-k 1 --passes yes,maybe"),
+    (
+        "estimate",
+        "words",
+        "-k 1 --passes yes --fails no,maybe",
+        "-k 1 --fails no --passes yes,maybe",
+    ),
+    (
+        "estimate",
+        "labels",
+        "-k 1 --missing drop --pool label --field outcome=passed",
+        "-k 1 --missing drop --pool passed --field outcome=label",
+    ),
+    (
+        "estimate",
+        "labels",
+        "-k 1 --missing drop --pool label --field outcome=passed",
+        "-k 1 --missing drop --all passed,label",
+    ),
+    (
+        "estimate",
+        "labels",
+        "-k 1 --field outcome=passed --pool label",
+        "-k 1 --field outcome=passed --field truth=label",
+    ),
+    ("estimate", "rows", "-k 1", "-k 1 --attempts 4 --short-tasks drop"),
+    ("estimate", "rows", "-k 1,4 --short-tasks empty", "-k 1,4 --short-tasks drop"),
+    ("estimate", "bad", "-k 1 --skip-bad", "-k 1 --skip-bad --exclude-task t2"),
+    ("compare", "models", "-k 1", "-k 1 --test t"),
+    ("compare", "models", "-k 1", "-k 1 --adjust holm"),
+    ("compare", "models", "-k 1,2", "-k 1,2 --family all"),
+    ("compare", "models", "-k 1", "-k 1 --margin 0.3"),
+    ("compare", "models", "-k 1", "-k 1 --baseline a"),
+    ("compare", "models", "-k 1", "-k 1 --change pass@1:pass@2"),
+    ("curve", "rows", "", "--max-k 2"),
+    ("curve", "graded", "--threshold 0.5", "--threshold 0.5 --band simultaneous"),
+    ("extrapolate", "rows", "--to 20", "--to 50"),
+    ("extrapolate", "rows", "--to 20", "--to 20 --target 0.9"),
+    ("extrapolate", "rows", "--to 20", "--to 20 --fit log-logit"),
+]
+# Options that change no number of the table, or say in which file or place it is read.
+SAME = set(
+    """
+    --sort --crossings --flips --sensitivity --delta --unpaired --error --ignore --points --rates
+    --map --records --path --from --engine --spark-master --truth --truth-from --outcome
+    --missing-cost --price
+""".split()
+)
+
+
+def test_every_option_of_a_command_with_methods_is_tried() -> None:
+    tried = {word.partition("=")[0] for *_, first, second in CHANGES
+             for word in f"{first} {second}".split() if word.startswith("-")}  # fmt: skip
+    declared = {
+        name
+        for command in COMMANDS if command_of(command).methods
+        for option in command_of(command).options() for name in option.option.flags.split()
+    }  # fmt: skip
+    assert tried | SAME | {"--metric"} == declared
 
 
 def data_of(kind: str) -> str:
     """Rows of 24 tasks × 4 attempts (some 3), as an option needs them."""
     lines = ["model,task,attempt,passed,repo,size,label"]
-    for model in ("a", "b", "c") if kind == "models" else ("a",):
+    for model in {"models": "abc", "halves": "ab"}.get(kind, "a"):
         for t in range(40):
             for attempt in range(1 if kind == "once" else 4 - (t == 5)):
                 passed = (t * 7 + attempt * (3 + ord(model) % 5)) % 11 < 5 + (model == "b")
@@ -125,29 +196,31 @@ def data_of(kind: str) -> str:
                 row = f"{model},t{t},{attempt},{outcome},r{t // 3},{(t % 10) / 10},{label}"
                 if kind == "graded":
                     row = f"{model},t{t},{attempt},{(t + attempt) % 10 / 10},r,0,"
-                lines.append(row)
+                if kind != "halves" or (model == "a") == (t < 20):
+                    lines.append(row)
                 if kind == "twice" and t % 5 == 0:
                     lines.append(row.replace(f",{outcome},", f",{1 - int(passed)},", 1))
     if kind == "graded":
         lines[0] = "model,task,attempt,score,repo,other,label"
-    if kind not in ("labels",):
+    if kind == "bad":
+        lines.append("a,t9")
+    if kind != "labels":
         lines = [line.rpartition(",")[0] for line in lines]
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("option", CHANGES)
-def test_an_option_that_changes_a_number_is_named(option: str, passk: Passk, write: Write) -> None:
+@pytest.mark.parametrize(("command", "kind", "first", "second"), CHANGES)
+def test_an_option_that_changes_a_number_is_named(
+    command: str, kind: str, first: str, second: str, passk: Passk, write: Write
+) -> None:
     """It changes the methods or the signature, so that nobody takes one number for the other."""
-    base, kind = CHANGES[option]
-    command, *words = base.split()
     path = write(f"{kind}.csv", data_of(kind))
     numbers, stated = [], []
-    for more in ([], option.split(" ", 1)):
-        done = passk(command, path, *words, *more, "--methods", "-f", "json")
+    for words in (first, second):
+        done = passk(command, path, *words.split(), "--methods", "-f", "json")
         assert done.code == 0, done.err
         document = json.loads(done.out)
-        shown = ("metric", "estimate", "low", "high", "p_adjusted", "verdict")
-        numbers.append([[row.get(name) for name in shown] for row in document["rows"]])
+        numbers.append(document["rows"])
         stated.append((document["methods"]["text"], document["signature"]))
     assert numbers[0] != numbers[1], "the option changes nothing here"
     assert stated[0] != stated[1]
