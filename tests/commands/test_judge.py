@@ -188,6 +188,20 @@ def test_nothing_labelled_is_refused(passk: Passk, write: Write) -> None:
     assert "labels of b" in passk("compare", path, "--field", "truth=human").err
 
 
+@pytest.mark.parametrize("verdict", [False, True])
+def test_labels_of_one_verdict_only_give_no_number(
+    passk: Passk, write: Write, verdict: bool
+) -> None:
+    table = [{**row, "human": row["human"] if row["passed"] == verdict else None} for row in rows()]
+    path = write("r.csv", as_csv(table, "model", "task", "attempt", "passed", "human"))
+    done = passk("judge", path, "--field", "truth=human")
+    assert (done.code, done.error, done.out) == (3, "missing-labels", "")
+    assert "--list FILE" in done.err
+    done = passk("estimate", path, "--field", "truth=human", "-f", "json")
+    assert [row["estimate"] for row in json.loads(done.out)["rows"]] == [None, None]
+    assert "passk judge --list FILE" in done.err
+
+
 def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Path) -> None:
     done = passk("judge", judged, "--where", "human IS NULL OR true")
     assert done.error == "no-labels"
