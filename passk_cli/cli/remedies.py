@@ -36,7 +36,8 @@ def with_commands(error: PasskError, words: Sequence[str]) -> str:
     if error.candidates:
         from passk_cli.files.reading.asking import screen
 
-        lines += screen(error.candidates, str, every=words[:1] == ["describe"])
+        describe = words[:1] == ["describe"]
+        lines += screen(error.candidates, str, columns=describe, full="--full" in words)
     settles = [settle for settle in error.settles if settle.complete]
     for settle, command in zip(settles, error.remedies, strict=True):
         lines.append(f"{command}  # {settle.why}" if settle.why else command)

@@ -44,7 +44,7 @@ from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import BELOW, REACHED, TRUTH, UNITS, find, reached
-from passk_cli.files.sources.arguments import expand
+from passk_cli.files.sources.arguments import comes_once, expand
 from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of, tables_of
 from passk_cli.files.sources.source import Source, text_kind
 from passk_cli.message import NOTE, Message, refused
@@ -288,7 +288,13 @@ def _counts(
         from passk_cli.files.checks.columns import read_columns
 
         columns = tuple(read_columns(context, found))
-        counts = replace(counts, facts=replace(counts.facts, columns=columns))
+        facts = replace(counts.facts, columns=columns)
+        if request.engine == "duckdb" and not any(comes_once(each.frame) for each in sources):
+            from passk_cli.files.choices import choices
+
+            roles = statement.batches[0].roles.columns()
+            facts = replace(facts, choices=tuple(choices(con, sources, request, roles, columns)))
+        counts = replace(counts, facts=facts)
     try:
         if request.conversion is None:
             counts = _with_attempts(con, statement, tally, counts, folder)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from passk_cli.message import Said
 from passk_cli.outcomes.losses import Losses
 from passk_cli.outcomes.sampled import SampledRows
+from passk_cli.settle import Settle
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,20 @@ class ReadColumn:
     values: str
 
 
+class Choice(NamedTuple):
+    """A column, its values in words, and the option by which it plays a role.
+
+    role : "" for a column that may play none, which has no option.
+    used : whether it plays the role.
+    """
+
+    role: str
+    column: str
+    option: Settle | None
+    values: str
+    used: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class ReadFacts:
     """Account of reading, so that nothing happens silently.
@@ -89,6 +104,7 @@ class ReadFacts:
     alias : name in the data → name that it counts as.
     errors : of a judge, about other models or tasks: (passed, all) of labelled attempts that fail,
         and (failed, all) of those that pass; () where it is not told.
+    choices : the columns of the first file, those in use first (only when describing).
     unlabelled : attempts without a label, where some are to be chosen from.
     benchmark, benchmarks : the column that names the benchmark of each task, and task → benchmark,
         where tasks of several are pooled.
@@ -113,6 +129,7 @@ class ReadFacts:
     numeric: tuple[str, ...] = ()
     pooled_unnumbered: tuple[str, ...] = ()
     columns: tuple[ReadColumn, ...] = ()
+    choices: tuple[Choice, ...] = ()
     where: str = ""
     pool: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()

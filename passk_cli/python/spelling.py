@@ -153,8 +153,8 @@ def named(settle: Settle, options: Options) -> Settle | None:
 _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
-def spelled(given: Given, options: Options = MappingProxyType({})) -> str:
-    """An option that a text names, as Python spells it.
+def spelled(given: Given | Settle, options: Options = MappingProxyType({})) -> str:
+    """An option that a text names, or the options of a remedy, as Python spells them.
 
     options : those of the command it is about, which stand before those of others.
 
@@ -163,6 +163,8 @@ def spelled(given: Given, options: Options = MappingProxyType({})) -> str:
     >>> spelled(FULL_OPTION), spelled(Given("passk formats", "NAME"))
     ('.tables', 'passk_cli.formats(NAME)')
     """
+    if isinstance(given, Settle):
+        return str(named(given, options) or "")
     flag, value = given.option, given.value
     if given == FULL_OPTION:
         return ".tables"

@@ -27,7 +27,7 @@ from passk_cli.report.model import (
     signature_line,
 )
 from passk_cli.report.words import p_text
-from passk_cli.settle import FULL_OPTION, Given
+from passk_cli.settle import FULL_OPTION, Given, Settle
 from passk_cli.text import cells_of, printable
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Style:
     signed: bool = False
     stacked: bool = False
     methods: bool = False
-    spelling: Callable[[Given], str] = str
+    spelling: Callable[[Given | Settle], str] = str
 
     @property
     def typeset(self) -> Style:

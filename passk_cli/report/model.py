@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.message import WARNING, Said, filled
-from passk_cli.settle import FULL_OPTION, Given
+from passk_cli.settle import FULL_OPTION, Given, Settle
 from passk_cli.text import plural, printable, strict_json
 
 if TYPE_CHECKING:
@@ -121,12 +121,12 @@ class Hint:
     """
 
     words: str
-    option: Given = FULL_OPTION
+    option: Given | Settle = FULL_OPTION
 
     def __str__(self) -> str:
         return self.spelled(str)
 
-    def spelled(self, spelling: Callable[[Given], str]) -> str:
+    def spelled(self, spelling: Callable[[Given | Settle], str]) -> str:
         """The words with the option in a spelling."""
         return ": ".join(filter(None, (self.words, spelling(self.option))))
 

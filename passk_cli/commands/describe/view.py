@@ -19,7 +19,7 @@ from passk_cli.files.roles import UNITS
 from passk_cli.message import NOTE, WARNING
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import InputFacts, ReadColumn
+from passk_cli.outcomes.provenance import Choice, InputFacts, ReadColumn
 from passk_cli.report.model import (
     ALWAYS,
     FULL,
@@ -40,11 +40,12 @@ from passk_cli.study.losses import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
+from passk_cli.text import shortened
 
 # Groups of files that are read alike, models, and columns of names, that are shown without --full.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
-# Columns that are shown without --full.
-_COLUMNS = 5
+# Columns that are shown without --full, if a format says what they mean, and if they are chosen.
+_COLUMNS, _CHOICES = 5, 10
 
 
 Fact = tuple[str, Cell]
@@ -83,12 +84,30 @@ class Columns(Section[ReadColumn]):
     """Every column of the files, what it was taken for, and why."""
 
     title = "Columns"
+
+    def tables(self) -> Iterator[Table]:
+        # The columns by role come first, if a format does not say what they mean.
+        shown = FULL if self.study.counts.facts.choices else ALWAYS
+        yield from (replace(table, shown=shown) for table in super().tables())
+
     columns: ClassVar[tuple[Column, ...]] = (
         Column("column", cell=lambda each: each.name, meaning="Its name, as --field takes it."),
         Column("taken as", cell=lambda each: each.taken,
                meaning="Its role, a setting, a property of the task, or not read."),
         Column("why", cell=lambda each: each.why, meaning="By what it was taken for that."),
         Column("values", cell=lambda each: each.values, meaning="The first of its values."),
+    )  # fmt: skip
+
+
+class Choices(Section[tuple[str, Cell, str]]):
+    """The columns in use and the other candidates, with the option for each."""
+
+    title = "Columns by role"
+    columns: ClassVar[tuple[Column, ...]] = (
+        Column("role", cell=lambda each: each[0], meaning="Its role, or another one that it may"
+               " play; nothing for a column without a role."),
+        Column("option", cell=lambda each: each[1], meaning="What chooses it, or its name."),
+        Column("values", cell=lambda each: each[2], meaning="Its most frequent values."),
     )  # fmt: skip
 
 
@@ -163,7 +182,7 @@ class EachModel(Section[Extent]):
 class Describe(Question, DescribeOptions):
     """The question of `passk describe`."""
 
-    sections = (Facts, Columns, EachModel)
+    sections = (Facts, Choices, Columns, EachModel)
 
     of_metrics: ClassVar[bool] = False
     uncorrected = ""
@@ -203,14 +222,27 @@ class Describe(Question, DescribeOptions):
         every = [fact for file in inputs for fact in _of(file, columns=columns)]
         sections: list[Section[Any]] = [
             Facts(study, [*short, *_counted(counts)]),
+            Choices(study, list(_by_role(counts.facts.choices)), first=_CHOICES),
             Columns(study, list(counts.facts.columns), first=_COLUMNS),
             EachFile(study, every if set(every) - set(short) else []),
             EachModel(study, sizes, first=max(_MODELS, len(odd))),
         ]
         messages = [said for said in study.messages(()) if said.severity == WARNING]
         report = view(study, sections, messages=messages, interval=None)
-        rows = [vars(column) for column in counts.facts.columns]
-        return replace(report, lists={"columns": rows})
+        lists = [vars(column) for column in counts.facts.columns]
+        choices = [{**each._asdict(), "option": str(each.option or "")}
+                   for each in counts.facts.choices]  # fmt: skip
+        return replace(report, lists={"columns": lists, "choices": choices})
+
+
+def _by_role(choices: Sequence[Choice]) -> Iterator[tuple[str, Cell, str]]:
+    """The rows of the columns by role, each on one line of a usual terminal."""
+    used = {each.role for each in choices if each.used}
+    for role, column, option, values, in_use in choices:
+        what = f"or {role}" if role in used and not in_use else role
+        room = _WIDE - max(len(str(each.option or each.column)) for each in choices[:_CHOICES])
+        text = shortened(values, max(room - 14, 20))
+        yield what, Phrase((Hint("", option),)) if option else column, text
 
 
 def _end(size: Extent, at: int) -> Cell:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
+from passk_cli.files.reading.places import ROWS
 from passk_cli.files.reading.remedies import Trials, is_open, size
 from passk_cli.files.request import Request
 from passk_cli.files.roles import candidates, leaf, parts, words
@@ -23,6 +24,7 @@ from passk_cli.files.sources.memory import unnamed_index
 from passk_cli.files.sources.paths import layout_template
 from passk_cli.near import did_you_mean, nearest
 from passk_cli.settle import Settle
+from passk_cli.text import shortened
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,6 +55,8 @@ _ASKED = {
 _PREFERENCES = {*"winner preference preferred".split()}
 # Lines of a role on the screen; the widest option that others are aligned with.
 _SHOWN, _WIDE = 8, 44
+# Lines and columns of a screen; characters of a tally that are always shown.
+_LINES, _COLUMNS, _SHORTEST = 20, 80, 24
 # Bytes of files that are read again to try each remedy.
 _TRIED = 1 << 24
 # Names of a new map: a file that exists is never overwritten.
@@ -289,27 +293,39 @@ def screen(
     found: Mapping[str, Sequence[Candidate]],
     spelled: Callable[[Settle], str],
     *,
-    every: bool = False,
+    columns: bool = False,
+    full: bool = False,
 ) -> Iterator[str]:
     """The candidates of each role as lines, with the option that chooses each.
 
-    spelled : an option as the caller writes it.  every : whether all candidates are shown, and the
-    columns that play no role; else at most 8 per role, and the rest is counted.
+    spelled : an option as the caller writes it.  columns : whether columns without a role are
+        listed.  full : whether everything is shown; else at most 8 candidates per role and 20 lines
+        of 80 characters, and the rest is counted.
     """
-    rows, most = [], 10_000 if every else _SHOWN
-    if isinstance(found, Candidates) and found.records:
-        way = Settle({"--records": found.records})
-        rows.append(("records", spelled(way), f"{found.rows:,} records"))
-    for role, columns in found.items():
-        for at, candidate in enumerate(columns[:most]):
+    rows, place = [], found if isinstance(found, Candidates) else None
+    if place and place.records:
+        way = Settle({"--records": place.records})
+        rows.append(("records", spelled(way), f"{place.rows:,} records", ""))
+    rest = ": --full" if columns else ""
+    for role, every in found.items():
+        for at, candidate in enumerate(every if full else every[:_SHOWN]):
             ways = " or ".join(spelled(replace(way, why="")) for way in candidate.passing[:4])
-            tally = f"{candidate.tally}; {ways}" if ways else candidate.tally
-            rows.append((role if at == 0 else "", spelled(candidate.option), tally))
-        if len(columns) > most:
-            rows.append(("", f"and {len(columns) - most:,} more", ""))
-    if every and isinstance(found, Candidates):
-        shown = {part for columns in found.values() for c in columns for part in parts(c.column)}
-        rows += [("column", path, t) for path, t in found.columns.items() if path not in shown]
-    width = min(max((len(option) for _, option, _ in rows), default=0), _WIDE)
-    for role, option, tally in rows:
-        yield f"{role:8} {option:{width}}  {tally}".rstrip()
+            ways = f"; {ways}" if ways else ""
+            option = spelled(candidate.option)
+            rows.append((role if at == 0 else "", option, candidate.tally, ways))
+        if not full and len(every) > _SHOWN:
+            rows.append(("", f"and {len(every) - _SHOWN:,} more{rest}", "", ""))
+    if columns and place:
+        shown = {part for each in found.values() for c in each for part in parts(c.column)}
+        others = [("column", path, t, "") for path, t in place.columns.items() if path not in shown]
+        most = len(others) if full else max(_LINES - len(rows), 1)
+        rows += others[:most]
+        if len(others) > most:
+            rows.append(("", f"and {len(others) - most:,} more columns{rest}", "", ""))
+    if place and place.rows == ROWS:
+        rows.append(("", f"values of the first {ROWS:,} records", "", ""))
+    width = min(max((len(option) for _, option, *_ in rows), default=0), _WIDE)
+    for role, option, tally, ways in rows:
+        room = _COLUMNS - len(ways) - max(width, len(option)) - 13
+        text = tally if full else shortened(tally, max(room, _SHORTEST))
+        yield f"{role:8} {option:{width}}  {text}{ways}".rstrip()

@@ -543,8 +543,52 @@ def test_describe_lists_every_column_of_a_file_that_cannot_be_read(
     rows = [{"test_case": f"c{i}", "went_right": i % 3 > 0, "note": f"n{i}",
              **{f"flag_{k}_ok": i % (k + 2) > 0 for k in range(9)}} for i in range(12)]  # fmt: skip
     path = write("m.jsonl", lines(rows))
-    short, full = passk("estimate", path).err, passk("describe", path).err
+    short, screen = passk("estimate", path).err, passk("describe", path).err
+    full = passk("describe", path, "--full").err
     assert "and 1 more" in short
+    assert "and 1 more: --full" in screen
     assert "and 1 more" not in full
     assert "flag_8_ok" in full
-    assert re.search(r"(?m)^  column +note +1 n0, 1 n1, 1 n2, 9 more$", full)
+    for text in (screen, full):
+        assert re.search(r"(?m)^  column +note +1 n0, 1 n1, 1 n2, 9 more$", text)
+
+
+def test_describe_of_many_columns_is_one_screen(
+    passk: Passk, write: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = [{"case": f"c{i}", **{f"word_{k}": f"{'long ' * 9}{i * k % 5}" for k in range(40)},
+             **{f"flag_{k}_ok": i % (k + 2) > 0 for k in range(9)}} for i in range(30)]  # fmt: skip
+    unread = passk("describe", write("a.jsonl", lines(rows))).err
+    path = write("b.jsonl", lines(rows))
+    monkeypatch.chdir(path.parent)
+    known = passk("describe", path.name, "--outcome", "flag_1_ok").out
+    for text in (unread, known):
+        # The sentence on the first line, and commands on the last one, are wrapped by terminals.
+        screen = [line for line in text.splitlines()[1:] if not line.startswith("  passk")]
+        assert len(screen) <= 25
+        assert max(map(len, screen)) <= 80
+        assert "--full" in text
+    every = passk("describe", path, "--outcome", "flag_1_ok", "--full").out
+    assert all(f"word_{k}" in every for k in range(40))
+
+
+def test_describe_shows_the_candidates_of_a_file_that_is_read(passk: Passk, write: Any) -> None:
+    rows = [{"task": f"t{i // 2}", "passed": i % 2 > 0, "compiles": i % 3 > 0,
+             "prompt": f"p{i // 3}", "effort": ("low", "high")[i % 2], "seconds": i}
+            for i in range(12)]  # fmt: skip
+    path = write("m.jsonl", lines(rows))
+    done = passk("describe", path, "--by", "effort")
+    table = done.out.partition("Columns by role\n")[2].splitlines()[1:7]
+    assert [line[:10].strip() for line in table] == [
+        "task", "outcome", "setting", "or outcome", "or task", ""
+    ]  # fmt: skip
+    options = [re.search(r"--\S+ \S+", line) for line in table[3:5]]
+    chosen = " ".join(option[0] for option in options if option)
+    assert chosen == "--field outcome=compiles --field task=prompt"
+    choices = json.loads(passk("describe", path, "--by", "effort", "-f", "json").out)["choices"]
+    assert [each["column"] for each in choices if each["used"]] == ["task", "passed", "effort"]
+    again = passk("estimate", path, "--by", "effort", *chosen.split()[:2], "-f", "json")
+    assert rate(again.out) == [Fraction(2, 3), Fraction(2, 3)]
+    with pytest.warns(passk_cli.PasskWarning):
+        assert 'fields={"outcome": "compiles"}' in str(passk_cli.describe(path))
