@@ -105,9 +105,9 @@ def populations() -> Iterator[tuple[float, float]]:
 def interval_rows() -> Iterator[Row]:
     for tasks in (3, 5, 10, 20, 50, 164, 7, 13, 35, 90):
         tables = Tables(tasks)
-        methods = ("jeffreys", "guard", "paired-score")
+        methods = ("guard", "paired-score")
         limits = [tables.limits(method) for method in methods]
-        covered = np.ones(3)
+        covered = np.ones(2)
         for first, second in populations():
             chances, mean = tables.chances(first, second), first - second
             covered = np.minimum(
@@ -124,7 +124,7 @@ def main() -> None:
     write("binary-size", ("tasks", *tests), size_rows(), f"{EXACT}; largest size over all rates")
     write("binary-power", ("tasks", "only the first", "only the second", *tests), power_rows(),
           f"{EXACT} power")  # fmt: skip
-    names = ("`jeffreys` (before)", "`guard`", "`paired-score`")
+    names = ("`guard`", "`paired-score`")
     head = ("tasks", *(f"{name} covers %" for name in names), *(f"{name} width" for name in names))
     write("binary-interval", head, interval_rows(), f"{EXACT}; lowest coverage at 95 %")
 

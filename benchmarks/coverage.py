@@ -19,7 +19,7 @@ from dataclasses import dataclass
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
-from guards import GUARD, JEFFREYS, Guards, dirichlet_cdf, holds
+from guards import GUARD, Guards, dirichlet_cdf, holds
 from measure import keep, machine, table
 
 from passk_cli.inference import exact
@@ -34,7 +34,7 @@ from passk_cli.metrics.registry import Metric
 FAMILIES = ((0.3, 0.5), (0.1, 1), (2, 2), (5, 0.5), (0.5, 5))
 ATTEMPTS = ((20, 1), (20, 10), (200, 100))
 TASKS = (10, 30, 164)
-METHODS = ("guard", "gaffke", "jeffreys", "percentile", "basic", "bca", "t")
+METHODS = ("guard", "percentile", "bca", "t")
 LEVEL, TAIL = 0.95, 0.025
 
 
@@ -47,25 +47,19 @@ class Cell:
     tasks: int
     n: int
     metric: Metric
-    shift: float | None = None  # of the second model's log odds, for differences
 
     @property
     def name(self) -> str:
         return f"Beta({self.a:g}, {self.b:g}), T={self.tasks}, n={self.n}, {self.metric.name}"
 
     def rng(self, purpose: int) -> np.random.Generator:
-        hat, shift = int(self.metric.family == "pass^"), int(10 * (self.shift or 0))
-        key = [int(10 * self.a), int(10 * self.b), self.tasks, self.n, self.metric.k, hat, shift,
+        hat = int(self.metric.family == "pass^")
+        key = [int(10 * self.a), int(10 * self.b), self.tasks, self.n, self.metric.k, hat, 0,
                purpose]  # fmt: skip
         return np.random.default_rng(key)
 
     def true(self) -> float:
-        """E pass@k or E pass^k for Beta rates, in closed form; of a difference by quadrature."""
-        if self.shift is not None:
-            from scipy.stats import beta
-
-            rates = beta.ppf((np.arange(400_000) + 0.5) / 400_000, self.a, self.b)
-            return float(np.mean(self.of_rate(shifted(rates, self.shift)) - self.of_rate(rates)))
+        """E pass@k or E pass^k for Beta rates, in closed form."""
         ups, total = (self.a, self.a + self.b)
         if self.metric.family == "pass@":
             ups = self.b
@@ -78,13 +72,10 @@ class Cell:
         return 1 - (1 - p) ** k if self.metric.family == "pass@" else p**k
 
     def values(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        """(rows × tasks) values of the metric, or of its difference between two models."""
+        """(rows × tasks) values of the metric."""
         lookup = self.metric.values(np.full(self.n + 1, self.n), np.arange(self.n + 1))
         rates = rng.beta(self.a, self.b, (rows, self.tasks))
-        first = lookup[rng.binomial(self.n, rates)]
-        if self.shift is None:
-            return first
-        return lookup[rng.binomial(self.n, shifted(rates, self.shift))] - first
+        return lookup[rng.binomial(self.n, rates)]
 
 
 def shifted(rates: np.ndarray, shift: float) -> np.ndarray:
@@ -96,14 +87,13 @@ def shifted(rates: np.ndarray, shift: float) -> np.ndarray:
 def default_coverage(cell: Cell, repetitions: int) -> tuple[float, float, float]:
     """(coverage, share of misses above, below) of the default, by its distribution function.
 
-    `guard` for a metric, `jeffreys` for a difference.  A limit lies on the right side of θ exactly
-    when the law's probability at θ says so, which saves the root search and buys repetitions.
+    A limit of `guard` lies on the right side of θ exactly when the probability at θ says so, which
+    saves the root search and buys repetitions.
     """
     true, rng = cell.true(), cell.rng(1)
-    law, low = (GUARD, 0.0) if cell.shift is None else (JEFFREYS, -1.0)
     above = below = 0
     for values in cell.values(rng, repetitions):
-        over, under = law.tails(Sample(values, low=low), true)
+        over, under = GUARD.tails(Sample(values), true)
         above += over < TAIL
         below += under < TAIL
     return 1 - (above + below) / repetitions, above / repetitions, below / repetitions
@@ -112,10 +102,9 @@ def default_coverage(cell: Cell, repetitions: int) -> tuple[float, float, float]
 def all_methods(cell: Cell, repetitions: int) -> dict[str, tuple[float, float]]:
     """Method → (coverage, mean width)."""
     true, rng = cell.true(), cell.rng(2)
-    low_bound = -1.0 if cell.shift is not None else 0.0
     hits, widths = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0.0)
     for values in cell.values(rng, repetitions):
-        sample = Sample(values, low=low_bound)
+        sample = Sample(values)
         for method in METHODS:
             found = interval(sample, method, LEVEL)
             low = sample.mean if found.low is None else found.low
@@ -138,42 +127,42 @@ def over(cells: Sequence[Cell], repetitions: int, many: int) -> list[Row]:
         return list(pool.map(one_cell, [(c, repetitions, many) for c in cells]))
 
 
-def summary(rows: Sequence[Row], many: int, repetitions: int, default: str = "guard") -> str:
-    """What the grid says of the default, then the grid."""
+def summary(rows: Sequence[Row], many: int, repetitions: int) -> str:
+    """What the grid says about `guard`, then the grid."""
     worst_cell, worst, _ = min(rows, key=lambda row: row[1][0])
     ratios = [
-        found[default][1] / found["percentile"][1]
+        found["guard"][1] / found["percentile"][1]
         for _, _, found in rows
         if found["percentile"][0] >= 0.935 and found["percentile"][1] > 1e-3
     ]
     error = 100 * math.sqrt(0.05 * 0.95 / many)
     lines = [
-        f"{len(rows)} cells. `{default}`: {many:,} repetitions (Monte-Carlo error {error:.2f}"
+        f"{len(rows)} cells. `guard`: {many:,} repetitions (Monte-Carlo error {error:.2f}"
         f" points); the others and all widths: {repetitions:,}"
         f" ({100 * math.sqrt(0.05 * 0.95 / repetitions):.2f} points).",
         "",
-        f"- lowest coverage of `{default}`: **{100 * worst[0]:.2f} %** ({worst_cell.name})",
+        f"- lowest coverage of `guard`: **{100 * worst[0]:.2f} %** ({worst_cell.name})",
     ]
     if ratios:
         lines.append(
-            f"- width of `{default}` against `percentile` where the latter covers at least 93.5 %"
+            f"- width of `guard` against `percentile` where the latter covers at least 93.5 %"
             f" and is wider\n  than 0.001 ({len(ratios)} cells): **{np.median(ratios):.3f}** in the"
             f" median, **{max(ratios):.3f}** at most"
         )
-    lowest = {m: min(found[m][0] for _, _, found in rows) for m in METHODS if m != default}
+    lowest = {m: min(found[m][0] for _, _, found in rows) for m in METHODS if m != "guard"}
     lines.append(
         "- lowest coverage of the others: "
         + ", ".join(f"{m} {100 * value:.1f} %" for m, value in lowest.items())
     )
-    others = [m for m in METHODS if m != default]
-    head = ("cell", "true", default, "missed above", "missed below", *others, f"{default} width",
+    others = [m for m in METHODS if m != "guard"]
+    head = ("cell", "true", "guard", "missed above", "missed below", *others, "guard width",
             "against percentile")  # fmt: skip
     body = []
     for cell, (covered, above, below), found in rows:
-        ratio = found[default][1] / max(found["percentile"][1], 1e-9)
+        ratio = found["guard"][1] / max(found["percentile"][1], 1e-9)
         body.append(
             (cell.name, f"{cell.true():.4f}", *(f"{100 * v:.1f}" for v in (covered, above, below)),
-             *(f"{100 * found[m][0]:.1f}" for m in others), f"{found[default][1]:.3f}",
+             *(f"{100 * found[m][0]:.1f}" for m in others), f"{found['guard'][1]:.3f}",
              f"{ratio:.2f}" if ratio < 10 else "> 10")
         )  # fmt: skip
     return "\n".join(lines) + "\n\n" + table(head, body)
@@ -184,24 +173,6 @@ def grid(repetitions: int, many: int) -> str:
     cells = [Cell(a, b, t, n, Metric("pass@", k)) for a, b, t, n, k in designs]
     mirror = [Cell(b, a, t, n, Metric("pass^", k)) for a, b, t, n, k in designs]
     return summary(over(cells + mirror, repetitions, many), many, repetitions)
-
-
-def differences(repetitions: int, many: int) -> str:
-    cells = [
-        Cell(a, b, t, n, Metric("pass@", k), shift)
-        for shift in (0.0, 0.7)
-        for a, b in FAMILIES
-        for t in TASKS
-        for n, k in ATTEMPTS
-    ]
-    text = summary(over(cells, repetitions, many), many, repetitions, "jeffreys")
-    price = (
-        "Bounds of ±1 say little about a difference that is small, so holding everywhere is dear"
-        " here, most\nwith few tasks. `guard` holds too and is a tenth wider. Verdicts of `compare`"
-        " rest on the permutation\ntest, not on this interval."
-    )
-    order = "The first 45 rows are two equal models, the rest differ by 0.7 in log odds."
-    return f"{text}\n\n{price}\n\n{order}"
 
 
 def clustered(work: tuple[float, float, int, int]) -> tuple[object, ...]:
@@ -549,21 +520,18 @@ def three(work: tuple[int, tuple[float, float, float], float, Guards]) -> float:
 
 
 def nearly(repetitions: int, many: int) -> str:
-    """Values on three points: nearly 0/1, and differences of 0/1 values."""
-    both = Guards(HALF.near, far=0.5)
+    """Values on three points, nearly 0 and 1."""
     rows = []
     for tasks in (3, 10, 20):
         for points, low, laws in (
             ((0.0, 0.05, 1.0), 0.0, (HALF, GUARD)),
             ((0.0, 0.5, 1.0), 0.0, (HALF, GUARD)),
             ((0.0, 0.95, 1.0), 0.0, (HALF, GUARD)),
-            ((-1.0, 0.0, 1.0), -1.0, (both, JEFFREYS, GUARD)),
         ):
             cells = [f"{100 * three((tasks, points, low, law)):.1f}" for law in laws]
-            rows.append((f"{{{', '.join(f'{p:g}' for p in points)}}}, T={tasks}", *cells,
-                         *[""] * (3 - len(cells))))  # fmt: skip
+            rows.append((f"{{{', '.join(f'{p:g}' for p in points)}}}, T={tasks}", *cells))
             print(rows[-1], flush=True)
-    head = ("values", "atoms of ½", "default", "`guard` (differences)")
+    head = ("values", "atoms of ½", "`guard`")
     spreads = [
         (f"{spread:g}", *(f"{100 * blurred(spread, w):.1f}" for w in (*WEIGHTS, _rule(spread))),
          f"{_rule(spread):.2f}") for spread in (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -942,7 +910,6 @@ def unequal(repetitions: int, many: int) -> str:
 
 PARTS: dict[str, Callable[[int, int], str]] = {
     "grid": grid,
-    "differences": differences,
     "lumps": lumps,
     "nearly": nearly,
     "wide": wide,

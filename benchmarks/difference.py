@@ -29,7 +29,6 @@ from scipy.special import stdtr, stdtrit
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.attempts import attempt_floor
 from passk_cli.inference.difference import difference_law
-from passk_cli.inference.intervals import Sample, intervals
 from passk_cli.inference.min_p import Differences, Family, draw_min_p
 from passk_cli.inference.paired import paired_t
 from passk_cli.metrics.pass_k import pass_at_k
@@ -222,39 +221,6 @@ def worst(results: Sequence[Result], count: int = 8) -> str:
         for r in sorted(results, key=lambda r: r.covers[0])[:count]
     ]  # fmt: skip
     return table(["rates", "models", "tasks", "n", "k", "covers %", "t", "rejects %", "t"], rows)
-
-
-# Cells of an audit of the law before: atoms at ±1, `jeffreys`.
-AUDITED = (
-    Cell("Beta(2, 2)", WORSE, 13, (7, 7), 1), Cell("Beta(2, 2)", WORSE, 13, (17, 17), 1),
-    Cell("Beta(2, 2)", WORSE, 37, (17, 17), 1), Cell("Beta(2, 2)", WORSE, 37, (17, 7), 1),
-    Cell("Beta(2, 2)", WORSE, 50, (20, 10), 1), Cell("Beta(9, 1)", ALIKE, 50, (20, 5), 5),
-    Cell("5 % at .2, rest .995", ALIKE, 20, (100, 10), 1),
-    Cell("5 % at .2, rest .995", ALIKE, 50, (100, 10), 10), Cell("U", ALIKE, 20, (17, 7), 1),
-)  # fmt: skip
-
-
-def audited(runs: int) -> str:
-    """Before and after: the intervals of atoms at ±1, and of the law; both beside t."""
-    rows = []
-    for cell in AUDITED:
-        now = measured(cell, runs)
-        d, _ = differences(cell, np.random.default_rng(5), runs)
-        before = intervals([Sample(row, -1.0, 1.0) for row in d], "jeffreys")
-        low, high = np.array([(each.low, each.high) for each in before]).T
-        true = truth(cell)
-        covers, rejects = (low <= true) & (true <= high), (low > 0) | (high < 0)
-        rows.append([
-            f"{cell.law}, {cell.models}", cell.tasks, f"{cell.n[0]}/{cell.n[1]}", cell.k,
-            *(f"{100 * x:.1f}" for x in (covers.mean(), now.covers[0], now.covers[1])),
-            *(f"{100 * x:.1f}" for x in (rejects.mean(), now.rejects[0], now.rejects[1])),
-            *(f"{x / now.width[1]:.2f}" for x in ((high - low).mean(), now.width[0])),
-        ])  # fmt: skip
-    head = [
-        "rates, models", "tasks", "n", "k", "covers %: before", "now", "t", "rejects %: before",
-        "now", "t", "width to t's: before", "now",
-    ]  # fmt: skip
-    return f"{errors(runs)}\n\n{table(head, rows)}"
 
 
 def rare(runs: int) -> str:
@@ -541,7 +507,6 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "tuned": lambda runs: grid(list(LAWS), TASKS, ATTEMPTS, runs),
     "held-out": lambda runs: grid(list(HELD_OUT), HELD_TASKS, HELD_ATTEMPTS, runs),
     "small": lambda runs: grid(list(LAWS), (3, 5, 8), ((3, 3), (17, 17), (17, 7)), runs),
-    "audited": lambda runs: audited(max(runs // 2, 100)),
     "rare": lambda runs: rare(2 * runs),
     "few": few,
     "family": lambda runs: families(max(runs // 2, 100)),

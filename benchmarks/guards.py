@@ -32,10 +32,9 @@ def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayL
 
 @dataclass(frozen=True)
 class Guards:
-    """Weight of the guard atom that a limit looks towards, and of the one at the far bound."""
+    """The weight of the guard atom at the bound that a limit looks towards."""
 
     near: Callable[[Floats, Floats, Floats], Floats]
-    far: float = 0.0
 
     def weight(self, sample: Sample, bound: float) -> float:
         """Weight of the atom at a bound, for the limit that looks towards it."""
@@ -46,23 +45,22 @@ class Guards:
     def tails(self, sample: Sample, mean: float) -> tuple[float, float]:
         """(P(≤ mean) by the law guarded below, P(≥ mean) by the law guarded above)."""
         # The other tail by its mirror image, which keeps all digits of a small one.
-        return (self._below(sample, mean, sample.low, sample.high, 1.0),
-                self._below(sample, mean, sample.high, sample.low, -1.0))  # fmt: skip
+        return (self._below(sample, mean, sample.low, 1.0),
+                self._below(sample, mean, sample.high, -1.0))  # fmt: skip
 
-    def _below(self, sample: Sample, mean: float, near: float, far: float, sign: float) -> float:
+    def _below(self, sample: Sample, mean: float, near: float, sign: float) -> float:
         totals, sizes = sample.totals
         size = float(sizes @ sizes / sizes.sum())
-        guards = {near: self.weight(sample, near)} | ({far: self.far} if self.far else {})
-        atoms = sign * np.append(totals, [size * bound for bound in guards])
-        weights = np.append(np.ones_like(totals), list(guards.values()))
-        return dirichlet_cdf(atoms, weights, sign * mean, np.append(sizes, [size] * len(guards)))
+        atoms = sign * np.append(totals, size * near)
+        weights = np.append(np.ones_like(totals), self.weight(sample, near))
+        return dirichlet_cdf(atoms, weights, sign * mean, np.append(sizes, size))
 
     def p(self, sample: Sample, mean: float) -> float:
         """Twice the smaller tail beyond a mean: ≤ α where the interval at 1 − α leaves it out."""
         return min(1.0, 2 * min(self.tails(sample, mean)))
 
 
-GUARD, JEFFREYS = Guards(guard_weights), Guards(guard_weights, far=0.5)
+GUARD = Guards(guard_weights)
 
 
 def holds(hull: Hull, value: float, tail: float) -> bool:

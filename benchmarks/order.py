@@ -96,7 +96,7 @@ def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, .
     flagged = holm(raw) <= LEVEL
     called = bool(flagged[0])
     if called and flagged[1] and near.statistic < near.mean:
-        limits = interval(slopes(start, passed), "jeffreys")
+        limits = interval(slopes(start, passed), "guarded-t")
         assert limits.low is not None
         assert limits.high is not None
         called = not limits.low <= 0 <= limits.high
@@ -208,7 +208,7 @@ def covered(family: str, tasks: int, n: int, by: float, models: int) -> list[str
         sample = slopes(start, passed)
         difference = Sample(first - pass_at_k(*totals(start, passed), 2), low=-1.0)
         for i, (one, method, true) in enumerate(
-            ((sample, "jeffreys", slope), (sample, "t", slope), (difference, "jeffreys", apart))
+            ((sample, "guarded-t", slope), (sample, "t", slope), (difference, "guarded-t", apart))
         ):
             limits = interval(one, method)
             assert limits.low is not None
@@ -230,7 +230,7 @@ def simulate(models: int) -> None:
                   "called copies %"), size_rows(models)),
         ("power", ("what", "tasks' rates", "tasks", "attempts", *tests, "trend called %",
                    "called copies %"), power_rows(models // 4)),
-        ("intervals", ("drift", "tasks' rates", "tasks", "attempts", "trend, jeffreys %", "width",
+        ("intervals", ("drift", "tasks' rates", "tasks", "attempts", "trend, guarded-t %", "width",
                        "trend, t %", "width", "first@2 − pass@2 %", "width"),
          interval_rows(models // 4)),
     ):  # fmt: skip

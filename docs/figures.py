@@ -124,7 +124,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 def _coverage(theme: Theme) -> dict[str, Any]:
     """Coverage of each interval in each simulated situation."""
-    names = ("guard", "gaffke", "jeffreys", "percentile", "basic", "bca", "t")
+    names = ("guard", "percentile", "bca", "t")
     values = [{"method": name, "value": float(row[name])}
               for row in _rows("coverage-grid") for name in names]  # fmt: skip
     return _strips(values, names, 95, (0, 100), theme,

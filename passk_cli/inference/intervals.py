@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -220,8 +220,8 @@ def intervals(
     The samples beside it change a limit by rounding alone, 1e-12.
 
     >>> samples = [Sample(np.array([0.0, 0.5, -1.0]), low=-1.0), Sample(np.ones(3), low=-1.0)]
-    >>> [round(each.low, 3) for each in intervals(samples, "jeffreys")]
-    [-0.783, -0.279]
+    >>> [round(each.low, 3) for each in intervals(samples, "guard")]
+    [-0.871, -0.393]
     """
     name = check(method, level, population)
     asked, tail = METHODS[name], (1.0 - level) / 2.0
@@ -435,16 +435,10 @@ def _guard(samples: Sequence[Sample], tail: float) -> list[Limits | _Undefined]:
     return [answers[at] for at in range(len(samples))]
 
 
-def _guarded(
-    samples: Sequence[Sample],
-    tail: float,
-    weights: Callable[[Floats, Floats, Floats], Floats] = guard_weights,
-    far_weight: float = 0.0,
-) -> list[Limits]:
-    """Quantiles of Dirichlet laws with an atom per task (or cluster) and guard atoms.
+def _guarded(samples: Sequence[Sample], tail: float) -> list[Limits]:
+    """Quantiles of Dirichlet distributions with an atom per task (or cluster) and a guard atom.
 
-    A limit is the quantile of the law with an atom at the bound it looks towards, of the weights
-    that `weights` gives, and one of `far_weight` at the other bound.
+    The guard atom is at the bound that the limit looks towards; `guard_weights` gives its weight.
     """
     answers: dict[int, Limits] = {}
     for places in _together(samples, lambda s: (s.clusters is None, len(s.totals[1]))):
@@ -462,11 +456,10 @@ def _guarded(
         near, far = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
         away = distances(atoms, sizes, near, far)
-        weight = weights(away, sizes, counts)[:, None]
-        guards = [(near, weight), *[(far, np.full_like(far, far_weight))] * bool(far_weight)]
-        a = np.concatenate([*(size * bound for bound, _ in guards), atoms], axis=1)
-        alpha = np.concatenate([*(each for _, each in guards), counts], axis=1)
-        b = np.concatenate([*[size] * len(guards), sizes], axis=1)
+        weight = guard_weights(away, sizes, counts)[:, None]
+        a = np.concatenate([size * near, atoms], axis=1)
+        alpha = np.concatenate([weight, counts], axis=1)
+        b = np.concatenate([size, sizes], axis=1)
         q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
         # A limit whose values all lie on its bound is the bound.
         limits = np.where(away.max(axis=1) == 0.0, near[:, 0], q).reshape(2, -1)
@@ -494,12 +487,6 @@ def _percentile(sample: Sample, tail: float) -> Limits:
         low, high = np.quantile(sample.draws, [tail, 1 - tail])
         return float(low), float(high)
     return _quantile(sample, tail), _quantile(sample, 1 - tail)
-
-
-def _basic(sample: Sample, tail: float) -> Limits:
-    """The percentile limits mirrored at the estimate."""
-    low, high = _percentile(sample, tail)
-    return 2 * sample.mean - high, 2 * sample.mean - low
 
 
 def _bca(sample: Sample, tail: float) -> Limits:
@@ -738,18 +725,11 @@ METHODS: dict[str, Method] = {
     "guard": Method(
         _guard, "guard, a Bayesian bootstrap with half a task added at the end of the scale",
         "rubin1981 learnedmiller2019", together=True, bounded=True, amounts=True, instead="bca"),
-    "gaffke": Method(
-        partial(_guarded, weights=lambda away, sizes, counts: np.ones(away.shape[:-1])),
-        "Gaffke's bound", "learnedmiller2019", together=True, bounded=True, instead="bca"),
-    "jeffreys": Method(
-        partial(_guarded, far_weight=0.5), "a Jeffreys posterior of bounded means", "brown2001",
-        together=True, bounded=True, instead="bca"),
     GUARDED_T: Method(
         _guarded_t, "Student's t with a guard for few tasks", "student1908", together=True,
         differences=True),
     "percentile": Method(_percentile, "the percentile bootstrap", "efron1993",
                          (NEW_TASKS, THESE_TASKS), resampled=True),
-    "basic": Method(_basic, "the basic bootstrap", "efron1993", resampled=True, steady=False),
     "bca": Method(_bca, "the BCa bootstrap", "efron1993", resampled=True, steady=False),
     "t": Method(_t, "Student's t", "student1908", steady=False),
     LOGIT_T: Method(

@@ -48,7 +48,7 @@ class Confidence:
     title: ClassVar[str] = "Uncertainty"
     # fmt: off
     interval: Annotated[str | None, Option(
-        "--interval", "METHOD", "Method, e.g. guard, jeffreys; none: standard errors.",
+        "--interval", "METHOD", "Method, for example guard or bca; none: standard errors.",
         choices="passk_cli.inference.intervals:NAMES", former=(("tango", "paired-score"),),
         detail="One of {choices}. Default: guard for new tasks, hull for these tasks; for"
         " differences guarded-t, or paired-score where values are 0 or 1.")] = None

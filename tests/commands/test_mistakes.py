@@ -54,7 +54,7 @@ WRONG: dict[str, tuple[list[str], tuple[str, int], str]] = {
     "rules": (["--rules", "rule.toml"], FILE, "rules.toml"),
     "metrics": (["-m", "pas@2"], METRIC, "pass@2"),
     "format": (["--from", "inspct"], VALUE, "inspect"),
-    "interval": (["--interval", "jefreys"], VALUE, "jeffreys"),
+    "interval": (["--interval", "percentil"], VALUE, "percentile"),
     "missing": (["--missing", "fial"], VALUE, "fail"),
     "level": (["--level", "95"], VALUE, "0.95"),
     "power": (["--power", "80"], VALUE, "0.8"),

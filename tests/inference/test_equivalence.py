@@ -78,14 +78,14 @@ def test_values_of_0_and_1_that_differ_by_the_margin_are_rarely_equivalent(margi
 
 def test_a_method_without_a_law_has_the_p_of_its_limits() -> None:
     d = np.random.default_rng(4).choice([-0.5, 0.0, 0.25, 0.5], 30)
-    (p,) = equivalences([Sample(d, low=-1.0)], 0.3, "jeffreys")
+    (p,) = equivalences([Sample(d, low=-1.0)], 0.3, "guard")
     assert 1e-6 < p < 0.4
     for alpha, inside in ((p * 1.01, True), (p * 0.99, False)):
-        limits = interval(Sample(d, low=-1.0), "jeffreys", 1 - 2 * alpha)
+        limits = interval(Sample(d, low=-1.0), "guard", 1 - 2 * alpha)
         assert limits.low is not None
         assert limits.high is not None
         assert (limits.low >= -0.3 and limits.high <= 0.3) == inside
-    assert equivalences([Sample(d + 0.5, low=-1.0, high=1.5)], 0.3, "jeffreys") == [1.0]
+    assert equivalences([Sample(d + 0.5, low=-1.0, high=1.5)], 0.3, "guard") == [1.0]
     assert equivalences([Sample(np.zeros(9), low=-1.0)], 0.9, "bca") == [1e-8]
     with_clusters = Sample(d, low=-1.0, clusters=np.arange(30) // 2)
     assert np.isnan(equivalences([with_clusters], 0.3, "paired-score")).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.guards import GUARD, JEFFREYS
+from benchmarks.guards import GUARD
 from passk_cli.errors import ParameterError
 from passk_cli.inference.attempts import within_variance
 from passk_cli.inference.intervals import (
@@ -44,7 +44,7 @@ def data_sets() -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("place", range(5))
-@pytest.mark.parametrize("method", ["percentile", "basic", "bca"])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_agreement_with_scipy(place: int, method: str) -> None:
     values = data_sets()[place]
     found = stats.bootstrap(
@@ -88,8 +88,6 @@ def test_single_attempts() -> None:
     test = stats.binomtest(9, 12)
     np.testing.assert_allclose(limits(sample, "wilson"), test.proportion_ci(method="wilson"))
     np.testing.assert_allclose(limits(sample, "clopper-pearson"), test.proportion_ci())
-    # Gaffke's bound is Clopper–Pearson on 0/1 values.
-    np.testing.assert_allclose(limits(sample, "gaffke"), test.proportion_ci(), atol=1e-9)
     refused = interval(Sample(values, attempts=np.full(12, 2)), "wilson")
     assert (refused.low, refused.reason) == (
         None, "needs k = 1, one attempt per task and no clusters",
@@ -119,7 +117,7 @@ def test_degenerate_data(values: list[float]) -> None:
 
 def test_mirror_symmetry() -> None:
     for values in data_sets():
-        for method in ("guard", "gaffke", "jeffreys", "basic", "t"):
+        for method in ("guard", "percentile", "t"):
             low, high = limits(Sample(values), method)
             mirrored = limits(Sample(1 - values), method)
             np.testing.assert_allclose(mirrored, (1 - high, 1 - low), atol=2e-3)
@@ -260,16 +258,6 @@ def test_one_value_off_the_bounds_moves_limits_little() -> None:
     for near in (0.999, 0.95):
         found = limits(Sample(np.append(ones[1:], near)), "guard")
         np.testing.assert_allclose(found, limits(Sample(ones), "guard"), atol=1.1 - near)
-
-
-def test_rare_one_sided_differences_are_covered() -> None:
-    """164 tasks, the first model better on a share q of them, else equal; half atoms: 90.4 %."""
-    tasks, hits = 164, np.arange(30)
-    zeros = np.zeros(tasks)
-    samples = [Sample(np.where(np.arange(tasks) < f, 1.0, zeros), low=-1.0) for f in hits]
-    for q in (0.013, 0.015, 0.0155, 0.0165, 0.019, 0.03, 0.045):
-        missed = np.array([JEFFREYS.p(sample, q) < 0.05 for sample in samples])
-        assert stats.binom.pmf(hits, tasks, q) @ missed <= 0.055
 
 
 @pytest.mark.long

@@ -54,9 +54,8 @@ def test_values_at_a_bound_but_for_rounding(scale: float) -> None:
             one, other = interval(Sample(values), method), interval(Sample(exact), method)
             assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
             assert one.reason == other.reason or not exact.any()
-        for method in ("guard", "jeffreys"):
-            one, other = intervals([Sample(values), Sample(exact)], method)
-            assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
+        one, other = intervals([Sample(values), Sample(exact)], "guard")
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-12)
 
 
 def test_a_sum_in_another_order_is_no_spread() -> None:

@@ -30,7 +30,7 @@ from tests.conftest import Passk
 pytestmark = pytest.mark.long
 
 METRICS = parse_list("pass@2,pass^2,gpass@2:0.75,mgpass@2")
-GAFFKE = Confidence(interval="gaffke", resamples=200)
+PERCENTILE = Confidence(interval="percentile", resamples=200)
 
 
 def design(case: int) -> Counts:
@@ -58,11 +58,11 @@ def fill_ins(counts: Counts) -> Iterator[Counts]:
 def compared(counts: Counts, rules: Rules) -> list[Comparison]:
     values = values_of(counts, METRICS)
     pairs = list(zip(values[: len(METRICS)], values[len(METRICS) :], strict=True))
-    return compare_pairs(pairs, GAFFKE, rules)
+    return compare_pairs(pairs, PERCENTILE, rules)
 
 
 def facts(counts: Counts) -> list[Fact]:
-    return Study(counts, METRICS, GAFFKE).facts()
+    return Study(counts, METRICS, PERCENTILE).facts()
 
 
 def limits(every: list[Fact], name: str) -> tuple[list[float], list[float]]:
@@ -101,7 +101,7 @@ def test_no_fill_in_has_another_difference_or_a_larger_p(case: int, test: str) -
     )
     for pair, every in columns:
         differences = [c.difference or 0.0 for c in every]
-        fact = pair.fact(GAFFKE)
+        fact = pair.fact(PERCENTILE)
         assert fact.estimate.ends == pytest.approx((min(differences), max(differences)))
         lows, highs = zip(*((c.interval.low, c.interval.high) for c in every if c.interval),
                           strict=True)  # fmt: skip
@@ -159,7 +159,7 @@ def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
 
     def verdicts(each: Counts) -> list[tuple[float, str]]:
         a, b, third = values_of(each, metric)
-        pairs = compare_pairs([(a, b), (a, third), (b, third)], GAFFKE, rules)
+        pairs = compare_pairs([(a, b), (a, third), (b, third)], PERCENTILE, rules)
         return [(pair.adjusted, pair.verdict) for pair in pairs]
 
     bounded = verdicts(counts)

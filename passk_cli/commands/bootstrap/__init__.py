@@ -43,7 +43,7 @@ class BootstrapOptions:
     # fmt: off
     interval: Annotated[tuple[str, ...], Option(
         "--interval", "METHODS|all", "Intervals side by side, e.g. guard,bca,t.", parse=split,
-        detail="There are guard, percentile, bca, basic, gaffke, jeffreys and t; all: every one.",
+        detail="There are guard, percentile, bca and t; all: every one.",
     )] = ()
     weights: Annotated[str, Option(
         "--weights", help="Ordinary or Bayesian bootstrap", choices=("multinomial", "dirichlet"),
