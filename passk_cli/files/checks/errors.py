@@ -17,20 +17,18 @@ from passk_cli.files.roles import ENDED_WORDS, ENDINGS, leaf, words
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
-# Patterns of DuckDB: the beginning of a text in place of an answer, words of a service that
-# refused, and words of a machine that stopped.
-_BEGINNING = r"^\W{0,3}(?:api[ _]?|request |judge |parse |llm )?(?:error|exception|timed? ?out)\b"
+# Patterns of DuckDB: words of a service that refused; with those of a machine that stopped, and the
+# beginning of a text in place of an answer.
 _SERVICE = (
-    r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|\b(?:429|50[0234]|529)\b|infra[ _.s]"
-    r"|unavailable|bad.?gateway|internal.?server|api.?(?:connection|timeout|error|status|key)"
-    r"|credit.?balance|billing|unauthori[sz]ed)\w*"
+    r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|\b(?:429|50[0234]|529)\b|unavailable"
+    r"|bad.?gateway|api.?(?:connection|timeout|error|key)|credit.?balance)\w*"
 )
-_MACHINE = (
-    r"\w*(?:time.?out|timed.?out|deadline|connection|network|unreachable|disconnect|killed|\boom\b"
-    r"|out.?of.?memory|crash|abort|cancell?ed|pre.?empt|evict|interrupt|sandbox|docker|container"
-    rf"|harness|^(?:{'|'.join(ENDED_WORDS)})$)\w*"
+_ERROR = (
+    rf"{_SERVICE}|\w*(?:time.?out|timed.?out|connection|network|killed|out.?of.?memory|crash|abort"
+    r"|cancell?ed|sandbox|container)\w*"
+    r"|^\W{0,3}(?:api[ _]?|request |judge |parse |llm )?(?:error|exception)\b"
+    rf"|^(?:{'|'.join(ENDED_WORDS)})$"
 )
-_PATTERNS = {"beginning": _BEGINNING, "service": _SERVICE, "machine": _MACHINE}
 # What a failed test says, and limits that are the model's own.
 _JUDGED = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset(
@@ -42,7 +40,7 @@ _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests"
 # Characters of a value that are read; values that a condition names, and their length.
 _HEAD, _NAMED, _LENGTH = 200, 4, 40
 # The share of the rows with an error that fail; the share of the other failures that end like
-# passes; the errors that are enough if the name of a column says nothing.
+# passes; the errors, and the different texts of passes, that are enough.
 _FAIL, _ALIKE, _ENOUGH = 0.9, 0.5, 3
 
 ERRORS_AS_FAILURES = Message(
@@ -94,7 +92,7 @@ def in_place_of_answers(context: CheckContext) -> Iterator[Finding]:
 
 def _with_errors(survey: Survey, names: Sequence[str]) -> list[str]:
     """The columns of texts of which one matches a pattern, by one query."""
-    tests = [_matches(survey.columns[name].sql, "|".join(_PATTERNS.values())) for name in names]
+    tests = [_matches(survey.columns[name].sql, _ERROR) for name in names]
     if not tests:
         return []
     query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {survey.table}"
@@ -115,29 +113,22 @@ def _flagged(context: CheckContext, name: str) -> dict[str, list[int]]:
 def _written(context: CheckContext, name: str) -> dict[str, list[int]]:
     """Kind of error → the failures with it; none if the texts of a column do not mean that.
 
-    The beginning of a text is enough.  Words of a service are enough in a column that shows how
-    attempts ended.  Any other error needs other failures that end like passes: a column with a
-    reason for each failure shows why the model failed.
+    Words of a service are enough in a column that shows how attempts ended.  Any other error needs
+    other failures that end like passes, or passes with texts of their own: a column with a reason
+    for each failure shows why the model failed.
     """
     survey = context.survey
     column, named = survey.columns[name], bool(words(name) & ENDINGS)
     judged = (survey.task >= 0) & np.isfinite(survey.verdict)
     passing = np.unique(column.codes[judged & (survey.verdict == 1)])
-    for kind, pattern in _PATTERNS.items():
+    for pattern, enough in ((_SERVICE, named), (_ERROR, False)):
         kinds = _of_failures(context, _rows(survey, name, pattern))
         rows = [row for of_kind in kinds.values() for row in of_kind]
-        if not rows:
-            continue
         others = judged & (survey.verdict == 0)
         others[rows] = False
-        alike = not others.any() or np.mean(np.isin(column.codes[others], passing)) >= _ALIKE
-        many = len(rows) >= _ENOUGH
-        likely = {
-            "beginning": many and not named,
-            "service": named or (alike and many),
-            "machine": alike and (named or (len(passing) == 1 and many)),
-        }
-        if likely[kind]:
+        same = not others.any() or np.mean(np.isin(column.codes[others], passing)) >= _ALIKE
+        alike = same or len(passing) > _ENOUGH
+        if rows and (enough or (alike and (named or len(rows) >= _ENOUGH))):
             return kinds
     return {}
 
@@ -189,10 +180,10 @@ def _without(column: str, texts: set[str], kinds: Iterable[str]) -> str:
 CHECKS = (
     Check(
         ERRORS_AS_FAILURES, LIKELY,
-        "Three or more failures have a text that begins like an error ([ERROR], Error: …) in any"
-        " column; or words of a service or a machine (rate limit, 503, timeout, connection …) in a"
-        " column named error, status or reason, or in a column in which most other failures have"
-        " what passes have; or a flag such as parse_error or timed_out is true.",
+        "Three or more failures have a text that begins like an error ([ERROR], Error: …), or has"
+        " words of a service or a machine (rate limit, 503, timeout …), in a column in which other"
+        " failures have what passes have. In a column named error, status or reason one rate limit"
+        " is enough. Or a flag such as parse_error or timed_out is true.",
         ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), in_place_of_answers,
     ),
 )  # fmt: skip

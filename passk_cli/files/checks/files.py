@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
 from passk_cli.files.checks.evenness import VARIES, evenness
 from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.strays import equal_files
@@ -41,13 +41,6 @@ FILES_SHARE_TASKS = Message(
     " runs. They are rather arms of an experiment, or benchmarks whose tasks have the same names."
     " If no column names a model, each file would count as one, although folders are the models."
     " Say with --path what the parts of the paths mean.",
-)  # fmt: skip
-FILES_AS_MODELS = Message(
-    "files-as-models", WARNING,
-    "{values} have no task in common, and each file counts as a model",
-    "if they are parts of one model's run, name them label=path",
-    "No column names a model, so each file is one. Models are compared on the same tasks. Files"
-    " without a common task are rather the parts of a benchmark. Give them one label.",
 )  # fmt: skip
 FILES_AS_RUNS = Message(
     "files-as-runs", WARNING,
@@ -295,17 +288,6 @@ def _are_models(context: CheckContext) -> bool:
     return not (named or context.harness or context.request.template)
 
 
-def files(context: CheckContext) -> Iterator[Finding]:
-    """Files that name models, and have no task in common."""
-    survey = context.survey
-    if not (_are_models(context) and survey.whole):
-        return
-    there = survey.task >= 0
-    models = np.unique(np.stack([survey.series[there], survey.task[there]]), axis=1)
-    if len(context.models) > 1 and len(np.unique(models[1])) == models.shape[1]:
-        yield Finding(FILES_AS_MODELS, False, {"values": survey.files})
-
-
 def summaries(context: CheckContext) -> Iterator[Finding]:
     """Files that would be models by their names, and sum up the others: their tasks are the models
     of these, or they lie in a folder and their names say so; and counts of what others hold."""
@@ -355,13 +337,6 @@ CHECKS = (
             "--pool file",
         ),
         files_of_a_model,
-    ),
-    Check(
-        FILES_AS_MODELS,
-        LIKELY,
-        "No column names a model, and no two files have a task in common.",
-        (),
-        files,
     ),
     Check(
         FILES_AS_RUNS,

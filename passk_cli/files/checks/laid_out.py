@@ -1,12 +1,11 @@
 """Rule 1, laid out: a column that nobody reads was dealt over models and tasks, as only a plan is.
 
-It is a setting, a part of the data in which ids start again, a scorer, a flag, a step, or a number
-of attempts.
+It is a setting, a part of the data in which ids start again, a scorer, or a number of attempts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from shlex import quote
@@ -69,19 +68,6 @@ _SCORER_NAMES = JUDGE_WORDS | frozenset(
     "metric rubric criterion dimension aspect judge_model grader_model scorer_name metric_name"
     " check check_name".split()
 )
-# Flags that show which of several records of an attempt counts: those that are true of it, those
-# that are false, and those that show as often that an answer was not valid.
-_KEEP_NAMES = frozenset(
-    "final is_final latest is_latest selected is_selected chosen picked".split()
-)
-_VALID_NAMES = frozenset("valid is_valid invalid is_invalid".split())
-_FLAG_NAMES = _KEEP_NAMES | _VALID_NAMES | frozenset(
-    "superseded is_retry retry retried deprecated discarded excluded stale replaced".split()
-)  # fmt: skip
-_STEP_WORDS = frozenset("step turn hop move retry".split())
-_EPISODE_WORDS = frozenset(
-    "attempt episode trajectory rollout sample session conversation dialogue trial run".split()
-)
 # Words of what an attempt came to, under which no ids start again.
 _RESULT_WORDS = VERDICT_WORDS | frozenset(
     "output answer response completion prediction predicted text message content note notes"
@@ -125,24 +111,8 @@ SEVERAL_VERDICTS = Message(
     "A row, or an entry of a list, is the verdict of one of several scorers or criteria on an"
     " attempt. Read as they are, verdicts would count as attempts. Read one scorer.",
 )  # fmt: skip
-FLAGGED_ROWS = Message(
-    "flagged-rows", WARNING, "{column} is not read and shows which rows of a task count ({values})",
-    "",
-    "A flag shows which rows are valid, for example if a retry replaces a failed attempt and both"
-    " are in the data. Counting both mixes them. Leaving out those that were replaced may select by"
-    " outcome. Choose with --where or --pool.",
-)  # fmt: skip
-STEPS = Message(
-    "steps-as-attempts", WARNING,
-    "each row is a {step} of an attempt; {column} numbers them in each {part}", "",
-    "An agent's episode or a conversation is written with one row per step or turn. Read as they"
-    " are, steps would count as attempts. Read the last step of each attempt if its outcome is the"
-    " outcome of the attempt.",
-)  # fmt: skip
 # What distinguishes the attempts at a task: certain if attempts of one number repeat.
-DISTINGUISHING = (
-    POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, FLAGGED_ROWS, RESTARTING_TASKS,
-)  # fmt: skip
+DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
 # The evenness of what goes up by 1 in every cell.
 _GOING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
 _RESTARTING = _GOING_UP._replace(once=0.0)
@@ -150,10 +120,7 @@ _RESTARTING = _GOING_UP._replace(once=0.0)
 
 def laid_out(context: CheckContext) -> Iterator[Finding]:
     """Columns whose values are dealt over the cells as only a plan deals them, or named so."""
-    survey, steps = context.survey, _steps(context)
-    for name, part in steps.items():
-        if finding := _of_steps(context, name, part):
-            yield finding
+    survey = context.survey
     restarting = [name for name in context.unread if _restarts_attempts(context, name)]
     if restarting and not any(look_like_models(survey.texts(name)) for name in restarting):
         # Parts of the data come before what else distinguishes the rows, fewer values first.
@@ -161,7 +128,7 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
         column = survey.columns[min(restarting, key=order.__getitem__)]
         yield _finding(context, survey, column, _RESTARTING, certain=True)
         return
-    names = [name for name in context.unread if name not in steps and _may_be(context, name)]
+    names = [name for name in context.unread if _may_be(context, name)]
     columns = [survey.columns[name] for name in names]
     if columns and not survey.whole:
         survey = context.refined(names)
@@ -169,7 +136,7 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
     judged = []
     for column in (_by_value(survey, column) for column in columns):
         even = _layout(survey, column)
-        if even.varies >= VARIES or (even.varies > 0 and leaf(column.name) in _FLAG_NAMES):
+        if even.varies >= VARIES:
             judged.append((column, even, _certain(context, survey, column, even)))
     certain = [(column, even) for column, even, verdict in judged if verdict]
     # The first of several settings names all that go together, so it has the most values.
@@ -227,11 +194,11 @@ def is_setting(column: str) -> bool:
     return named or last in ("model_type", "model_version", "model_variant", "model_size")
 
 
-def _order(context: CheckContext, column: Observed) -> tuple[bool, bool, bool, int]:
+def _order(context: CheckContext, column: Observed) -> tuple[bool, bool, int]:
     """The place of a certain finding among several."""
     name = column.name
     numbers = bool(words(name) & NUMBERING_WORDS)
-    return leaf(name) not in _FLAG_NAMES, not _named(context, name), numbers, -column.distinct
+    return not _named(context, name), numbers, -column.distinct
 
 
 def _named(context: CheckContext, name: str) -> bool:
@@ -346,17 +313,7 @@ def _certain(
         return True
     if exact and even.varies >= 0.5:
         return True
-    flag = leaf(name) in _FLAG_NAMES and not _shows_valid_answers(survey, column)
-    return False if named or flag or (even.likely and not number) else None
-
-
-def _shows_valid_answers(survey: Survey, column: Observed) -> bool:
-    """Whether a flag shows which answers were valid: one of its values never passes."""
-    if leaf(column.name) not in _VALID_NAMES:
-        return False
-    there = (column.codes >= 0) & np.isfinite(survey.verdict)
-    passes = np.bincount(column.codes[there], survey.verdict[there], minlength=column.distinct)
-    return bool(passes.min() <= 0)
+    return False if named or (even.likely and not number) else None
 
 
 def _numbered(survey: Survey, column: Observed) -> bool:
@@ -384,8 +341,6 @@ def _finding(
         one = f"{context.condition(name)} = {quote_text(values[0])}"
         chosen = Settle({"--where": one}, "reads one of them")
         return Finding(SEVERAL_VERDICTS, certain, shown, (chosen, apart, pool))
-    if leaf(name) in _FLAG_NAMES:
-        return Finding(FLAGGED_ROWS, certain, shown, (_flagged(context, name, values), pool))
     if even is _RESTARTING or _restarts(context, survey, column):
         texts = context.survey.kind(name).name != "number" and leaf(name) not in SUITE_NAMES
         as_models = models if texts else []
@@ -413,15 +368,6 @@ def _finding(
     elif not _named(context, name) and column.share == 1:
         order.insert(0 if leaf(name) in SUITE_NAMES else 2, tasks)
     return Finding(POOLED_SETTINGS, certain, shown, tuple(order))
-
-
-def _flagged(context: CheckContext, name: str, values: list[str]) -> Settle:
-    """The option that reads the rows that count by a flag."""
-    flag = next((v for v in values if v.lower() in ("true", "1", "yes")), values[-1])
-    kept = flag if leaf(name) in _KEEP_NAMES else next((v for v in values if v != flag), "")
-    # If only what is replaced has a flag, the other rows have no value.
-    holds = f"= {quote_text(kept)}" if kept else "IS NULL"
-    return Settle({"--where": f"{context.condition(name)} {holds}"}, f"reads {kept or 'none'}")
 
 
 def _far(survey: Survey, column: Observed) -> bool:
@@ -532,42 +478,6 @@ def arms(context: CheckContext) -> Iterator[Finding]:
             return
 
 
-def _steps(context: CheckContext) -> Mapping[str, str]:
-    """Columns that number steps → the column in each value of which they start again."""
-    survey, found = context.survey, dict[str, str]()
-    for name in () if context.harness else context.unread:
-        terms = words(name)
-        if len(terms & _STEP_WORDS) != 1 or not terms <= _STEP_WORDS | {"id", "idx", "index", "no"}:
-            continue
-        episodes = [n for n in context.unread if n != name and words(n) & _EPISODE_WORDS]
-        attempt = context.column("attempt")
-        for part in [attempt] if attempt else [*episodes, context.column("task")]:
-            codes = survey.columns[part].codes if part in survey.columns else None
-            if codes is not None and goes_up(
-                joined_codes(survey.cell, codes), survey.numbers(name)
-            ):
-                found[name] = part
-                break
-    return found
-
-
-def _of_steps(context: CheckContext, name: str, part: str) -> Finding | None:
-    """The finding about a column of steps; none if the caller decided which of them counts."""
-    if context.request.duplicates in ("first", "last"):
-        return None
-    step, task = next(iter(words(name) & _STEP_WORDS)), context.column("task")
-    fields = {part == task: {"task": task}, part == context.column("attempt"): {}}
-    role = fields.get(True, {"attempt": part})
-    last = {"--field": role, "--duplicates": "last"} if role else {"--duplicates": "last"}
-    all_steps = {"--field": {"task": f"{task},{name}"}}
-    ways = (
-        Settle(last, f"counts the last {step} of each {part}"),
-        Settle(all_steps, f"counts each {step} as a task"),
-        Settle({"--pool": (name,)}, "pools them on purpose"),
-    )
-    return Finding(STEPS, True, {"column": quote(name), "step": step, "part": quote(part)}, ways)
-
-
 def in_lists(context: CheckContext) -> Iterator[Finding]:
     """Lists of outcomes whose entries have the same names in every record: one per scorer."""
     batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
@@ -623,17 +533,6 @@ CHECKS = (
         SEVERAL_VERDICTS, EITHER,
         "An unread column of scorers or criteria was laid out as a setting is.",
         ("--where \"X = 'value'\"", "--by X", "--pool X"), laid_out,
-    ),
-    Check(
-        FLAGGED_ROWS, EITHER,
-        "An unread flag such as superseded, final or is_retry differs among the rows of a task.",
-        ("--where \"X = 'value'\"", "--pool X"), laid_out,
-    ),
-    Check(
-        STEPS, CERTAIN,
-        "An unread column named step, turn, hop or move goes up by 1 from 0 or 1 in each attempt,"
-        " episode or conversation.",
-        ("--field attempt=X --duplicates last", "--field task=task,X", "--pool X"), laid_out,
     ),
     Check(
         SEVERAL_VERDICTS, CERTAIN,

@@ -27,15 +27,10 @@ _SUM_WORDS = frozenset(
 _ROW_WORDS = frozenset(
     "run trial attempt rollout session completion generation response trajectory".split()
 )
-_LEVEL = re.compile(
-    "(easy|medium|moderate|normal|hard|difficult|introductory|interview|competition|beginner"
-    "|intermediate|advanced|expert|simple|complex)", re.I,
-)  # fmt: skip
-# What is more in a name than ASCII letters in another case; a number as spreadsheets round it.
+# What is more in a name than ASCII letters in another case.
 _ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
-_POWER = re.compile(r"[0-9](\.[0-9]+)?[eE]\+?[0-9]{1,3}")
-# The share of the tasks that are named like levels; spellings of attempts that are compared.
-_SHARE, _SPELLINGS = 0.75, 5000
+# Spellings of attempts that are compared.
+_SPELLINGS = 5000
 
 SUMMARY_ROWS = Message(
     "summary-rows", WARNING, "the task {names:and} sums up other rows", "",
@@ -54,11 +49,11 @@ SIMILAR_TASKS = Message(
     " over two tasks, or one attempt is there twice. Write them alike.",
 )  # fmt: skip
 UNLIKELY_TASKS = Message(
-    "unlikely-tasks", WARNING, "the tasks are named like {kind}: {names}",
+    "unlikely-tasks", WARNING, "the tasks are named like models: {names}",
     "passk needs the outcome of each task",
-    "A row per model or per level contains how many tasks passed and not which. If these were the"
-    " tasks, 45 of 60 tasks would count as 45 of 60 attempts at one task. Read a file with a row"
-    " per task, or name the task if these are tasks.",
+    "A row per model contains how many tasks passed and not which. If these were the tasks, 45 of"
+    " 60 tasks would count as 45 of 60 attempts at one task. Read a file with a row per task, or"
+    " name the task if these are tasks.",
 )  # fmt: skip
 ROWS_AS_TASKS = Message(
     "rows-as-tasks", WARNING,
@@ -66,11 +61,6 @@ ROWS_AS_TASKS = Message(
     " {statement} is in several rows}", "",
     "An id of a row, a run or a response is not a task. Read as one, the attempts at a task count"
     " as tasks of their own, and pass@k is not defined for k above 1. Name the column of the task.",
-)  # fmt: skip
-ROUNDED_IDS = Message(
-    "rounded-ids", WARNING, "the task {name} is a number that a spreadsheet rounded", "",
-    "A spreadsheet wrote a long id as 1.23E+11. Its digits are lost, and several tasks may have one"
-    " name. Export the table again with this column as text.",
 )  # fmt: skip
 
 
@@ -192,20 +182,16 @@ def _number(text: str) -> str:
     return str(int(match[1])) if match else text
 
 
-def kinds(context: CheckContext) -> Iterator[Finding]:
-    """Tasks that are named like models, or like levels of difficulty."""
+def models(context: CheckContext) -> Iterator[Finding]:
+    """Tasks that are named like models."""
     tasks, task = context.tasks, context.column("task")
-    if len(tasks) < 2 or context.harness or "task" in context.request.named:
+    if context.harness or "task" in context.request.named or not look_like_models(tasks):
         return
-    levels = sum(_LEVEL.fullmatch(name) is not None for name in tasks) >= _SHARE * len(tasks)
-    if not levels and not look_like_models(tasks):
-        return
-    kind = "levels of difficulty" if levels else "models"
-    model = {} if levels or len(context.models) > 1 else {"model": task}
+    model = {} if len(context.models) > 1 else {"model": task}
     finer = [name for name in context.unread if strength("task", name)][:2]
     settles = [Settle({"--field": {"task": name, **model}}) for name in finer]
-    settles.append(Settle({"--field": {"task": task}}, f"if these are tasks and not {kind}"))
-    yield Finding(UNLIKELY_TASKS, True, {"kind": kind, "names": first_few(tasks)}, tuple(settles))
+    settles.append(Settle({"--field": {"task": task}}, "if these are tasks and not models"))
+    yield Finding(UNLIKELY_TASKS, True, {"names": first_few(tasks)}, tuple(settles))
 
 
 def rows(context: CheckContext) -> Iterator[Finding]:
@@ -233,14 +219,6 @@ def _comes_again(codes: Ints) -> bool:
     return bool(many and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
 
 
-def rounded(context: CheckContext) -> Iterator[Finding]:
-    """Ids that a spreadsheet rounded."""
-    table = any(batch.layout.kind == "csv" for batch in context.batches)
-    name = next(filter(_POWER.fullmatch, context.tasks), None) if table else None
-    if name is not None:
-        yield Finding(ROUNDED_IDS, True, {"name": name})
-
-
 CHECKS = (
     Check(
         SUMMARY_ROWS, CERTAIN, "A task is named total, overall, average, macro avg or the like.",
@@ -259,9 +237,8 @@ CHECKS = (
     ),
     Check(
         UNLIKELY_TASKS, CERTAIN,
-        "Most tasks are named like models (gpt-4o, claude-3) or levels of difficulty (easy, hard),"
-        " and nobody named the task.",
-        ("--field task=X --field model=Y", "--field task=X"), kinds,
+        "Most tasks are named like models (gpt-4o, claude-3), and nobody named the task.",
+        ("--field task=X --field model=Y", "--field task=X"), models,
     ),
     Check(
         ROWS_AS_TASKS, LIKELY,
@@ -269,5 +246,4 @@ CHECKS = (
         " every question or prompt is in several rows.",
         ("--field task=X",), rows,
     ),
-    Check(ROUNDED_IDS, CERTAIN, "A task of a table is named like 1.23E+11.", (), rounded),
 )  # fmt: skip

@@ -197,27 +197,19 @@ MISLEADING: dict[str, Case] = {
         "several-verdicts", attempts(each=4, judge_model=lambda t, a, p: ("gpt", "claude")[a % 2])
     ),
     "superseded attempts": Case(
-        "flagged-rows", attempts(each=4, superseded=lambda t, a, p: a == 0)
+        "pooled-settings", attempts(each=4, superseded=lambda t, a, p: a == 0)
     ),
-    "retries alone flagged": Case(
-        "flagged-rows", attempts(each=4, is_retry=lambda t, a, p: 1 if a == 3 else None)
-    ),
-    "final attempts": Case("flagged-rows", attempts(each=4, is_final=lambda t, a, p: a == 3)),
     "selected candidates": Case(
-        "flagged-rows",
+        "unread-column",
         attempts(each=4, candidate=lambda t, a, p: a, selected=lambda t, a, p: a == t % 4),
     ),
     # Steps of attempts.
-    "steps of episodes": Case("steps-as-attempts", _steps("episode", "step", 3)),
-    "steps of tasks": Case("steps-as-attempts", _steps("none", "step_id", 1)),
-    "turns of attempts": Case("steps-as-attempts", _steps("attempt", "turn", 2, every=True)),
-    "retries of samples": Case("steps-as-attempts", _steps("sample", "retry", 2)),
+    "steps of episodes": Case("pooled-settings", _steps("episode", "step", 3)),
+    "steps of tasks": Case("unread-column", _steps("none", "step_id", 1)),
+    "turns of attempts": Case("restarting-tasks", _steps("attempt", "turn", 2, every=True)),
+    "retries of samples": Case("restarting-tasks", _steps("sample", "retry", 2)),
     "checkpoints": Case(
         "pooled-settings", attempts(20, 3, step=lambda t, a, p: 1000 * (a + 1))
-    ),
-    "attempts that are not valid": Case(
-        "flagged-rows", attempts(40, 3, valid=lambda t, a, p: 3 * t + a not in (5, 17, 40, 60)),
-        certain=False,
     ),
     # What is no grade.
     "answers beside a success of the call": Case(
@@ -364,11 +356,6 @@ MISLEADING: dict[str, Case] = {
         "unlikely-tasks",
         [{"name": name, "correct": 40 + i, "total": 60}
          for i, name in enumerate(("gpt-4o", "claude-3-opus", "llama-3-70b", "openai/o3-mini"))],
-    ),
-    "totals of levels": Case(
-        "unlikely-tasks",
-        [{"name": name, "correct": 40 + i, "total": 60}
-         for i, name in enumerate(("easy", "medium", "hard"))],
     ),
     "models as names": Case(
         "unlikely-tasks",

@@ -195,19 +195,6 @@ def test_files_of_arms_are_asked_about(tmp_path: Path) -> None:
     assert found(tmp_path)[0] == ""
 
 
-def test_files_without_a_task_in_common_are_no_models(tmp_path: Path) -> None:
-    parts = {"law": 12, "math": 30}
-    for part, tasks in parts.items():
-        rows = [{**row, "task": f"{part}{row['task']}"} for row in attempts(tasks, 1)]
-        lines(tmp_path / f"{part}.jsonl", rows)
-    assert found(tmp_path)[:2] == ("files-as-models", False)
-    assert found(f"m={tmp_path}")[0] == ""
-    assert len(read(f"m={tmp_path}").tasks) == 42
-    lines(tmp_path / "law.jsonl", attempts(30, 1))
-    lines(tmp_path / "math.jsonl", attempts(30, 1, draws=2))
-    assert found(tmp_path)[0] == ""
-
-
 def test_runs_in_folders_of_models_are_no_models(tmp_path: Path) -> None:
     for model in "ab":
         for seed in range(3):
@@ -369,12 +356,6 @@ def test_a_header_again_in_any_dress(tmp_path: Path) -> None:
     for head in ("task,passed", "Task,Passed", " task , passed ", "task_id,correct"):
         path.write_text(f"task,passed\n{body}{head}\n{body}")
         assert found(path, duplicates="keep")[0] in ("header-rows", "bad-record"), head
-
-
-def test_ids_that_a_spreadsheet_rounded(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text("task,passed\n1.23E+11,1\n4,0\n")
-    assert found(path)[:2] == ("rounded-ids", True)
 
 
 def test_entries_of_scorers_are_no_attempts() -> None:
