@@ -1,7 +1,7 @@
 """Looks at a run: how often they err, what they find, and how much of the plan they use.
 
 Run: python benchmarks/watch.py [--runs 1000]
-    [--only size,each,bar,best,give-up,overshoot,epochs,calls]
+    [--only size,each,bar,overshoot,epochs,calls]
 Writes its tables into benchmarks/watch.md.
 """
 
@@ -28,9 +28,9 @@ from measure import keep, table
 import passk_cli
 from passk_cli import inspect
 from passk_cli.commands.gate.view import Gate
-from passk_cli.commands.watch.looks import Look, WatchPlan
+from passk_cli.commands.watch.looks import WatchPlan
 from passk_cli.commands.watch.order import LIST, TaskOrder, made_of
-from passk_cli.commands.watch.run import Race, WatchedRun
+from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.inference.boundary import level_at
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -89,7 +89,7 @@ def run_of(gate: Gate, counts: Counts, plan: WatchPlan, base: Counts | None = No
 
 def verdicts(run: WatchedRun, tasks: int, level: float) -> np.ndarray:
     """The verdict on each model at the first tasks: 1 pass, −1 fail, 0 undecided."""
-    study = replace(run.study, counts=run.counted([], tasks))
+    study = replace(run.study, counts=run.counted(tasks))
     confidence = replace(study.confidence, level=level)
     trial = run.gate.trial(replace(study, confidence=confidence))
     (rule,) = (rule for rule in run.gate.chosen if rule.named)
@@ -187,66 +187,6 @@ BAR_HEAD = [
 ]  # fmt: skip
 
 
-def race(rng: np.random.Generator, rates: np.ndarray, n: int) -> tuple[bool, float]:
-    """Whether the best model was stopped, and the share of the attempts that were made."""
-    models, tasks = rates.shape
-    counts = counts_of(rng.binomial(n, rates), n)
-    gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-    plan = WatchPlan(tasks, n, 10, 0.95, (models - 1) / 2)
-    made = made_of(counts, {series[0] for series in counts.series})
-    run = Race(gate, Study(counts, (PASS_1,)), plan, TaskOrder(names(tasks), LIST), made)
-    looks: list[Look] = []
-    spent, before = 0, 0
-    while not run.ended(looks):
-        going_on = len(run.going_on(looks))
-        spent += going_on * (plan.sizes[len(looks)] - before)
-        before = plan.sizes[len(looks)]
-        looks.append(run.look(looks, forecast=False))
-    return "m0000" not in run.going_on(looks), spent / (models * tasks)
-
-
-def races(sets: int) -> list[list[object]]:
-    """Five models: all equal, or the first the best."""
-    rows = []
-    for name, n, shifts in (
-        ("5 equal, 164 × 4", 4, [0.0] * 5),
-        ("5 equal, 164 × 1", 1, [0.0] * 5),
-        ("best by 0.3 log-odds, 164 × 4", 4, [0.0, 0.3, 0.3, 0.3, 0.3]),
-        ("0 to 1.2 log-odds behind, 164 × 4", 4, [0.0, 0.3, 0.6, 0.9, 1.2]),
-    ):
-        rng, results = np.random.default_rng([n, len(rows), 3]), []
-        for _ in range(sets):
-            p = rng.beta(2, 2, 164)
-            results.append(race(rng, np.array([lowered(p, shift) for shift in shifts]), n))
-        stopped, used = np.array(results, dtype=float).T
-        rows.append([name, f"{stopped.mean():.3f}", f"{used.mean():.2f}"])
-        print(*rows[-1], sep=" | ", flush=True)
-    return rows
-
-
-def given_up(runs: int) -> list[list[object]]:
-    """Runs that stop where the chance of a decision falls below 5 %, beside runs that do not."""
-    rows = []
-    for shift in (0.0, CHANGES["164 × 4"][3]):
-        rng, found = np.random.default_rng([int(100 * shift), 17]), []
-        for _ in range(runs):
-            p = rng.beta(2, 2, (1, 164))
-            new, old = rng.binomial(4, lowered(p, shift)), rng.binomial(4, p)
-            gate = Gate(max_drop={PASS_1: 0.0}, unpaired="drop")
-            run = run_of(gate, counts_of(new, 4), WatchPlan(164, 4, 10, 0.95), counts_of(old, 4))
-            run = replace(run, prior=0.1, give_up=0.05)
-            looks: list[Look] = []
-            while not (ended := run.ended(looks)):
-                looks.append(run.look(looks, forecast=True))
-            (verdict,), (used,) = looked(run, by_boundary(run))
-            found.append([ended == "fail", verdict < 0, looks[-1].tasks / 164, used])
-        means = np.array(found, dtype=float).mean(axis=0)
-        name = "164 × 4, equal" if not shift else "164 × 4, worse"
-        rows.append([name, *(f"{each:.2f}" for each in means)])
-        print(*rows[-1], sep=" | ", flush=True)
-    return rows
-
-
 def overshoot(runs: int) -> str:
     """The drop that is estimated at the end of each run, beside the true one."""
     rng, found = np.random.default_rng(5), []
@@ -339,7 +279,7 @@ def epochs(runs: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--only", default="size,each,bar,best,give-up,overshoot,epochs,calls")
+    parser.add_argument("--only", default="size,each,bar,overshoot,epochs,calls")
     arguments = parser.parse_args()
     runs, text = arguments.runs, {}
     for part in arguments.only.split(","):
@@ -350,12 +290,6 @@ def main() -> None:
             text[part] = table(CHANGE_HEAD, few)
         elif part == "bar":
             text[part] = table(BAR_HEAD, bars(runs, 10))
-        elif part == "best":
-            head = ["models", "best stopped", "attempts made"]
-            text[part] = table(head, races(max(runs // 2, 1)))
-        elif part == "give-up":
-            head = ["models", "found, --give-up 5%", "found", "plan used, --give-up", "plan used"]
-            text[part] = table(head, given_up(max(runs // 10, 10)))
         elif part == "overshoot":
             text[part] = overshoot(runs)
         elif part == "epochs":

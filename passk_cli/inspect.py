@@ -39,7 +39,7 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
 
     rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
     scorer : whose score counts, where there are several.
-    options : those of `passk_cli.watch`: baseline, rules, planned, every, give_up, threshold …
+    options : those of `passk_cli.watch`: baseline, rules, planned, every, threshold …
         planned is the number of samples where it is not given.
 
     A sample that ends with an error has no score, and holds up the looks unless missing="fail" or

@@ -88,7 +88,6 @@ WRONG: dict[str, list[str]] = {
     "fails": [","],
     "fields": ["task", "nonsense=x", "task=nothing"],
     "format": ["x"],
-    "give_up": ["0%", "2", "x"],
     "ignore": ["x", "all"],
     "interval": ["x"],
     "k": ["0", "x", "²", "99", "1000000000"],

@@ -15,6 +15,10 @@ REMOVED = [
     (["compare", AGENTS, "--band", True], "passk curve draws the bands of each model"),
     (["plan", AGENTS, "--cost-per-label", "1"], "passk judge shows the interval that labels give"),
     (["convert", AGENTS, "--resume", True], "commands read many counts files together"),
+    (["watch", AGENTS, "--best", True], "compare the models with passk compare"),
+    (["watch", AGENTS, "--give-up", "5%"], "the answer shows the chance that the rest decides"),
+    (["watch", AGENTS, "--pause", "1"], "looks twice a second"),
+    (["watch", AGENTS, "--prior", "1"], "the forecast always uses 0.1"),
 ]
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.watch.looks import Look, Looks, WatchPlan
+from passk_cli.commands.watch.looks import Look, Looks
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.boundary import boundary, level_at
 from tests.conftest import ROOT, SAMPLES, Done, Golden, Passk, long
@@ -263,18 +263,6 @@ def test_the_end_of_the_plan_counts_undecided_rules(run: Callable[..., WatchedRu
     assert one.watch("--on-undecided", "fail").code == 1
 
 
-def test_a_run_is_given_up(run: Callable[..., WatchedRun]) -> None:
-    one = run(0.5, 7)
-    one.has(*TASKS)
-    done = one.watch("--give-up", "30%")
-    assert done.code == 0
-    assert re.match(r"Given up after \d+ of 60 tasks, \d+ % chance of a decision, PASS:", done.out)
-    assert one.kept["looks"][-1]["chance"] < 0.3
-    assert one.kept["looks"][-1]["tasks"] < 60
-    # Who does not give up goes on.
-    assert one.watch().out.startswith("After 60 of 60 tasks")
-
-
 def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., WatchedRun]) -> None:
     one = run()
     one.has(*TASKS[:40])
@@ -307,58 +295,6 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
         assert f"no such option: --{key}; {said}" in one.watch(f"--{key}", value).err
 
 
-@pytest.fixture
-def race(tmp_path: Path, passk: Passk) -> Callable[..., Any]:
-    """race(rates) → a function that watches models with these pass rates, of so many tasks each."""
-    order = tmp_path / "order.txt"
-    order.write_text("\n".join(TASKS))
-    path = tmp_path / "race.jsonl"
-
-    def make(*rates: float) -> Callable[..., Done]:
-        outcomes = [passes(rate, at + 1) for at, rate in enumerate(rates)]
-
-        def watch(*sizes: int) -> Done:
-            rows = ({"task": TASKS[at], "passed": own[at], "model": f"m{model}"}
-                    for model, (own, size) in enumerate(zip(outcomes, sizes, strict=True))
-                    for at in range(size))  # fmt: skip
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-            return passk("watch", path, "--best", "--order", order, "--every", 6)
-
-        return watch
-
-    return make
-
-
-def test_models_behind_the_leader_are_stopped(race: Callable[..., Any]) -> None:
-    """And need no further tasks."""
-    watch = race(0.95, 0.85, 0.1)
-    done = watch(30, 30, 30)
-    assert done.code == 5
-    assert re.match(
-        r"NOT YET: 30 of 60 tasks; stop m2: behind m[01]; 2 models left; next look from 36",
-        done.out,
-    )
-    done = watch(48, 48, 31)
-    assert done.code == 5
-    assert done.out.startswith("NOT YET: 48 of 60 tasks; stop m2")
-    done = watch(60, 60, 31)
-    assert done.code == 0
-    assert done.out.startswith("After 60 of 60 tasks, none of m0 and m1 is significantly behind")
-
-
-def test_the_best_is_named_once_it_is_alone(race: Callable[..., Any]) -> None:
-    done = race(0.97, 0.2, 0.1)(60, 60, 60)
-    assert done.code == 0
-    assert re.match(r"After \d\d of 60 tasks, m0 is best: 3 models compared", done.out)
-    assert race(0.5)(60).error == "no-such-model"
-
-
-def test_each_pair_of_a_race_has_its_share_of_the_error(race: Callable[..., Any]) -> None:
-    """2 α / (M − 1): of two models the boundary is that of a test to one side."""
-    plan = WatchPlan(60, 1, 6, 0.95, tests=(5 - 1) / 2)
-    assert plan.limits == boundary(tuple(size / 60 for size in range(6, 61, 6)), 0.025)
-
-
 def test_golden(golden: Golden) -> None:
     words = "--planned 90 --attempts 4 --min pass@1=0.5 --order completion --looks /dev/null -v"
     golden("watch", ["watch", SAMPLES / "tau_airline.csv", *words.split()])
@@ -380,7 +316,7 @@ def test_a_second_watcher_is_refused(run: Callable[..., WatchedRun]) -> None:
     one = run()
     one.has(*TASKS[:3])
     words = [sys.executable, "-m", "passk_cli", "watch", one.path, "--order", one.order, "--min",
-             "pass@1=0.5", "--follow", "--pause", "0.05"]  # fmt: skip
+             "pass@1=0.5", "--follow"]  # fmt: skip
     with subprocess.Popen(words, cwd=ROOT) as follower:
         try:
             _until(one.looks.exists)
@@ -411,7 +347,6 @@ def test_killed_and_started_again_it_says_the_same(
     folder.mkdir()
     options = ["--min", "pass@1=0.5", "-q", "--on-undecided", "fail", "--order", one.order]
     words = [sys.executable, "-m", "passk_cli", "watch", folder, *options, "--follow"]
-    words += ["--pause", "0.02"]
     script = tmp_path / "fill.py"
     script.write_text(_FILLS)
     rows = [{"task": t, "passed": one.outcomes[t], "model": "m"} for t in TASKS]

@@ -17,19 +17,6 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 COMPLETION = "completion"
 
 
-def parse_share(value: object) -> float:
-    """A share in (0, 1), also as "5%"; ValueError for another value.
-
-    >>> parse_share("5%"), parse_share(0.05)
-    (0.05, 0.05)
-    """
-    text = str(value)
-    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    if not 0.0 < share < 1.0:
-        raise ValueError
-    return share
-
-
 @dataclass(frozen=True)
 class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     """Decides a run while it goes on, by the rules of gate.
@@ -66,11 +53,6 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--baseline", "FILE|NAME", "A file, label=path, or a model in the data.",
         file="read", of_models=True,
         detail="As of passk gate. It has every task of the plan, and is complete.")] = None
-    best: Annotated[bool, Option(
-        "--best", help="Find the best model: stop those behind the leader.",
-        detail="By the first metric of -k and -m, else pass@1, without other rules. Over all looks"
-        " the best is stopped with a chance of 1 − level at most. Exits with 0 once one is left.",
-    )] = False
     rules: Annotated[str | None, Option(
         "--rules", "FILE", "A file of rules of passk gate; its suite is watched.", file="read",
         detail="FILE... stands in place of its runs, and options in place of its own.",
@@ -86,17 +68,6 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--follow", help="Look whenever files have grown, until it is decided.",
         detail="A line shows tasks done, the chance of a decision, the estimate and its interval at"
         " this look. Ctrl-C leaves the looks.")] = False
-    pause: Annotated[float, Option(
-        "--pause", "SECONDS", "Seconds until files are looked at again.", low=0.01,
-        detail="Of --follow.", rare=True)] = 2.0
-    give_up: Annotated[float | None, Option(
-        "--give-up", "SHARE", "Stops below this chance of a decision, e.g. 5%.",
-        parse=parse_share,
-        detail="Rules that are open then count as --on-undecided says.")] = None
-    prior: Annotated[float, Option(
-        "--prior", "X", "Standard deviation of differences, for the chance of a decision.", low=0.0,
-        detail="How far from their limits true values lie before anything is known. inf: anywhere,"
-        " which promises too much.", rare=True)] = 0.1
     on_undecided: Annotated[str, Option(
         "--on-undecided", help="Rules undecided at the end count as", choices=(PASS, FAIL),
         rare=True)] = PASS
@@ -115,9 +86,16 @@ REFUSED = {
     " these tasks once it is complete",
     "min-by": "a look is judged by its interval",
 }
+# Options of earlier releases, and what to use instead.
+_REMOVED = {
+    "best": "it was removed; compare the models with passk compare once the run is complete",
+    "give-up": "it was removed; the answer shows the chance that the rest decides",
+    "prior": "it was removed; the forecast always uses 0.1",
+    "pause": "it was removed; --follow looks twice a second",
+}
 COMMAND = Command(
     WatchOptions, (Request, Metrics, Rules, Confidence),
     without=("test", "family", "margin", "unpaired", "by", "cluster", "population", "min_by"),
-    lacking={word: why for name, why in REFUSED.items()
+    lacking={word: why for name, why in {**REFUSED, **_REMOVED}.items()
              for word in (f"--{name}", name.replace("-", "_"))},
     files="optional", judges=True, view="passk_cli.commands.watch.view:Watch")  # fmt: skip

@@ -34,24 +34,21 @@ class WatchPlan:
     """A plan that was named before the run.
 
     planned : tasks at its end.  attempts : at every task.  every : tasks from look to look.
-    level : of all looks together.  tests : among which its error is shared.
+    level : of all looks together.
     """
 
     planned: int
     attempts: int
     every: int
     level: float
-    tests: float = 1.0
 
     @classmethod
-    def of(
-        cls, planned: int, attempts: int, every: int | None, level: float, tests: float = 1.0
-    ) -> WatchPlan:
+    def of(cls, planned: int, attempts: int, every: int | None, level: float) -> WatchPlan:
         """A plan; without `every` one of twenty looks.
 
         Errors: ParameterError for more looks than a boundary is computed for.
         """
-        plan = cls(planned, attempts, every or -(-planned // _USUAL), level, tests)
+        plan = cls(planned, attempts, every or -(-planned // _USUAL), level)
         fewer = Settle({"--every": -(-planned // MOST_LOOKS)}, "makes fewer")
         refuse_many("looks", len(plan.sizes), MOST_LOOKS, fewer, place=Given("--every", str(every)))
         return plan
@@ -69,7 +66,7 @@ class WatchPlan:
     def limits(self) -> list[float]:
         """The boundary of each look."""
         shares = tuple(size / self.planned for size in self.sizes)
-        return boundary(shares, (1 - self.level) / self.tests)
+        return boundary(shares, 1 - self.level)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from passk_cli.activity import doing
-from passk_cli.arrays import gathered
 from passk_cli.commands.gate import GateOptions
-from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.parts import GatePart
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
@@ -30,34 +28,34 @@ from passk_cli.commands.watch.order import (
     last_attempts,
     made_of,
 )
-from passk_cli.commands.watch.run import GIVEN_UP, Race, WatchedRun
+from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import read_paths
 from passk_cli.inference.boundary import level_at
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
-from passk_cli.option import declared, filled
+from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import ChangedTasks, Column, Hint, Report, Sentence, Table
-from passk_cli.report.words import listed, plural, span
+from passk_cli.report.model import Column, Hint, Report, Sentence, Table
+from passk_cli.report.words import plural, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, FAIL, PASS
-from passk_cli.study.section import Section, data_field, view
+from passk_cli.study.section import data_field, view
 from passk_cli.study.study import Study
 
 # Rules of a gate that are not watched: about single tasks, or decided by an estimate.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
 # What else of a file of rules is about its gate.
-_RULES = ("minimum", "max_drop", "max_increase", "no_regression", "baseline", "give_up")
 _ELSEWHERE = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
 # Errors that no further results settle, and those of a run that has none yet.  How many pauses a
 # file may be unreadable for.
 _OF_LOOKS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NOT_BEGUN, _PATIENCE = ("no-such-file", "no-results", "no-attempts"), 5
+# Seconds until files are looked at again.
+_PAUSE = 0.5
 _SAID_OF_GATES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
 STOPPED_EARLY = Message(
@@ -127,7 +125,7 @@ class Looked(RuleTable):
     @property
     def course(self) -> Completed:
         """How far the run is."""
-        return self.run.course(self.looks)
+        return self.run.course
 
     def facts(self) -> Sequence[Fact]:
         plan, rows = self.run.plan, []
@@ -146,14 +144,7 @@ class Looked(RuleTable):
             yield ("NOT YET: " + "; ".join(self.state),)
             return
         after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
-        if self.ended == GIVEN_UP:
-            chance = _percent(self.chance or 0.0)
-            after = f"Given up a{after[1:]}, {chance} chance of a decision"
-        yield from ((f"{after}, ", *sentence) for sentence in self.verdicts())
-
-    def verdicts(self) -> Iterator[Sentence]:
-        """The verdict, once the run has ended."""
-        yield from super().answer()
+        yield from ((f"{after}, ", *sentence) for sentence in super().answer())
 
     @property
     def state(self) -> list[str]:
@@ -163,16 +154,10 @@ class Looked(RuleTable):
         name = "next look" if self.looks else "first look"
         return [
             f"{self.course.done:,} of {plural(plan.planned, 'task')}",
-            *self.findings,
+            *(f"{_percent(chance)} chance that the rest decides"
+              for chance in [self.chance] if chance is not None),
             f"{name} from {following:,} on",
-        ]
-
-    @property
-    def findings(self) -> list[str]:
-        """The sentences of the looks on what is still open; none before there is a chance."""
-        if self.chance is None:
-            return []
-        return [f"{_percent(self.chance)} chance that the rest decides"]
+        ]  # fmt: skip
 
     @property
     def live(self) -> str:
@@ -235,47 +220,6 @@ class Looked(RuleTable):
         return replace(report, checks=self.checks, changes=self.changes, waiting=waiting)
 
 
-class Raced(Looked):
-    """Every model beside the leader of the look that stopped it, else of the last one."""
-
-    view = "with --best"
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("model", meaning="The model.", cell=lambda line: line.name),
-        Column("leader", meaning="The model with the highest mean at that look.",
-               cell=lambda line: line.fact.against),
-        Column("difference", "share", meaning="Model minus leader, with its interval at that look.",
-               cell=lambda line: line.fact.estimate),
-        Column("verdict", meaning="stop: behind the leader; else it goes on.",
-               cell=lambda line: "stop" if line.verdict == FAIL else "goes on"),
-        *(column for column in Looked.columns if column.name),
-    )  # fmt: skip
-    checks = ()
-
-    def facts_of(self, record: Judgement) -> Iterator[Fact]:
-        for fact in super().facts_of(record):
-            yield replace(fact, verdict="stop" if fact.verdict == FAIL else "goes on")
-
-    @property
-    def findings(self) -> list[str]:
-        behind = [line for line in self.records if line.verdict == FAIL]
-        stopped = gathered((line.fact.against, line.name) for line in behind)
-        words = [f"stop {listed(names)}: behind {leader}" for leader, names in stopped.items()]
-        return [*words, f"{plural(len(self.run.going_on(self.looks)), 'model')} left"]
-
-    def verdicts(self) -> Iterator[Sentence]:
-        left = sorted(self.run.going_on(self.looks))
-        if self.ended == PASS:
-            yield (f"{left[0]} is best: {plural(len(self.run.models), 'model')} compared",)
-        else:
-            yield (f"none of {listed(left)} is significantly behind the leader",)
-
-    def tables(self) -> Iterator[Table]:
-        yield from Section.tables(self)
-
-    def changes(self) -> tuple[ChangedTasks, ...]:
-        return ()
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.005 else "less than 1 %"
 
@@ -293,7 +237,7 @@ def _level(level: float) -> str:
 class Watch(Question, WatchOptions):
     """The question of `passk watch`."""
 
-    sections = (Looked, Raced)
+    sections = (Looked,)
 
     @classmethod
     def ask(
@@ -327,15 +271,9 @@ class Watch(Question, WatchOptions):
                 raise entry.refused(ParameterError(f"{name}: {REFUSED[name]}", name="bad-rules"))
             out = tuple(each.task for each in entry.suite.out)
             question = replace(question, out=out, skipped=tuple(skipped))
-        if not question.best:
-            question.gate_of(options).require_rules()
-        rules = [each.option.name for each in declared(WatchOptions).values()
-                 if each.field in _RULES and getattr(question, each.field)]  # fmt: skip
+        question.gate_of(options).require_rules()
         refuse(
             "contradicting-options",
-            (question.best and rules, Given(next(iter(rules), "")),
-             "the best model is looked for by no other rule",
-             (Settle({"--best": None}, "judges the rules"),)),
             (question.follow and options.once, Given("--follow"),
              "what comes through a pipe is read once; name a file", ()),
             (question.planned is None and question.order == (COMPLETION,),
@@ -373,7 +311,7 @@ class Watch(Question, WatchOptions):
                 while _stamp(options.files) == before:
                     if patience <= 0 and problem is not None:
                         raise problem
-                    time.sleep(self.pause)
+                    time.sleep(_PAUSE)
                     patience -= 1
 
     def _looked(self, options: SharedOptions, read: Read, path: Path | None) -> Looked:
@@ -394,37 +332,25 @@ class Watch(Question, WatchOptions):
                 study = replace(study, metrics=options.metrics.of(full))
         sides = gate.trial(study).sides
         models = {series[0] for series in sides.series}
-        level, tests = study.confidence.level, 1.0
-        if self.best:
-            # The best is stopped by one of the others, and to one side.
-            tests = (len(models) - 1) / 2
-            if not tests:
-                raise ParameterError(
-                    Given("--best"), f"{next(iter(models))} is the only model", name="no-such-model"
-                )
-        plan = WatchPlan.of(
-            self.planned or len(order.tasks), self.attempts, self.every, level, tests
-        )
+        planned = self.planned or len(order.tasks)
+        plan = WatchPlan.of(planned, self.attempts, self.every, study.confidence.level)
         looks = Looks.read(path, self._about(gate, study, plan, order.kind, models))
         if order.kind == COMPLETION:
             lined = of_run(replace(gate.request(options), attempts=("line",)))
             order = TaskOrder(looks.tasks, COMPLETION, last_attempts(lined, models))
         made = made_of(sides.counts, models)
         order.require_planned(made, self.attempts)
-        kind, section = (Race, Raced) if self.best else (WatchedRun, Looked)
-        run = kind(gate, study, plan, order, made, self.prior, self.give_up)
-        kept = looks.looks
+        run, kept = WatchedRun(gate, study, plan, order, made), looks.looks
         if kept:
-            course, tasks = run.course(kept[:-1]), kept[-1].tasks
-            looks.require_same(course, lambda: digest(run.counted(kept[:-1], tasks)))
+            looks.require_same(run.course, lambda: digest(run.counted(kept[-1].tasks)))
         while not (ended := run.ended(kept)):
-            due = sum(size <= run.course(kept).done for size in plan.sizes) - len(kept)
+            due = sum(size <= run.course.done for size in plan.sizes) - len(kept)
             if due <= 0:
                 break
-            kept.append(run.look(kept, forecast=self.give_up is not None or due == 1))
-        looks.write(run.course(kept[:-1]).tasks)
+            kept.append(run.look(kept, forecast=due == 1))
+        looks.write(run.course.tasks)
         part = run.lines(kept) if kept else GatePart(gate.chosen, PASS, gate.trial(study))
-        return section(
+        return Looked(
             study, part.rows, [part], run=run, looks=kept, ended=ended, skipped=self.skipped,
             path=None if self.looks else path,
         )  # fmt: skip
@@ -434,16 +360,13 @@ class Watch(Question, WatchOptions):
         TaskOrder.of(self.order, counts, self.out, self.planned)
 
     def gate_of(self, options: SharedOptions) -> Gate:
-        """The gate with the same rules, or that of a race, about the tasks that are there.
+        """The gate with the same rules, about the tasks that are there.
 
         Errors: ParameterError for a metric of more attempts than the plan has at a task.
         """
         own = {each.name: getattr(self, each.name) for each in fields(GateOptions)
                if hasattr(self, each.name) and each.name not in ("attempts", "rules")}  # fmt: skip
         gate = Gate(**own, unpaired="drop")
-        if self.best:
-            chosen = (*(Metric("pass@", k) for k in options.metrics.k), *options.metrics.metrics)
-            gate = replace(gate, max_drop={next(iter(chosen), Metric("pass@", 1)): 0.0})
         for metric in gate.needed(options.metrics.metrics):
             if metric.k > self.attempts:
                 raise ParameterError(
@@ -458,8 +381,6 @@ class Watch(Question, WatchOptions):
     ) -> Mapping[str, Any]:
         """The plan and the rules that looks are about."""
         rules = {k: str(v) for rule in gate.chosen for k, v in rule.signature.items()}
-        if self.best:
-            rules = {"best": next(iter(gate.max_drop)).name}
         base = self.baseline if study.baseline is None else digest(study.baseline)
         general = any(rule.general for rule in gate.chosen)
         return {
