@@ -19,7 +19,7 @@ from typing import Any
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request, parse_fields
-from passk_cli.files.roles import CANONICAL, OF_HISTORIES, ROLES, VALUE
+from passk_cli.files.roles import CANONICAL, OF_COUNTS, OF_HISTORIES, ROLES, VALUE
 from passk_cli.files.sources.arguments import paths_of, split_label
 from passk_cli.files.sources.source import Source
 from passk_cli.message import NOTE, Message, Said
@@ -275,7 +275,7 @@ def _fitting(
     if not named:
         return ""
     columns = columns_of(source)
-    if {*CANONICAL} <= {*columns} or {*OF_HISTORIES} <= {*columns}:
+    if any({*own} <= {*columns} for own in (CANONICAL, OF_COUNTS, OF_HISTORIES)):
         return _WRITTEN
     lacking = [each.lacking(columns) for each in named]
     fits = next((each for each, names in zip(named, lacking, strict=True) if not names), None)

@@ -190,6 +190,8 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
 }
 # What a table of `passk convert` always holds; the columns are their roles, whatever else is there.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
+# What a table of `passk convert --counts` always holds.
+OF_COUNTS = ("model", "task", "n", "c")
 # What a history of `passk record` always holds.
 OF_HISTORIES = tuple("run at revision suite settings model task n c".split())
 # Roles that say whose attempt a row is; a column with one of them plays no other role.

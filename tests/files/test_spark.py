@@ -1,25 +1,24 @@
-"""Both engines give the same bytes: a Spark cluster of one master and two workers on loopback."""
+"""Counts of a Spark cluster are those of one machine: a master and two workers on loopback."""
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from tests.conftest import ROOT, SAMPLES, Done, Passk
+import passk_cli
+from tests.conftest import SAMPLES, Passk
 
 pytestmark = [
     pytest.mark.skipif(
@@ -34,7 +33,16 @@ needs_connect = pytest.mark.skipif(
     reason="grpcio-status, which pyspark[connect] brings, is not installed",
 )
 CLASS = "org.apache.spark.deploy.{0}.{1}"
-Both = Callable[..., Done]
+MAP = """[data]
+model = "llm"
+task = "case"
+attempt = "try"
+outcome = "verdict"
+passes = "good"
+by = ["lang", "effort"]
+cost = "usd"
+duration = "meta.ms"
+"""
 
 
 @pytest.fixture(scope="session")
@@ -131,32 +139,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def both(shared: Path, master: str, passk: Passk) -> Both:
-    """both("estimate", path, …): what both engines say, which is the same to the byte."""
-
-    def run(*arguments: object) -> Done:
-        here = passk(*arguments, "-f", "csv")
-        there = passk(*arguments, "-f", "csv", "--engine", "spark", "--spark-master", master)
-        assert _alike(there) == _alike(here)
-        return here
-
-    return run
-
-
-def _alike(done: Done) -> Done:
-    """What a command says, without its remedies, of which a cluster completes none."""
-    return Done(done.code, done.out, re.sub(r"\n  .*|; expected true/false.*", "", done.err))
-
-
 def _rows() -> list[dict[str, Any]]:
-    draw = random.Random(2)
+    words = ("good", "bad", "slow", None, "good", "good")
     return [
-        {"model": model, "task": task, "sample": i, "passed": (i * 7 + len(task)) % 3 == 0,
-         "temperature": draw.choice((0.00001, 0.7, 1e20)),
-         "points": round(0.17 * i + 0.01 * ord(task[-1]), 3),
-         "lang": draw.choice("pyc"), "answer": "12"[i % 2], "text": 'a "quoted", \n text'}
-        for model in "ab" for task in ("007", "x", "é", "1.50") for i in range(6)
+        {"llm": model, "lang": lang, "effort": effort, "case": task, "try": i,
+         "verdict": words[(i * len(task) + ord(lang[0])) % 6], "note": 'a "quoted",\n text',
+         "usd": 0.25 * i, "meta": {"ms": None if task == "x" and i == 1 else 1500 * i}}
+        for model in "ab" for lang in ("py", "c") for effort in (0.5, 2)
+        for task in ("007", "x", "é") for i in range(6)
     ]  # fmt: skip
 
 
@@ -166,182 +156,175 @@ def _jsonl(path: Path, rows: list[dict[str, Any]], more: str = "") -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "name", ["agents.jsonl", "answers.csv", "counts.csv", "cruxeval.jsonl.gz", "tau_airline.csv"]
-)
-def test_sample_data(both: Both, name: str) -> None:
-    pooled = name.startswith("cruxeval")
-    assert both("estimate", SAMPLES / name).code == 3 * pooled
-    assert both("estimate", SAMPLES / name, *["--by", "temperature"] * pooled).code == 0
+def _written(folder: Path, form: str) -> Path:
+    """The rows in a folder with two files of a form; a map that fits it."""
+    folder.mkdir()
+    lines = _jsonl(folder.parent / f"{folder.name}-rows.jsonl", _rows())
+    columns = "* EXCLUDE meta, meta.ms AS duration_ms" if form == "csv" else "*"
+    for model in "ab":
+        rows = f"SELECT {columns} FROM read_json('{lines}') WHERE llm = '{model}'"
+        duckdb.sql(f"COPY ({rows}) TO '{folder}/{model}.{form}' (FORMAT {_KINDS[form]})")
+    (folder / "passk.toml").write_text(
+        MAP.replace("meta.ms", "duration_ms" if form == "csv" else "meta.ms:ms")
+    )
+    return folder / "passk.toml"
 
 
-def test_formats_of_harnesses(both: Both) -> None:
-    for fixture in ("human_eval", "lm_eval", "inspect/logs", "p3", "latitude", "tau2", "harbor"):
-        both("estimate", ROOT / "tests" / "data" / fixture)
+_KINDS = {"jsonl": "json", "csv": "csv", "parquet": "parquet"}
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_questions(both: Both, tmp_path: Path, form: str) -> None:
-    path = _jsonl(tmp_path / "rows.jsonl", _rows())
-    if form != "jsonl":
-        table = tmp_path / f"rows.{form}"
-        duckdb.sql(f"COPY (FROM read_json('{path}')) TO '{table}'")
-        path = table
-    for options in (
-        ["--by", "temperature"],
-        ["--where", "temperature < 1 AND lang = 'p'", "--by", "lang"],
-        ["-m", "maj@3", "-m", "best@2", "-m", "distinct@2", "--field", "solution=text"],
-        ["--threshold", "0.4", "--field", "outcome=points", "--model", "b"],
-        ["--duplicates", "keep", "--exclude-model", "a", "--field", "attempt=lang"],
-    ):
-        assert both("estimate", path, *options).code == 0
-    assert both("tasks", path).code == both("order", path).code == 0
+def _spark(master: str, *more: object) -> list[object]:
+    return ["--counts", "--engine", "spark", "--spark-master", master, *more]
 
 
-def test_many_files(both: Both, tmp_path: Path) -> None:
-    rows = [{k: v for k, v in row.items() if k != "model"} for row in _rows()[:24]]
-    for name in ("a b", "ü{1}"):
-        _jsonl(tmp_path / f"{name}.jsonl", rows)
-    both("compare", tmp_path)
-    lists = [{"task": t, "results": [1, None, 0], "answers": ["x", "y"]} for t in "abc"]
-    path = _jsonl(tmp_path / "lists.jsonl", lists)
-    both("estimate", path, "-m", "pass@2", "-m", "maj@2", "--missing", "fail")
+@pytest.mark.parametrize("form", _KINDS)
+def test_counts_of_a_cluster_are_those_of_one_machine(
+    shared: Path, master: str, passk: Passk, tmp_path: Path, form: str
+) -> None:
+    folder = shared / f"{form}-runs"
+    given, here, there = _written(folder, form), tmp_path / "here.csv", tmp_path / "there.csv"
+    for policy in ("fail", "drop"):
+        options = ("--map", given, "--missing", policy)
+        done = passk("convert", folder, *options, "--counts", "-o", here)
+        assert done.code == 0, done.err
+        address = f"hdfs://cluster/runs/{folder.name}"
+        done = passk("convert", address, *options, *_spark(master, "-o", there))
+        assert done.code == 0, done.err
+        assert "missing" in done.err
+        assert done.out.startswith("Written: n and c of 2 models at 3 tasks, 24 rows for ")
+        same = "SELECT model, lang, effort, task, n, c"
+        assert duckdb.sql(f"{same} FROM '{there}'").fetchall() == (
+            duckdb.sql(f"{same} FROM '{here}'").fetchall()
+        )
+    for command in (["estimate", "-k", "1,2"], ["compare"], ["tasks"], ["curve"]):
+        own, other = (
+            passk(*command, path, "--by", "lang,effort", "-f", "csv") for path in (here, there)
+        )
+        assert own.code == other.code == 0, own.err
+        assert own.out == other.out
+
+
+def test_sums_of_amounts(shared: Path, master: str, passk: Passk, tmp_path: Path) -> None:
+    given, table = _written(shared / "sums", "jsonl"), tmp_path / "counts.parquet"
+    address = "hdfs://cluster/runs/sums/*.jsonl"
+    options = ("--map", given, "--missing", "drop")
+    assert passk("convert", address, *options, *_spark(master, "-o", table)).code == 0
+    sums = {row["task"]: row for row in duckdb.sql(
+        f"FROM '{table}' WHERE model = 'a' AND lang = 'py' AND effort = '2.0'"
+    ).df().to_dict("records")}  # fmt: skip
+    for task, cell in sums.items():
+        rows = [
+            row
+            for row in _rows()
+            if row["verdict"] is not None
+            and (row["llm"], row["lang"], row["effort"], row["case"]) == ("a", "py", 2, task)
+        ]
+        times = [row["meta"]["ms"] for row in rows]
+        assert cell["n"] == len(rows)
+        assert cell["cost_sum"] == pytest.approx(sum(row["usd"] for row in rows))
+        if None in times:
+            # One of the attempts has none, so the sum is not known.
+            assert cell["duration_sum"] != cell["duration_sum"]
+        else:
+            assert cell["duration_sum"] == pytest.approx(sum(times) / 1000)
+    assert len(sums) == 3
+    assert any(row["duration_sum"] != row["duration_sum"] for row in sums.values())
+
+
+def test_scores_and_several_outcomes(shared: Path, master: str, tmp_path: Path) -> None:
+    rows = [{"m": "a", "t": f"t{i % 3}", "points": i / 10, "ok": i % 2, "slow": i % 3 == 1}
+            for i in range(12)]  # fmt: skip
+    path, table = _jsonl(shared / "scores.jsonl", rows), str(tmp_path / "counts.csv")
+    roles = {"model": {"value": "a"}, "task": "t"}
+    for judged in ({"outcome": "points", "threshold": 0.5}, {"all": ["ok", "not slow"]}):
+        own = roles | judged
+        passk_cli.convert(
+            [str(path)], counts=True, engine="spark", spark_master=master, map=own, output=table
+        )
+        here, there = passk_cli.read(str(path), map=own), passk_cli.read(table)
+        assert there.to_frame().equals(here.to_frame())
 
 
 WRONG = {
-    "bad line": "{bad\n",
-    "two records on a line": '{"task": "x"} {"task": "y"}\n',
-    "missing": '{"model": "a", "task": "x", "sample": 9, "passed": null}\n',
-    "repeat": '{"model": "a", "task": "x", "sample": 1, "passed": true}\n',
-    "a word": '{"model": "a", "task": "x", "sample": 9, "passed": "maybe"}\n',
-    "a summary": '{"accuracy": 0.5}\n',
-    "a key twice": '{"model": "a", "task": "x", "task": "y", "sample": 9, "passed": true}\n',
-}
+    "bad line": ("{bad\n", [], "rows.jsonl: lines that are not JSON records: 1"),
+    "null task": ('{"t": null, "ok": 1}\n', [], "rows without a task in 't': 1; correct"),
+    "missing": ('{"t": "a", "ok": null}\n', [], "rows.jsonl: 1 attempt without an outcome"),
+    "a word": ('{"t": "a", "ok": "maybe"}\n', [],
+               "outcomes that neither pass nor fail: 1 (such as 'maybe')"),
+    "repeat": (2 * '{"t": "a", "i": 7, "ok": 1}\n', ["--field", "attempt=i"],
+               "attempts that come more than once: 1 (attempt 7 of a)"),
+    "amount": ('{"t": "a", "ok": 1, "usd": "free"}\n', ["--field", "cost=usd"],
+               "attempts with a cost that is not a number from 0 up: 1"),
+    "column": ("", ["--by", "langg"], "no column 'langg'; there are"),
+    "role": ("", ["--field", "score=ok"], "score: a cluster counts passes and adds amounts"),
+    "list": ("", ["--field", "cost=calls[].usd"], "cost: a cluster reads no lists"),
+    "option": ("", ["--where", "ok = 1"], "--where: a cluster does not apply it"),
+    "model": ("", ["--model", "a"], "give --model to the command that reads the counts"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("more", WRONG.values(), ids=WRONG)
-def test_errors(both: Both, tmp_path: Path, more: str) -> None:
-    path = _jsonl(tmp_path / "rows.jsonl", _rows(), more)
-    assert both("estimate", path).code == 3
-    if more == WRONG["bad line"]:
-        assert both("estimate", path, "--skip-bad").code == 0
-
-
-def _without(*columns: str, name: str = "idx") -> list[dict[str, Any]]:
-    """Eight attempts at each of twelve tasks, without some columns.  name : what idx is called."""
-    rows = [
-        {"model": "m", "task": task, "idx": i, "zork": i % 4 * 3, "maker": "xy"[i % 2],
-         "passed": (i * i + len(task)) % 3 == 0}
-        for task in map("a".__mul__, range(1, 13)) for i in range(8)
-    ]  # fmt: skip
-    return [{name if k == "idx" else k: v for k, v in row.items() if k not in columns}
-            for row in rows]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("form", "rows", "code", "words"),
-    [
-        ("jsonl", _without("model", "idx", "zork"), 3, "error[pooled-settings]: {path}: attempts"),
-        ("parquet", _without("model", "idx"), 3, "error[pooled-settings]: {path}: attempts at one"),
-        ("csv", _without("idx"), 3, "attempts at one task differ in zork (0, 3, 6"),
-        ("parquet", _without("idx", "maker"), 3, "attempts at one task differ in zork (0, 3, 6"),
-        ("jsonl", _without("maker", name="nr"), 3, "nr is not read and tells the attempts at each"),
-        ("parquet", _without("maker", "zork"), 0, ""),
-        ("jsonl", 2 * _without("maker", "zork", name="attempt"), 3, "error[duplicate-attempts]"),
-    ],
-)  # fmt: skip
-def test_columns_that_are_not_read(
-    shared: Path, master: str, passk: Passk, form: str, rows: list[dict[str, Any]], code: int,
+@pytest.mark.parametrize(("more", "options", "words"), WRONG.values(), ids=WRONG)
+def test_what_a_cluster_refuses(
+    shared: Path, master: str, passk: Passk, tmp_path: Path, more: str, options: list[str],
     words: str,
 ) -> None:  # fmt: skip
-    path = _jsonl(shared / "unread" / "rows.jsonl", rows)
-    if form != "jsonl":
-        table = path.with_suffix(f".{form}")
-        duckdb.sql(f"COPY (FROM read_json('{path}')) TO '{table}'")
-        path = table
-    address = f"hdfs://cluster/runs/unread/{path.name}"
-    here = passk("estimate", path, "-f", "csv")
-    there = passk("estimate", address, "-f", "csv", *_spark(master))
-    expected = Done(here.code, here.out, here.err.replace(str(path), address))
-    assert _alike(there) == _alike(expected)
-    assert here.code == code
-    assert words.format(path=path) in here.err
+    rows = [{"t": "a", "i": i, "ok": i % 2, "usd": 1} for i in range(4)]
+    path, given = _jsonl(shared / "wrong" / "rows.jsonl", rows, more), tmp_path / "passk.toml"
+    given.write_text('[data]\nmodel = {value = "a"}\ntask = "t"\noutcome = "ok"\n')
+    table = tmp_path / "counts.csv"
+    done = passk("convert", path, "--map", given, *options, *_spark(master, "-o", table))
+    assert done.code in (2, 3)
+    assert words in done.err
+    assert done.sentences == 1
+    assert not table.exists()
 
 
-def test_amounts(both: Both, tmp_path: Path) -> None:
-    costs = SAMPLES / "costs.csv"
-    assert both("estimate", costs, "-m", "cost").code == 0
-    assert both("cost", costs, "--of", "duration").code == 0
-    rows: list[dict[str, Any]] = [
-        {"model": model, "task": task, "attempt": i, "passed": i % 3 == 0, "cost": 0.25 * i + 1}
-        for model in "ab" for task in "xyz" for i in range(4)
-    ]  # fmt: skip
-    rows[2]["cost"] = None
-    lines, table = _jsonl(tmp_path / "rows.jsonl", rows), tmp_path / "rows.parquet"
-    duckdb.sql(f"COPY (FROM read_json('{lines}')) TO '{table}'")
-    refused = both("estimate", lines, "-m", "cost")
-    assert refused.code == 3
-    assert "error[missing-cost]" in refused.err
-    for path, policy in ((lines, "mean"), (table, "drop")):
-        assert both("cost", path, "--missing-cost", policy).code == 0
+def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_path: Path) -> None:
+    for name, header in (("a", "llm,case,ok"), ("b", "case,llm,ok")):
+        (shared / "headers").mkdir(exist_ok=True)
+        (shared / "headers" / f"{name}.csv").write_text(f"{header}\nx,y,1\n")
+    given = {"model": "llm", "task": "case", "outcome": "ok"}
+    with pytest.raises(passk_cli.DataError, match="header"):
+        passk_cli.convert(
+            ["hdfs://cluster/runs/headers"], counts=True, engine="spark", spark_master=master,
+            map=given, output=str(tmp_path / "counts.csv"),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "rows", ["a,1,q\na,0\n", "a,1,q\na,0,,\n", 'a,1,q\na,0,"a\nb,1,\n', "a,1,q\na,2,q\n", "a,,q\n"]
-)
-def test_errors_of_delimited_text(both: Both, tmp_path: Path, rows: str) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_text("task,passed,x\n" + rows)
-    assert both("estimate", path).code == 3
-
-
-def test_a_million_rows(both: Both, tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    duckdb.sql(
-        "COPY (SELECT 'm' || i % 2 AS model, 'task ' || i // 1000 % 500 AS task,"
-        " i // 2 % 500 + 500 * (i // 500000) AS sample, hash(i) % 3 = 0 AS passed"
-        f" FROM range(1000000) AS t(i)) TO '{path}'"
-    )
-    assert both("estimate", path).code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("address", "words"),
     [
-        (["order", "{path}", "--order-from-lines"], "lines on a cluster have no order"),
-        (
-            ["diversity", "{path}", "--field", "solution=text", "--similarity", "0.8"],
-            "--similarity",
-        ),
-        (["convert", "{path}"], "rows stay on the cluster"),
-        (["estimate", "{repeats}", "--duplicates", "first"], "--duplicates first: attempts"),
+        ("hdfs://cluster/runs/none.jsonl", "no such file; check the address"),
+        ("gs://bucket/a.csv", "Spark has no file system for gs://; give Spark its package"),
+        ("webhdfs://127.0.0.1:1/a.csv", "Spark does not reach it (connection refused); check"),
+        ("s3://bucket/a.csv", "which a cluster does not share; write s3a://"),
     ],
 )
-def test_what_a_cluster_cannot(
-    master: str, passk: Passk, tmp_path: Path, arguments: list[str], words: str
+def test_addresses_that_are_refused(
+    master: str, passk: Passk, tmp_path: Path, address: str, words: str
 ) -> None:
-    path = _jsonl(tmp_path / "rows.jsonl", _rows())
-    repeats = _jsonl(tmp_path / "repeats.jsonl", _rows() + _rows()[:2])
-    given = [text.format(path=path, repeats=repeats) for text in arguments]
-    done = passk(*given, "--engine", "spark", "--spark-master", master)
-    assert done.code == 2
-    assert words in done.err
-
-
-def test_names_and_memory_are_refused(master: str, passk: Passk, tmp_path: Path) -> None:
-    path = _jsonl(tmp_path / "_rows.jsonl", _rows())
-    done = passk("estimate", path, "--engine", "spark", "--spark-master", master)
+    given = tmp_path / "passk.toml"
+    given.write_text('[data]\nmodel = "m"\ntask = "t"\noutcome = "ok"\n')
+    done = passk("convert", address, "--map", given, *_spark(master, "-o", tmp_path / "x.csv"))
     assert (done.code, done.out) == (3, "")
-    assert "Spark passes over names that begin with _" in done.err
-    import passk_cli
-
-    with pytest.raises(passk_cli.DataError, match="engine="):
-        passk_cli.estimate(_rows(), engine="spark")
+    assert done.said.startswith(f"{address}: ")
+    assert words in done.err
+    assert done.sentences == 1
 
 
-def test_without_pyspark(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_map_and_no_pyspark(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("--counts", "--engine", "spark", "-o", tmp_path / "counts.csv")
+    done = passk("convert", SAMPLES / "costs.csv", *given)
+    assert done.code == 2
+    assert done.err.startswith(
+        "error[bad-map]: --engine spark: a cluster needs a map of the columns; give --map"
+    )
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    done = passk("estimate", SAMPLES / "counts.csv", "--engine", "spark")
+    own = tmp_path / "passk.toml"
+    own.write_text('[data]\nmodel = "model"\ntask = "task"\noutcome = "passed"\n')
+    done = passk("convert", SAMPLES / "costs.csv", "--map", own, *given)
     assert done.code == 2
     assert done.err == (
         "error[missing-package]: --engine spark: pyspark is not"
@@ -349,153 +332,46 @@ def test_without_pyspark(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_addresses(shared: Path, master: str, passk: Passk) -> None:
-    rows = _rows()
-    _jsonl(shared / "new" / "a {1}.jsonl", [row for row in rows if row["model"] == "a"])
-    nameless = [{k: v for k, v in row.items() if k != "model"} for row in rows[:24]]
-    with gzip.open(shared / "new" / "old run.jsonl.gz", "wb") as file:
-        file.write("".join(json.dumps(row) + "\n" for row in nameless).encode())
-    (shared / "new" / "notes.txt").write_text("nothing")
-    (shared / "new" / "empty.json").write_text("")
-    (shared / "rows.csv").write_text("task,passed,lang\n007,1,c\n007,0,p\né,1,c\né,1,p\n")
-    (shared / "tables").mkdir()
-    for model in "xy":
-        more = ", 0.5 AS temperature" * (model == "y")
-        duckdb.sql(
-            f"COPY (SELECT '{model}' AS model, 't' || i % 5 AS task, i // 5 AS sample,"
-            f" i % 3 = 0 AS passed{more} FROM range(50) AS t(i))"
-            f" TO '{shared}/tables/{model}.parquet'"
-        )
-    for options, *paths in (
-        ([], "hdfs://cluster/runs/new"),
-        (["--skip-bad"], "hdfs://cluster/runs/new"),
-        (["--by", "lang"], "one=s3a://bucket/runs/*.csv"),
-        ([], "hdfs://cluster/runs/tables", f"{shared.as_uri()}/new/old run.jsonl.gz"),
-    ):
-        place = re.compile(r"hdfs://cluster/runs|s3a://bucket/runs|file://" + str(shared))
-        here = passk("estimate", *(place.sub(str(shared), p) for p in paths), *options, "-f", "csv")
-        there = passk("estimate", *paths, *options, "-f", "csv", *_spark(master))
-        # Among others, an empty file is refused, or said to be skipped.
-        assert here.code == (3 if not options and len(paths) == 1 else 0), here.err
-        seen = Done(there.code, there.out, place.sub(str(shared), there.err))
-        assert _alike(seen) == _alike(here)
-
-
-def test_what_appears_or_fails_further_down_at_an_address(
-    shared: Path, master: str, passk: Passk
-) -> None:
-    rows: list[dict[str, Any]] = [
-        {"task": f"t{i % 7}", "sample": i // 7, "passed": i % 3 == 0} for i in range(600)
-    ]
-    _jsonl(shared / "late.jsonl", [*rows[:-30], *({**row, "zone": "q"} for row in rows[-30:])])
-    _jsonl(shared / "bad.jsonl", rows, "{bad\n")
-    for name, options, code in (("late", ["--by", "zone"], 0), ("bad", [], 3)):
-        here = passk("estimate", shared / f"{name}.jsonl", *options)
-        there = passk("estimate", f"hdfs://cluster/runs/{name}.jsonl", *options, *_spark(master))
-        assert there.code == code
-        err = there.err.replace("hdfs://cluster/runs", str(shared))
-        assert err.replace(f" {' '.join(_spark(master))}", "") == here.err
-        assert there.out == here.out
-
-
-@pytest.mark.parametrize(
-    ("address", "words"),
-    [
-        ("hdfs://cluster/runs/none.jsonl", "no such file; check the address"),
-        ("s3a://bucket/runs/*.none", "no file matches; is the pattern quoted and right?"),
-        ("hdfs://cluster/runs/none", "no result files in this folder; looked for .jsonl"),
-        ("hdfs://cluster/runs/document.json", "in the format of list-of-records; a cluster reads"),
-        ("s3a://bucket/runs/plain.csv.gz", "the gzip stream is cut off or damaged"),
-        ("s3a://bucket/runs/packed.csv", "it is packed with gzip, which Spark reads off the name"),
-        ("s3a://bucket/runs/a.jsonl.zst", "Spark reads no zst here; pack it as .gz"),
-        ("gs://bucket/a.csv", "Spark has no file system for gs://; give Spark its package"),
-        ("webhdfs://127.0.0.1:1/a.csv", "Spark does not reach it (connection refused); check"),
-        ("s3://bucket/a.csv", "which a cluster does not share; write s3a://bucket/a.csv"),
-    ],
-)
-def test_addresses_that_are_refused(
-    shared: Path, master: str, passk: Passk, address: str, words: str
-) -> None:
-    (shared / "none").mkdir(exist_ok=True)
-    (shared / "document.json").write_text('{"results": [\n{"task": "a", "passed": true}]}')
-    (shared / "plain.csv.gz").write_text("task,passed\na,1\n")
-    (shared / "packed.csv").write_bytes(gzip.compress(b"task,passed\na,1\n"))
-    (shared / "a.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
-    done = passk("estimate", address, *_spark(master))
-    assert (done.code, done.out) == (3, "")
-    assert done.said.startswith(f"{address}: ")
-    assert words in done.err
-    assert done.sentences == 1
-
-
-# What both engines say of each file, in a process without another session.
-IN_TURN = """
-import io, sys
-from contextlib import redirect_stderr, redirect_stdout
+# In a process without another session.
+ALONE = """
+import sys
 from passk_cli.__main__ import main
 
-def said(*arguments):
-    sys.argv = ["passk", "estimate", "-f", "csv", *arguments]
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-    return code, out.getvalue(), err.getvalue()
-
-master, *files = sys.argv[1:]
-for near, far in zip(files[::2], files[1::2]):
-    asked = ["--engine", "spark", "--spark-master", master]
-    here, there = said(near), said(far, *asked)
-    # A remedy keeps what was asked.
-    alike = here == (*there[:2], there[2].replace(" " + " ".join(asked), ""))
-    print(alike, here[0], there[0], there[2])
+sys.argv = ["passk", "convert", *sys.argv[1:]]
+main()
 """
 
 
+def _alone(
+    master: str, path: Path, folder: Path, before: str = ""
+) -> subprocess.CompletedProcess[str]:
+    (folder / "own.toml").write_text('[data]\nmodel = "llm"\ntask = "case"\noutcome = "ok"\n')
+    options = ["--map", folder / "own.toml", *_spark(master, "-o", folder / "counts.csv")]
+    command = [sys.executable, "-c", before + ALONE, path, *options]
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300)
+
+
 @needs_connect
-def test_spark_connect(shared: Path, server: str) -> None:
-    rows, broken = _jsonl(shared / "x" / "c.jsonl", _rows()), shared / "x" / "broken.jsonl"
-    _jsonl(broken, _rows(), "{bad\n")
-    far = ("hdfs://cluster/runs/x/c.jsonl", "hdfs://cluster/runs/none.jsonl")
-    large = shared / "x" / "large.parquet"
-    duckdb.sql(f"COPY (SELECT i AS task, 1 AS passed FROM range(100000) AS t(i)) TO '{large}'")
-    files = (rows, rows, broken, broken, rows, far[0], rows, far[1], large, large)
-    command = [sys.executable, "-c", IN_TURN, server, *map(str, files)]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert re.findall("^(?:True|False).{4}", lines, re.MULTILINE) == [
-        "True 0 0", "True 3 3", "True 0 0", "False 0 3", "False 0 3"
-    ]  # fmt: skip
-    assert (
-        f"error[out-of-memory]: {large}: its counts are larger than Spark's driver can take; read"
-        in lines
-    )
-    assert f"error[no-such-file]: {far[1]}: no such file; check the address\n" in lines
+def test_spark_connect(shared: Path, server: str, tmp_path: Path) -> None:
+    rows = [{"llm": "a", "case": f"t{i % 3}", "ok": i % 2} for i in range(12)]
+    done = _alone(server, _jsonl(shared / "connected.jsonl", rows), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "counts.csv").read_text() == "model,task,n,c\na,t0,4,2\na,t1,4,2\na,t2,4,2\n"
 
 
-def test_spark_connect_without_its_packages() -> None:
-    script = "import sys; sys.modules['grpc'] = None" + IN_TURN
-    command = [sys.executable, "-c", script, "sc://127.0.0.1:1", str(SAMPLES / "counts.csv")]
-    lines = subprocess.run([*command, command[-1]], capture_output=True, text=True, check=True)
-    assert lines.stdout.startswith("False 0 2 ")
-    assert (
+def test_spark_connect_without_its_packages(tmp_path: Path) -> None:
+    before = "import sys; sys.modules['grpc'] = None"
+    done = _alone("sc://127.0.0.1:1", SAMPLES / "costs.csv", tmp_path, before)
+    assert done.stderr == (
         "error[missing-package]: --spark-master sc://127.0.0.1:1: packages of Spark Connect are"
-        " missing; pip install pyarrow 'pyspark[connect]'\n" in lines.stdout
+        " missing; pip install pyarrow 'pyspark[connect]'\n"
     )
 
 
 @needs_connect
-def test_no_server_of_spark_connect() -> None:
-    master = "sc://127.0.0.1:1/;token=secret"
-    command = [sys.executable, "-c", IN_TURN, master, *[str(SAMPLES / "counts.csv")] * 2]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    assert lines == (
-        "False 0 3 error[spark-failed]: --spark-master"
-        " sc://127.0.0.1:1/: no session (nothing answers there);"
-        " does it run, and is its version that of pyspark?\n\n"
+def test_no_server_of_spark_connect(tmp_path: Path) -> None:
+    done = _alone("sc://127.0.0.1:1/;token=secret", SAMPLES / "costs.csv", tmp_path)
+    assert done.stderr == (
+        "error[spark-failed]: --spark-master sc://127.0.0.1:1/: no session (nothing answers"
+        " there); does it run, and is its version that of pyspark?\n"
     )
-
-
-def _spark(master: str) -> list[str]:
-    return ["--engine", "spark", "--spark-master", master]

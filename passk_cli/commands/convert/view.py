@@ -15,7 +15,7 @@ from passk_cli.commands.written import Written, of_models, refuse_reserved
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.export import export_form, write_columns
 from passk_cli.files.request import COUNTED, KEEP, Conversion
-from passk_cli.files.roles import HOLDS_COUNTS, UNITS
+from passk_cli.files.roles import HOLDS_COUNTS, OF_COUNTS, UNITS
 from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
@@ -27,7 +27,6 @@ from passk_cli.study.study import Study
 
 # Of what --with can name, those that the reader finds under many names.
 _ROLES = ("answer", "solution", *sorted(UNITS))
-_OF_COUNTS = ("model", "task", "n", "c")
 _OF_REPORT = ("tasks", "attempts", "passed")
 _COUNTS = (Settle({"--counts": True}, "adds them up"),)
 
@@ -70,6 +69,7 @@ class Convert(Question, ConvertOptions):
         else:
             thresholds = ",".join(map("{:g}".format, request.threshold))
             contradictions = {
+                Given("--engine", self.engine): self.engine == "spark",
                 "data": isinstance(options.source, Counts),
                 Given("--threshold", thresholds): len(request.threshold) > 1,
             }
@@ -77,8 +77,16 @@ class Convert(Question, ConvertOptions):
         reasons = ((there, at, problem, settles) for at, there in contradictions.items())
         refuse("contradicting-options", *reasons)
         if self.counts:
-            refuse_reserved(request.by, _OF_COUNTS, "the output")
-            request = replace(request, missing=self.missing or "error")
+            refuse_reserved(request.by, OF_COUNTS, "the output")
+            given = request.given | ({"missing"} if self.missing else set())
+            request = replace(request, missing=self.missing or "error", given=given)
+            if self.engine == "spark":
+                from passk_cli.files.spark.counting import count
+
+                counts, sums = count(options.files, request, self.spark_master)
+                refuse_reserved(counts.group_names, (*OF_COUNTS, *sums), "the output")
+                write_columns(path, {**counts.columns, **sums}, form)
+                return Study(counts)
             study = super().study(replace(options, request=request), read)
             write_columns(path, study.counts.columns, form)
             return study
