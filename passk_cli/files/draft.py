@@ -19,7 +19,7 @@ from passk_cli.files.database import ours
 from passk_cli.files.export import require_folder
 from passk_cli.files.load import sources_of
 from passk_cli.files.mapping import TABLE
-from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
+from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, words
 from passk_cli.files.vocabulary import BAD_WORDS
@@ -30,6 +30,8 @@ from passk_cli.text import plural
 _WIDE = 40
 # Flags that may all have to pass.
 _FLAGS = range(2, 7)
+# Roles that say which attempts passed.
+_VERDICTS = ("outcome", "counts")
 
 
 @dataclass
@@ -59,7 +61,7 @@ class Draft:
         if not places:
             problem = "passk knows this format, or it contains no records"
             raise DataError(name, problem, "it needs no map", name="no-results")
-        if not any(places[0].get(role) for role in ("outcome", "counts")):
+        if not any(places[0].get(role) for role in _VERDICTS):
             problem = "no column says whether an attempt passed"
             raise DataError(name, problem, "a map needs one", name="no-outcome-column")
         ends = {Path(source.name).name.partition(".")[2] for source in sources}
@@ -77,8 +79,9 @@ class Draft:
         if role in self.chosen:
             return self.chosen[role]
         certain = self.found.certain(role)
-        # Of several verdicts a map that names one would say that the others do not matter.
-        several = role == "outcome" and len(self.found.get("outcome", ())) > 1
+        # A map that names one of several verdicts would say that the others do not matter.
+        verdicts = [c for r in _VERDICTS for c in self.found.get(r, ()) if not is_average(c.column)]
+        several = role in _VERDICTS and len(verdicts) > 1
         # What names models may name tasks of a summary.
         models = {model.column for model in self.found.get("model", ())} if role == "task" else ()
         if certain is None or several or certain.column in models:
@@ -88,9 +91,9 @@ class Draft:
     @property
     def outcome(self) -> Candidate | None:
         """The outcome, or the counts, that is certain or was chosen."""
-        for role in ("outcome", "counts"):
+        for role in _VERDICTS:
             if option := self.choice(role):
-                every = (c for r in ("outcome", "counts") for c in self.found.get(r, ()))
+                every = (c for r in _VERDICTS for c in self.found.get(r, ()))
                 own = (candidate for candidate in every if candidate.option == option)
                 return next(own, Candidate(role, "", option, ""))
         return None
@@ -127,7 +130,7 @@ class Draft:
             lines += _keys({"--field": {"task": POSITION}}, note, comment=True)
         if outcome is None:
             lines += ['outcome = ""  # choose one']
-        for role in ("outcome", "counts"):
+        for role in _VERDICTS:
             own = outcome is not None and outcome.role == role
             lines += self._role(role, False) if own or outcome is None else []
         if outcome is None and self.all_of:

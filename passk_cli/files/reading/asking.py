@@ -199,15 +199,17 @@ def _asked(
     if role and role not in best and not (role != "model" and "counts" in best):
         return trials.completed(error)
     command = _certain(best, request) if len(_likely(found)) == 1 else None
-    settles, question = list[Settle](), _question(error, best, request)
+    settles: Sequence[Settle] = ()
+    question = _question(error, best, request)
     if command is not None and command.options:
-        command, counts = trials.followed(command)
+        command, counts = trials.followed(command, mixing=False)
         if not isinstance(counts, PasskError):
             settles, question = [replace(command, why=size(counts))], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
             # What to drop or to mix is a question of its own, with one command per answer.
             ways = (settle for settle in counts.settles if not is_open(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
+            settles = trials.completed(error.but(type(error), settles=settles)).settles
             question = counts.problem
     if error.name == "bad-outcome":
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
@@ -249,9 +251,8 @@ def _certain(found: Candidates, request: Request) -> Settle | None:
     fields: dict[str, str] = {}
     if found.records and request.records is None:
         options["--records"] = found.records
-    outcome = None if "counts" in found else found.certain("outcome")
-    chosen: list[Candidate | None] = [found.certain("task")]
-    chosen.append(found["counts"][0] if "counts" in found else outcome)
+    passed = "counts" if "counts" in found else "outcome"
+    chosen = [found.certain(role) for role in ("task", passed)]
     for role, candidate in zip(("task", "outcome"), chosen, strict=True):
         if role in request.named:
             continue

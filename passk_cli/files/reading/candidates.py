@@ -362,13 +362,10 @@ class _Reader:
     def _outcome_candidate(self, path: str) -> Candidate:
         column, passing = self.columns[path], self._passing(path)
         usual = [p for p in self.outcomes if self._outcome_level(p) == 3]
-        # Words of how a run ended are an outcome only if nothing next to them looks like a verdict.
-        ended = bool(_singular(path) & ENDED_WORDS)
-        alone = not ended or (
-            len(column.verdicts) == 2
-            and all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
-        )
-        certain = usual == [path] and not passing and alone and not self.picks
+        # An outcome is certain only if nothing next to it looks like a verdict.
+        alone = all(self._outcome_level(p) < 2 or p == path for p in self.outcomes)
+        constant = bool(_singular(path) & ENDED_WORDS) and len(column.verdicts) < 2
+        certain = usual == [path] and not (passing or constant or self.picks) and alone
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
     def _passing(self, path: str) -> tuple[Settle, ...]:
@@ -513,7 +510,10 @@ class _Reader:
         tally = f"{sum(self.columns[c].numbers):g} of {sum(self.columns[n].numbers):g}"
         option = Settle({"--field": {"n": n, "c": c}})
         unasked = self._is_unasked("n", n) and self._is_unasked("c", c)
-        return [Candidate("counts", f"{n},{c}", option, tally, certain=True, unasked=unasked)]
+        # A total, or counts next to a verdict, may be of the tests of one attempt.
+        attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "size", "evaluated"})
+        certain = bool(attempts) and all(map(is_average, self.outcomes))
+        return [Candidate("counts", f"{n},{c}", option, tally, certain, unasked)]
 
     @cached_property
     def models(self) -> list[str]:

@@ -15,7 +15,6 @@ from functools import cached_property, partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.errors import DataError
 from passk_cli.files import formats
 from passk_cli.files.formats.format import File, look
 from passk_cli.files.reading.layout import Batch
@@ -242,10 +241,7 @@ def _documents(file: File, sources: Sequence[Source]) -> Iterator[Any]:
 def _rows_of_table(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request
 ) -> list[Mapping[str, Any]]:
-    try:
-        layout = sniff(con, source, request.format)
-    except DataError:
-        return []
+    layout = sniff(con, source, request.format)
     batch = Batch(layout, Roles("attempts", ""), (source,))
     return [record for _, record in islice(records(batch), ROWS)]
 

@@ -18,8 +18,8 @@ from passk_cli.text import plural
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
-# How many questions in a row are answered.
-_ROUNDS = 4
+# How many questions in a row are answered, and those of which an answer mixes nothing.
+_ROUNDS, _COMPLETING = 4, ("unread-column", "restarting-tasks")
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,19 @@ class Trials:
             return _Unsuited(error)
         return counts
 
-    def followed(self, settle: Settle, rounds: int = _ROUNDS) -> tuple[Settle, Counts | PasskError]:
-        """A remedy with the answers to what it leads to, and what that reads."""
+    def followed(
+        self, settle: Settle, rounds: int = _ROUNDS, *, mixing: bool = True
+    ) -> tuple[Settle, Counts | PasskError]:
+        """A remedy with the answers to what it leads to, and what that reads.
+
+        mixing : whether settings are pooled or split without a question.
+        """
         found = self.counts(settle)
-        if not isinstance(found, PasskError) or isinstance(found, _Unsuited) or rounds == 1:
+        unsuited = isinstance(found, _Unsuited) or rounds == 1
+        if not isinstance(found, PasskError) or unsuited:
             return settle, found
-        for way in _answers(settle, found):
-            longer, read = self.followed(settle.merged(way), rounds - 1)
+        for way in _answers(settle, found) if mixing or found.name in _COMPLETING else ():
+            longer, read = self.followed(settle.merged(way), rounds - 1, mixing=mixing)
             if not isinstance(read, PasskError) or isinstance(read, _Unsuited):
                 return longer, read
         return settle, found
@@ -118,7 +124,9 @@ def _answers(settle: Settle, error: PasskError) -> list[Settle]:
 
 
 def _adds(settle: Settle, other: Settle) -> bool:
-    """Whether another remedy gives no option of the first a value in place of its own."""
+    """Whether another remedy chooses no outcome, and gives no option of the first another value."""
     both = settle.merged(other).options
+    if "--outcome" in other.options or "outcome" in other.options.get("--field", {}):
+        return False
     return all(both[name] == value or not isinstance(value, str)
                for name, value in settle.options.items())  # fmt: skip
