@@ -31,9 +31,11 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
     """The words of a template, and between them the numbers that a renderer rounds.
 
     {models} : a text as it is; names as "a, b, c and 2 more"; a number as a piece.
-    {models:and} : names as "a, b and c".  {tasks:task} : a count with its noun.
-    {tasks:is|are} : one of two words, by a count.  {p:=p} : a number as a column of kind "p";
-    {lead:=share points} : with its unit under --percent.
+    {models:and} : names as "a, b and c".  {notes:;} : clauses as "a; b".
+    {tasks:task} : a count with its noun.
+    {tasks:is|are} : one of two words, by a count.  {change:falls|stays|rises} : one of three, by a
+    sign.  {p:=p} : a number as a column of kind "p";
+    {lead:=share points} : with its unit under --percent.  {low:=@unit} : of the kind in {unit}.
     {?file| in {file}} : a part that is left out if its field is empty, or not given.
 
     >>> filled("{who:and}{?k| at {k}}: {tasks:task}", {"who": ["a", "b"], "k": 0, "tasks": 2})
@@ -47,11 +49,15 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
             continue
         value, form = fields[name], form or ""
         if form.startswith("="):
-            value = (value, form[1:])
+            kind = form[1:]
+            value = (value, fields[kind[1:]] if kind.startswith("@") else kind)
+        elif form.count("|") == 2:
+            value = form.split("|")[value + 1]
         elif "|" in form:
             value = form.split("|")[value != 1]
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            value = listed(value) if form == "and" else first_few(value)
+            lists = {"and": listed, ";": "; ".join}
+            value = lists.get(form, first_few)(value)
         elif isinstance(value, int):
             value = plural(value, form) if form else f"{value:,}"
         pieces.append(value)

@@ -11,7 +11,7 @@ from typing import Any
 from passk_cli.errors import PasskError
 from passk_cli.message import Said
 from passk_cli.render.style import Style, answer, said, shown
-from passk_cli.report.model import Cell, Estimate, Limits, Phrase, Report, Stated
+from passk_cli.report.model import Cell, Estimate, Hint, Limits, Phrase, Report
 from passk_cli.text import printable, strict_json
 
 # The version of what `json_text` writes; it changes when a key goes or means something else.
@@ -41,7 +41,7 @@ def json_text(report: Report, style: Style) -> str:
     words = {"answer": text} if (text := answer(report, Style())) else {}
     stated_answers = [
         {"name": sentence.name, "fields": _fields(sentence.fields)}
-        for sentence in report.answer if isinstance(sentence, Stated)
+        for sentence in report.answer
     ]  # fmt: skip
     document = {
         "schema": SCHEMA, **result, **words,
@@ -71,7 +71,9 @@ def _fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in fields.items():
         if isinstance(value, Estimate):
             data[name] = {"estimate": value.value, "low": value.low, "high": value.high}
-        else:
+        elif isinstance(value, Limits):
+            data[name] = {"low": value.low, "high": value.high}
+        elif not isinstance(value, Hint | Phrase):
             data[name] = list(value) if isinstance(value, tuple | list) else _plain(value)
     return data
 

@@ -106,6 +106,10 @@ class Stated(tuple[Any, ...]):
         sentence.name, sentence.template, sentence.fields = name, template, fields
         return sentence
 
+    def after(self, words: str, **fields: Any) -> Stated:
+        """The sentence with words before it, in which fields are named as in its template."""
+        return Stated(self.name, words + self.template, {**fields, **self.fields})
+
     def __reduce__(self) -> tuple[type[Stated], tuple[str, str, Mapping[str, Any]]]:
         return Stated, (self.name, self.template, self.fields)
 
@@ -383,7 +387,7 @@ class Chapter:
 
     title: str
     panels: tuple[Panel, ...]
-    answer: tuple[Sentence, ...] = ()
+    answer: tuple[Stated, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -472,7 +476,7 @@ class Report:
     draw: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     commit: Callable[[], object] | None = None
-    answer: tuple[Sentence, ...] = ()
+    answer: tuple[Stated, ...] = ()
     rehearsal: bool = False
     waiting: bool = False
     changes: Callable[[], tuple[ChangedTasks, ...]] = tuple

@@ -7,8 +7,9 @@ fields, never parts of sentences; tests assert the fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from passk_cli.report.model import Stated
@@ -24,7 +25,8 @@ class Answer:
     name : of lower-case words joined by hyphens, unique: "highest-of-all".
     when : (subject) → whether it is true of the subject, as a section.
     template : its words with named fields; see `passk_cli.message.filled`.
-    fields : (subject) → name → text, count, number, names, or a number with its interval.
+    fields : (subject) → name → text, count, number, names, or a number with its interval; by
+        default those that the subject has by that name.
     Errors: ValueError if two answers have one name.
 
     >>> some = Answer("some-left", lambda n: n > 0, "{left:task} left.", lambda n: {"left": n})
@@ -35,9 +37,9 @@ class Answer:
     """
 
     name: str
-    when: Callable[[Any], bool]
+    when: Callable[[Any], object]
     template: str
-    fields: Callable[[Any], Mapping[str, Any]]
+    fields: Callable[[Any], Mapping[str, Any]] = attrgetter("fields")
 
     def __post_init__(self) -> None:
         if ANSWERS.setdefault(self.name, self).template != self.template:
@@ -56,8 +58,7 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[Stated]:
             return
 
 
-def every_true(answers: Iterable[Answer], subject: Any) -> Iterator[Stated]:
-    """The sentences of all answers whose conditions hold."""
+def every_true(answers: Iterable[Answer | Sequence[Answer]], subject: Any) -> Iterator[Stated]:
+    """The sentences of all answers whose conditions hold; of alternatives that of the first."""
     for answer in answers:
-        if answer.when(subject):
-            yield answer.about(subject)
+        yield from first_true((answer,) if isinstance(answer, Answer) else answer, subject)

@@ -88,6 +88,14 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
+# Of numbers that no task of all models is behind; the subject is `Study.short_of` them.
+NONE_SHARED = (
+    Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
+           lambda k: {"k": k}),
+    Answer("no-shared-task", lambda _: True, "No task is shared by all models.", lambda _: {}),
+)  # fmt: skip
+
+
 def range_of(facts: Sequence[Fact], group_names: Sequence[str] = ()) -> Stated:
     """From which lowest to which highest value a number ranges; see `Range`.
 

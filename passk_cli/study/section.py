@@ -28,7 +28,7 @@ from passk_cli.report.model import (
     Methods,
     Phrase,
     Report,
-    Sentence,
+    Stated,
     Table,
 )
 from passk_cli.report.words import plural, span
@@ -58,7 +58,7 @@ class Section(Generic[Record]):
     columns : how a record is shown, in this order; those with a name are fields of csv and json.
     apart : whether its records are the rows of csv and json, without the fields that numbers share.
     answers : what may stand above its table, in order: the first that is true does.
-    further_answers : sentences that may follow it.
+    further_answers : sentences that may follow it; of alternatives, the first that is true.
     first : rows without --full; 0 for all.
     """
 
@@ -68,7 +68,7 @@ class Section(Generic[Record]):
     columns: ClassVar[tuple[Column, ...]] = ()
     apart: ClassVar[bool] = False
     answers: ClassVar[tuple[Answer, ...]] = ()
-    further_answers: ClassVar[tuple[Answer, ...]] = ()
+    further_answers: ClassVar[tuple[Answer | tuple[Answer, ...], ...]] = ()
 
     study: Study
     records: Sequence[Record]
@@ -89,7 +89,7 @@ class Section(Generic[Record]):
                 facts.append(replace(fact, more={**fact.more, **own}) if own else fact)
         return facts
 
-    def answer(self) -> Iterable[Sentence]:
+    def answer(self) -> Iterable[Stated]:
         """The first of its answers that is true, and all of its further sentences that are."""
         yield from first_true(self.answers, self)
         yield from every_true(self.further_answers, self)
@@ -313,7 +313,7 @@ def view(
     def plots() -> tuple[Plot, ...]:
         pictures: list[Plot] = []
         models = tuple(dict.fromkeys(model for model, *_ in study.counts.series))
-        said: list[Sentence] = []
+        said: list[Stated] = []
         for section in sections:
             own, drawn = tuple(section.answer()), section.plots()
             said += own

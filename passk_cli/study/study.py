@@ -162,17 +162,11 @@ class Study:
         if {*map(id, facts)} == {*map(id, shared)}:
             return shared, ""
         sizes = [fact.size.tasks or 0 for fact in shared if fact.name == facts[0].name] or [0]
-        k = self._short_of(facts)
+        k = self.short_of(facts)
         have = f"with {plural(k, 'attempt')} of all models" if k else "that all models have"
         return shared, f" on the {spanned(sizes, 'task')} {have}"
 
-    def none_shared(self, facts: Sequence[Fact]) -> str:
-        """The sentence about numbers that rest on no task of all models."""
-        if k := self._short_of(facts):
-            return f"No task has {plural(k, 'attempt')} of all models."
-        return "No task is shared by all models."
-
-    def _short_of(self, facts: Sequence[Fact]) -> int:
+    def short_of(self, facts: Sequence[Fact]) -> int:
         """The largest k that a task of one of these has too few attempts for; 0 for none."""
         rows = {series: self.counts.rows_of(s) for s, series in enumerate(self.counts.series)}
         fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}

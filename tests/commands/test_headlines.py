@@ -18,6 +18,7 @@ import passk_cli
 from passk_cli.commands.compare.headline import OF_TWO
 from passk_cli.report.model import Stated
 from passk_cli.study.answer import ANSWERS
+from tests.truth import proves
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 
@@ -68,8 +69,7 @@ def values_of(rows: list[Row], metric: str) -> dict[str, Fraction]:
 
 def sentences(command: str, rows: list[Row], **options: Any) -> Iterator[Stated]:
     """The declared sentences of a command about these rows."""
-    found = getattr(passk_cli, command)(rows, **options)
-    return (sentence for sentence in found.report.answer if isinstance(sentence, Stated))
+    return iter(getattr(passk_cli, command)(rows, **options).report.answer)
 
 
 def best(values: dict[str, Fraction]) -> set[str]:
@@ -89,7 +89,7 @@ def near(estimate: Any, value: Fraction | None) -> bool:
 def check_estimate(said: Stated, rows: list[Row]) -> None:
     """Assert that a sentence of estimate without groups is true of the rows."""
     fields, name = said.fields, said.name
-    if name in ("none-shared", "own-tasks-below"):
+    if name in ("no-shared-task", "own-tasks-below"):
         sets = {frozenset(r["task"] for r in rows if r["model"] == m["model"]) for m in rows}
         assert len(sets) > 1
         return
@@ -128,17 +128,26 @@ def check_estimate(said: Stated, rows: list[Row]) -> None:
         assert (name == "highest-at-both") == (fields["model"] == fields["other_model"])
 
 
-def test_what_estimate_says_of_models_is_true() -> None:
-    draw, names = random.Random(57), set()
+@proves(
+    "estimate", "highest", "highest-at-both", "highest-per-metric", "same-estimates",
+    "several-highest", "own-tasks-below", "no-shared-task", "any-and-all-attempts",
+    "many-highest", "same-estimates-of-all",
+)  # fmt: skip
+def test_what_estimate_says_of_models_is_true() -> Iterator[str]:
+    draw = random.Random(57)
     # One model leads at the first metric, the other one at the second.
     passes = {"steady": (4, 4, 0, 0), "wide": (2, 2, 2, 1)}
     apart = [{"model": m, "task": str(t), "n": 4, "c": c}
              for m, own in passes.items() for t, c in enumerate(own)]  # fmt: skip
-    for rows in (apart, *(random_rows(draw) for _ in range(NUMBER))):
+    equal = [[{"model": m, "task": "t", "n": 1, "c": int(m > least)} for m in "abcdef"]
+             for least in "AAbb"]  # fmt: skip
+    for rows in (apart, *equal, *(random_rows(draw) for _ in range(NUMBER))):
         metrics = (
             "pass@1,pass@2"
             if rows is apart
-            else draw.choice(["pass@1", "pass@1,pass@2", "pass@1,pass^2", "pass@2"])
+            else draw.choice(
+                ["pass@1", "pass@1,pass@2", "pass@1,pass^2", "pass@2", "pass@1,pass@2,pass^2"]
+            )
         )
         if max(row["n"] for row in rows) < 2:
             metrics = "pass@1"
@@ -148,20 +157,16 @@ def test_what_estimate_says_of_models_is_true() -> None:
             # No number has a value.
             continue
         for sentence in said:
-            names.add(sentence.name)
             check_estimate(sentence, rows)
-    assert names >= {
-        "estimate", "highest", "highest-at-both", "highest-per-metric", "same-estimates",
-        "several-highest", "own-tasks-below",
-    }  # fmt: skip
+            yield sentence.name
 
 
-def test_what_estimate_says_of_groups_is_true() -> None:
-    draw, names = random.Random(58), set()
-    for _ in range(NUMBER // 2):
+@proves("highest-in-groups", "highest-by-group", "no-leader-in-groups", "no-groups-ranked")
+def test_what_estimate_says_of_groups_is_true() -> Iterator[str]:
+    draw = random.Random(58)
+    for _ in range(NUMBER):
         rows = random_rows(draw, groups=draw.randint(2, 4))
         for said in sentences("estimate", rows, metrics="pass@1", by="suite"):
-            names.add(said.name)
             suites = sorted({row["suite"] for row in rows})
             values = {s: values_of([r for r in rows if r["suite"] == s], "pass@1") for s in suites}
             ranked = {s: own for s, own in values.items() if len(own) > 1}
@@ -187,15 +192,20 @@ def test_what_estimate_says_of_groups_is_true() -> None:
                     "value-of-one",
                     "own-tasks-below",
                 )
-    assert {"highest-in-groups", "highest-by-group", "range-of-values"} <= names
+            yield said.name
 
 
-def verdicts(rows: list[Row], **options: Any) -> dict[tuple[str, str], tuple[str, float]]:
+Verdicts = dict[tuple[str, str], tuple[str, float]]
+
+
+def verdicts(rows: list[Row], **options: Any) -> Verdicts:
     """(model, other) → verdict and difference, in both directions."""
     frame = passk_cli.compare(rows, **options).frame
     turned = {"better": "worse", "worse": "better"}
     found = {}
-    for row in frame[frame.metric == frame.metric[0]].to_dict("records"):
+    # A pair without a p has no test.
+    tested = frame[(frame.metric == frame.metric[0]) & frame.p.notna()]
+    for row in tested.to_dict("records"):
         found[row["model"], row["against"]] = row["verdict"], row["estimate"]
         reverse = turned.get(row["verdict"], row["verdict"]), -row["estimate"]
         found[row["against"], row["model"]] = reverse
@@ -213,61 +223,235 @@ def skilled_rows(draw: random.Random, models: int) -> list[Row]:
     ]  # fmt: skip
 
 
-def test_what_compare_says_is_true() -> None:
-    """Pairs come from the rows of the same comparison: the sentence must follow from them."""
-    draw, names = random.Random(59), set()
-    for _ in range(NUMBER // 2):
-        rows = skilled_rows(draw, draw.choice([2, 3, 4, 6]))
-        found = verdicts(rows, metrics="pass@1")
-        models = {model for model, _ in found}
-        significant = sum(verdict == "better" for verdict, _ in found.values())
-        unbeaten = {
-            m
-            for m in models
-            if all(verdict != "worse" for (model, _), (verdict, _) in found.items() if model == m)
-        }
-        for said in sentences("compare", rows, metrics="pass@1"):
-            names.add(said.name)
+def difference(rows: list[Row], model: str, other: str, metric: str) -> float:
+    """The first model's mean minus the other one's, on the tasks that both have."""
+    of_model = {m: [r for r in rows if r["model"] == m] for m in (model, other)}
+    shared = set.intersection(*({r["task"] for r in own} for own in of_model.values()))
+    means = [mean([r for r in of_model[m] if r["task"] in shared], metric) for m in (model, other)]
+    return float((means[0] or 0) - (means[1] or 0))
+
+
+def compared_rows(draw: random.Random, number: int) -> list[Row]:
+    """Models that have the same tasks; or other tasks, so that some pairs share none or few."""
+    if number % 4 == 0:
+        # The second model has tasks with the first one and with the third one only.
+        share = {"a": (0, 33 + draw.randint(0, 3)), "b": (30, 60), "c": (0, 60)}
+        skills = {"a": 0.95, "b": 0.45, "c": 0.7}
+        return [{"model": m, "task": f"t{t}", "n": 4,
+                 "c": sum(draw.random() < skill for _ in range(4))}
+                for m, skill in skills.items() for t in range(*share[m])]  # fmt: skip
+    rows = skilled_rows(draw, draw.choice([2, 3, 4, 6]))
+    if number % 4 == 1:
+        early = {row["task"] for row in rows if int(row["task"][1:]) < 15}
+        rows = [r for r in rows if r["model"] > "m3" or (r["model"] < "m2") == (r["task"] in early)]
+    return rows
+
+
+@proves(
+    "better", "worse", "tie", "equivalent", "leads", "leads-all-differ", "leads-ties-below",
+    "pairs-that-differ", "tie-but-one", "tie-for-first", "all-tie",
+    "comes-first",
+)  # fmt: skip
+def test_what_compare_says_is_true() -> Iterator[str]:
+    """Verdicts are those of the rows of the same comparison, differences are computed anew."""
+    draw = random.Random(59)
+    for number in range(4 * NUMBER):
+        rows = compared_rows(draw, number)
+        given = {"metrics": "pass@1", "margin": draw.choice([0, 0, 0.2]), "resamples": 500}
+        try:
+            said, found = list(sentences("compare", rows, **given)), verdicts(rows, **given)
+        except passk_cli.PasskError:
+            continue
+        for sentence in said:
+            check_compare(sentence, rows, found)
+            yield sentence.name
+        if said and said[0].name == "better":
+            turned = passk_cli.compare(rows, baseline=said[0].fields["model"], **given)
+            check_compare(turned.report.answer[0], rows, found)
+            yield turned.report.answer[0].name
+
+
+def check_compare(said: Stated, rows: list[Row], found: Verdicts) -> None:
+    """Assert that a sentence of compare without groups is true of the rows.
+
+    found : (model, other) → verdict and difference, of the pairs that have a test.
+    """
+    fields, name = said.fields, said.name
+    models = {model for model, _ in found}
+    significant = sum(verdict == "better" for verdict, _ in found.values())
+    beaten = {model for (model, _), (verdict, _) in found.items() if verdict == "worse"}
+    if name in ("better", "worse", "tie", "equivalent"):
+        model, against = fields["model"], fields["against"]
+        verdict, estimate = found[model, against]
+        assert verdict == {"tie": "tied"}.get(name, name)
+        assert fields["difference"].value == pytest.approx(estimate)
+        assert estimate == pytest.approx(difference(rows, model, against, fields["metric"]))
+    elif name in ("leads", "leads-all-differ", "leads-ties-below"):
+        model = fields["model"]
+        own = {o: difference(rows, model, o, "pass@1") for m, o in found if m == model}
+        assert models - beaten == {model}
+        assert all(found[model, other][0] == "better" for other in own)
+        assert fields["lead"].value == pytest.approx(min(own.values()))
+        assert own[fields["second"]] == pytest.approx(min(own.values()))
+        assert fields["ties"] == len(found) // 2 - significant
+        assert fields["rest"] == len(found) // 2 - 1
+    elif name in ("comes-first", "pairs-that-differ"):
+        assert (fields["differ"], fields["pairs"]) == (significant, len(found) // 2)
+    elif name == "all-tie":
+        assert not beaten
+        assert fields["count"] == len(models)
+    else:
+        assert name in ("tie-but-one", "tie-for-first")
+        assert len(models - beaten) == fields["count"] > 1
+        assert len(fields["first"]) + fields["more"] == fields["count"]
+        assert {*fields["first"]} <= models - beaten
+        assert fields["rest"] == len(beaten)
+        own = {r["model"]: [x for x in rows if x["model"] == r["model"]] for r in rows}
+        rest = [float(mean(own[model], "pass@1") or 0) for model in beaten]
+        assert fields["last"].value == pytest.approx(max(rest))
+
+
+@proves("first-by-group", "ties-by-group", "against-baseline")
+def test_what_compare_says_of_groups_and_of_a_baseline_is_true() -> Iterator[str]:
+    draw = random.Random(61)
+    for number in range(NUMBER):
+        rows = [{**row, "suite": f"s{suite}", "task": f"{suite}-{row['task']}"}
+                for suite in range(draw.randint(1, 3))
+                for row in skilled_rows(draw, 2)]  # fmt: skip
+        given = {"metrics": "pass@1", "by": "suite", "resamples": 500}
+        frame = passk_cli.compare(rows, **given).frame
+        won = frame[frame.verdict.isin(["better", "worse"])]
+        first = [r.model if r.verdict == "better" else r.against for r in won.itertuples()]
+        (said,) = list(sentences("compare", rows, **given))[:1]
+        assert (said.fields["differ"], said.fields["pairs"]) == (len(won), len(frame))
+        assert said.fields["groups"] == len({row["suite"] for row in rows})
+        if said.name == "first-by-group":
+            assert {text.split(" (")[0] for text in said.fields["leaders"]} == {*first}
+            assert said.fields["ties"] == said.fields["groups"] - len(first)
+        else:
+            assert not first
+        yield said.name
+        if number < 5:
+            yield from against_a_baseline(draw, 3 + number)
+
+
+def against_a_baseline(draw: random.Random, models: int) -> Iterator[str]:
+    """The best of several has no interval."""
+    rows = skilled_rows(draw, models)
+    given = {"metrics": "pass@1", "baseline": "m0", "resamples": 500}
+    said, found = next(sentences("compare", rows, **given)), verdicts(rows, **given)
+    against = {m: difference(rows, m, "m0", "pass@1") for m, other in found if other == "m0"}
+    assert against[said.fields["best"]] == pytest.approx(max(against.values()))
+    assert said.fields["difference"].value == pytest.approx(max(against.values()))
+    assert said.fields["difference"].low is None
+    counted = [v for (_, other), (v, _) in found.items() if other == "m0"]
+    assert all(said.fields[v] == counted.count(v) for v in ("better", "worse", "tied"))
+    yield said.name
+
+
+def crossing_rows(draw: random.Random, models: int = 2) -> list[Row]:
+    """Models that are steady on some tasks, and others that pass each task sometimes."""
+    level = draw.choice([12, 38])
+    return [
+        {"model": f"m{m}", "task": f"t{t}", "n": 8,
+         "c": 8 * ((t * 7 + m) % 60 < level) if m % 2 == 0 else draw.choice([1, 2, 3, 4])}
+        for m in range(models) for t in range(60)
+    ]  # fmt: skip
+
+
+@proves("order-reverses", "orders-reverse", "crossing", "second-crossing", "no-crossing")
+def test_what_compare_says_of_reversals_and_crossings_is_true() -> Iterator[str]:
+    draw = random.Random(62)
+    for number in range(NUMBER):
+        rows = crossing_rows(draw, draw.choice([2, 3, 4]))
+        if number % 4 == 3:
+            rows = skilled_rows(draw, 2)
+        given = {"metrics": "pass@1,pass@8", "crossings": True, "resamples": 200}
+        given["metrics"] = "pass@1,pass@8" if rows[0]["n"] == 8 else "pass@1,pass@4"
+        frame = passk_cli.compare(rows, **given).frame
+        turned = {(r.model, r.against): r.verdict for r in frame.itertuples() if r.k == 1}
+        reversed_pairs = [
+            r for r in frame.itertuples()
+            if r.k > 1 and {r.verdict, turned[r.model, r.against]} == {"better", "worse"}
+        ]  # fmt: skip
+        for said in sentences("compare", rows, **given):
             fields = said.fields
-            if said.name in ("better", "worse", "tie"):
-                verdict, difference = found[fields["model"], fields["against"]]
-                assert verdict == {"tie": "tied"}.get(said.name, said.name)
-                assert fields["difference"].value == pytest.approx(difference)
-            elif said.name in ("leads", "leads-all-differ", "leads-ties-below"):
-                own = {o: d for (m, o), (v, d) in found.items() if m == fields["model"]}
-                assert unbeaten == {fields["model"]}
-                assert all(found[fields["model"], other][0] == "better" for other in own)
-                assert fields["lead"].value == pytest.approx(min(own.values()))
-                assert own[fields["second"]] == min(own.values())
-                assert fields["ties"] == len(found) // 2 - significant
-                assert fields["rest"] == len(found) // 2 - 1
-            elif said.name in ("comes-first", "pairs-that-differ"):
-                assert (fields["differ"], fields["pairs"]) == (significant, len(found) // 2)
-            elif said.name == "all-tie":
-                assert unbeaten == models
+            if said.name in ("order-reverses", "orders-reverse"):
+                assert fields["pairs"] == len(reversed_pairs) > 0
+                winner = {r.model if r.verdict == "better" else r.against for r in reversed_pairs}
+                assert fields["better"] in winner
+            elif said.name in ("crossing", "second-crossing"):
+                k, pair = fields["k"], (fields["model"], fields["against"])
+                gaps = [difference(rows, *pair, f"{fields['curve'][:-1]}{k}") for k in (k - 1, k)]
+                assert gaps[0] <= 0 < gaps[1]
+            elif said.name == "no-crossing":
+                family = [difference(rows, "m0", "m1", f"pass@{k}")
+                          for k in range(1, fields["most"] + 1)]  # fmt: skip
+                assert min(family) >= 0 or max(family) <= 0
+            yield said.name
+
+
+@proves("changes-that-differ", "change-higher", "change-lower", "change-equivalent", "change-tied")
+def test_what_compare_says_of_changes_is_true() -> Iterator[str]:
+    draw = random.Random(63)
+    for number in range(2 * NUMBER):
+        rows = crossing_rows(draw, draw.choice([2, 2, 2, 3]))
+        if number % 3:
+            rows = skilled_rows(draw, 2)
+        k = rows[0]["n"]
+        given = {"metrics": f"pass@1,pass@{k}", "change": f"pass@1:pass@{k}", "resamples": 500,
+                 "margin": draw.choice([0, 0.15])}  # fmt: skip
+        frame = passk_cli.compare(rows, **given).frame
+        frame = frame[frame.metric.str.contains(" − ") & frame.p.notna()]
+        for said in sentences("compare", rows, **given):
+            if not said.name.startswith("change"):
+                continue
+            if said.name == "changes-that-differ":
+                significant = frame.verdict.isin(["higher", "lower"]).sum()
+                assert (said.fields["differ"], said.fields["pairs"]) == (significant, len(frame))
             else:
-                assert said.name in ("tie-but-one", "tie-for-first")
-                assert len(unbeaten) == fields["count"] > 1
-                assert len(fields["first"]) + fields["more"] == fields["count"]
-                assert {*fields["first"]} <= unbeaten
-                assert fields["rest"] == len(models) - len(unbeaten)
-                values = values_of(rows, "pass@1")
-                rest = [float(values[m]) for m in models - unbeaten]
-                assert fields["last"].value == pytest.approx(max(rest))
-    assert names >= {"better", "tie", "tie-but-one", "tie-for-first", "all-tie"}
+                (row,) = frame.itertuples()
+                verdict = {"change-tied": "tied"}.get(said.name, said.name.removeprefix("change-"))
+                assert row.verdict == verdict
+                own = [difference(rows, row.model, row.against, f"pass@{k}") for k in (1, k)]
+                assert said.fields["difference"].value == pytest.approx(own[1] - own[0])
+            yield said.name
 
 
-def test_against_a_baseline_the_best_of_several_has_no_interval() -> None:
-    draw = random.Random(60)
-    for number in (3, 5):
-        rows = skilled_rows(draw, number)
-        (said,) = sentences("compare", rows, metrics="pass@1", baseline="m0")
-        fields, found = said.fields, verdicts(rows, metrics="pass@1", baseline="m0")
-        against = {m: d for (m, other), (_, d) in found.items() if other == "m0"}
-        assert fields["best"] == max(against, key=against.__getitem__)
-        assert fields["difference"].low is None
-        counted = [v for (_, other), (v, _) in found.items() if other == "m0"]
-        assert all(fields[v] == counted.count(v) for v in ("better", "worse", "tied"))
+@proves("no-task-with-attempts")
+def test_models_whose_long_tasks_differ_are_not_ranked() -> Iterator[str]:
+    draw = random.Random(65)
+    for _ in range(NUMBER):
+        rows = [{"model": m, "task": f"t{t}", "n": draw.choice([1, 2]), "c": 1}
+                for m in "ab" for t in range(2)]  # fmt: skip
+        enough = [{r["task"] for r in rows if r["model"] == m and r["n"] > 1} for m in "ab"]
+        if all(enough):
+            said = list(sentences("estimate", rows, metrics="pass@2", short_tasks="drop"))
+            names = [sentence.name for sentence in said]
+            assert ("no-task-with-attempts" in names) == (not enough[0] & enough[1])
+            yield from names
+
+
+@proves("highest-unsure")
+def test_where_missing_outcomes_decide_all_that_may_lead_are_named() -> Iterator[str]:
+    draw = random.Random(64)
+    for _ in range(NUMBER):
+        rows = [{"model": m, "task": f"t{t}", "passed": draw.choice([True, False, None])}
+                for m in "abcd"[: draw.choice([2, 3, 4])] for t in range(4)]  # fmt: skip
+        ends = {m: [sum(r["passed"] is True or (r["passed"] is None and fill) for r in rows
+                        if r["model"] == m) / 4 for fill in (False, True)]
+                for m in {row["model"] for row in rows}}  # fmt: skip
+        least, most = (max(own[end] for own in ends.values()) for end in (0, 1))
+        may = {model for model, (_, high) in ends.items() if high >= least}
+        for said in sentences("estimate", rows, metrics="pass@1", missing="bounds"):
+            if said.name == "highest-unsure":
+                assert {*said.fields["models"]} == may
+                estimate = said.fields["estimate"]
+                assert (estimate.value, estimate.upper) == pytest.approx((least, most))
+                assert len(may) > 1
+            elif said.name == "highest":
+                assert may == {said.fields["model"]}
+            yield said.name
 
 
 def test_every_sentence_has_one_name() -> None:

@@ -142,7 +142,7 @@ def test_attempts_that_stick_are_alike_without_a_trend() -> None:
     assert words(report)[1] == "correlated"
     assert words(report)[0] in ("not significant", "unclear")
     assert said(report)["dependent-attempts"] == {"models": 1, "error": "uncertain"}
-    assert report.answer == (("Attempts of m are not independent: neighbours are correlated.",),)
+    assert report.answer[0].fields["reasons"] == "neighbours are correlated"
     # Rates by attempt do not show that.
     assert re.search(r" · neighbours correlated by 0\.\d\d, not drawn · ", report.plots[0].subtitle)
     # Of the correlation of 0.4 a part goes with the tasks' own pass rates in so few attempts.
@@ -214,9 +214,8 @@ def test_attempts_until_the_first_pass() -> None:
     assert facts(report)["trend"]["p"] is facts(report)["trend"]["estimate"] is None
     assert facts(report)["lag-1"]["estimate"] is None
     assert said(report)["attempts-until-pass"]["models"] == ["m"]
-    assert report.answer[0][0] == (
-        "Independence cannot be tested: attempts were made until the first pass."
-    )
+    assert report.answer[0].name == "independence-not-tested"
+    assert report.answer[0].fields["flaws"] == "attempts were made until the first pass"
     assert not any("over 0 tests" in str(part) for part in report.context)
     # Stopping is just what the product limit is for: 1 − 0.6² are solved by two attempts.
     assert facts(report)["unsolved after 2"]["estimate"] == pytest.approx(0.36, abs=0.15)

@@ -111,12 +111,12 @@ def counts_of(**cells: str) -> list[dict[str, object]]:
 def test_flips_are_counted_beside_what_chance_makes() -> None:
     rows = counts_of(a="9/9 0/9", b="5/9 3/9", c="0/9 9/9", d="9/9 9/9")
     findings = passk_cli.tasks(rows, against="old")
-    answer, chance, rest = (part for sentence in findings.report.answer for part in sentence)
-    assert answer.startswith(
-        "2 of 4 tasks flipped from old to new, 1 to passing and 1 to failing; 0"
-    )
-    assert chance == "Chance does not explain so many."
-    assert rest == "2 tasks changed significantly from old to new: 1 improved, 1 regressed."
+    flips, chance, changed = findings.report.answer
+    assert (flips.name, chance.name, changed.name) == (
+        "flips", "flips-beyond-chance", "tasks-changed",
+    )  # fmt: skip
+    assert (flips.fields["flips"], flips.fields["gains"], flips.fields["losses"]) == (2, 1, 1)
+    assert (changed.fields["improved"], changed.fields["regressed"]) == (1, 1)
     frame = findings.frame.set_index("task")
     assert frame["flip"].to_dict() == {"a": "to passing", "b": "", "c": "to failing", "d": ""}
     assert frame["verdict"].to_dict() == {"a": "improved", "b": "", "c": "regressed", "d": ""}
@@ -130,13 +130,16 @@ def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no task can be significant"):
         findings = passk_cli.tasks(rows, against="old")
-    assert "0 to 2 expected" in str(findings.report.answer)
+    said, _ = findings.report.answer
+    assert (said.name, said.fields["most"]) == ("flips-of-single-attempts", 2)
 
 
 def test_tasks_with_one_attempt_stand_apart_from_the_others() -> None:
     rows = counts_of(a="1/1 0/1", b="3/4 1/4", c="4/4 0/4", d="2/2 0/1")
     findings = passk_cli.tasks(rows, against="old")
-    assert "of 3 tasks with several attempts 2, 0.4" in str(findings.report.answer)
+    said = findings.report.answer[0]
+    assert said.name == "flips-of-some-single-attempts"
+    assert [said.fields[name] for name in ("several", "repeated", "expected")] == [3, 2, "0.4"]
 
 
 def test_tasks_that_one_side_lacks_are_said() -> None:
@@ -198,7 +201,7 @@ def test_a_task_with_a_wrong_key_is_found() -> None:
     kinds = {each.task: each.kind for each in find_suspects(counts) if each.kind}
     assert kinds == {"t7": "weaker models pass it more often", "t8": "nobody solves it"}
     findings = passk_cli.tasks(counts, suspects=True)
-    assert "Weaker models pass 1 task more often: t7; look at" in str(findings.report.answer)
+    assert findings.report.answer[0].fields["suspects"] == ["t7"]
     assert findings.frame["task"][0] == "t7"
 
 
@@ -207,7 +210,7 @@ def test_few_models_show_little() -> None:
     with pytest.raises(ParameterError, match="it needs 4 models"):
         passk_cli.tasks(rows, suspects=True)
     same = [{"model": m, "task": t, "n": 2, "c": 1} for m in "abcd" for t in "xyz"]
-    assert "No task could be tested" in str(passk_cli.tasks(same, suspects=True).report.answer)
+    assert passk_cli.tasks(same, suspects=True).report.answer[0].name == "no-task-tested"
     four = [{"model": m, "task": t, "n": 1, "c": int(m > "b")} for m in "abcd" for t in "xyz"]
     said = {each.name: each.fields for each in passk_cli.tasks(four, suspects=True).report.messages}
     assert said["no-suspect-possible"]["smallest"] == pytest.approx(1 / 6)
@@ -282,10 +285,11 @@ def test_of_several_pairs_the_ones_beyond_chance_are_named() -> None:
     cells = [("a", f"t{t}", 4, 4 * (t > 5)) for t in range(12)]
     cells += [(m, f"t{t}", 4, 4) for m in ("b", "base") for t in range(12)]
     findings = passk_cli.tasks(Counts.from_cells(cells), against="base")
-    first, second = (part for sentence in findings.report.answer for part in sentence)
-    assert first.startswith("2 pairs of models: 6 flips; ")
-    assert second.startswith("More than chance explains: a against base (6 flips, ")
-    assert second.endswith(" expected).")
+    first, second, _ = findings.report.answer
+    assert (first.fields["pairs"], first.fields["all_flips"]) == (2, 6)
+    assert (second.name, second.fields["model"], second.fields["more"]) == (
+        "pairs-beyond-chance", "a", 0,
+    )  # fmt: skip
 
 
 def test_a_chart_of_passes_has_no_holes() -> None:
@@ -302,6 +306,6 @@ def test_tasks_of_all_models_that_pass_and_that_fail_are_counted_in_one_sentence
     rows = [f"{m},t{t},2,{c}" for m in "ab" for t, c in enumerate((2, 2, 2, 0, 1))]
     path = write("run.csv", "\n".join(["model,task,n,c", *rows]))
     out = passk("tasks", path).out
-    assert "Of 5 tasks 3 passed every attempt of every model, 1 failed all." in out
+    assert "3 of 5 tasks passed every attempt of every model, 1 failed all." in out
     path.write_text(path.read_text().replace(",2,0", ",2,1"))
     assert "3 of 5 tasks passed every attempt of every model." in passk("tasks", path).out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import grouped
 from passk_cli.commands.bootstrap import BootstrapOptions
@@ -23,14 +23,16 @@ from passk_cli.inference.rounding import ROUNDING
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Hint, Limits, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Estimate, Hint, Limits, Report, Stated, Table
 from passk_cli.report.plot import Plot, densities
 from passk_cli.report.words import SeriesName, numbers_of_models, plural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.extremes import range_of
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
+from passk_cli.study.values import TaskValues
 
 WITHOUT_BOUNDS = Message(
     "methods-without-bounds", NOTE, "{metrics} without {methods}, which need the range of scores",
@@ -54,6 +56,59 @@ UNEQUAL_ATTEMPTS = Message(
     " resamples than its success rates give it.")  # fmt: skip
 
 _BIAS = "Mean of the resamples minus the estimate."
+
+
+class Gap(NamedTuple):
+    """The largest difference between the limits of two methods at one end of one interval."""
+
+    size: float
+    values: TaskValues
+    least: Fact
+    most: Fact
+
+
+class Methods:
+    """Intervals of one metric by several methods, and how far they are apart."""
+
+    def __init__(self, metric: Metric, models: Sequence[Distribution]) -> None:
+        self.metric, self.models = metric, models
+        gaps: list[Gap] = []
+        for d in models:
+            bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
+            for end in ("low", "high") if len(bounded) > 1 else ():
+                limits = [float(getattr(fact.estimate, end)) for fact in bounded]
+                least, most = limits.index(min(limits)), limits.index(max(limits))
+                gap = limits[most] - limits[least]
+                gaps.append(Gap(gap, d.values, bounded[least], bounded[most]))
+        # Of gaps equal but for rounding, the first.
+        self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The first number; the largest gap, and its two methods with their limits."""
+        first, gap, unit = self.models[0], self.gap, self.metric.unit
+        fields: dict[str, Any] = {
+            "metric": self.metric.name, "model": first.values.name, "unit": unit,
+            "estimate": first.estimates[0].estimate, "method": first.estimates[0].method,
+            "se": Estimate(first.se, unit=unit),
+        }  # fmt: skip
+        if gap is not None:
+            fields |= {"model": gap.values.name, "gap": Estimate(gap.size, unit=unit)}
+            for place, fact in (("least", gap.least), ("most", gap.most)):
+                limits = Limits(fact.estimate.low, fact.estimate.high)
+                fields |= {place: fact.method, f"{place}_limits": limits}
+        return fields
+
+
+METHODS = (
+    Answer("one-method", lambda found: found.gap is None,
+           "{metric} of {model} is {estimate} ({method}), with standard error {se}."),
+    Answer("methods-agree", lambda found: found.gap.size <= ROUNDING,
+           "The method does not matter: all intervals of {metric} are equal."),
+    Answer("methods-differ", lambda found: True,
+           "The method changes a limit of {metric} by at most {gap}"
+           " ({model}: {least} {least_limits:=@unit}, {most} {most_limits:=@unit})."),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -125,41 +180,14 @@ class Distributions(Section[Distribution]):
     def _of(self, metric: Metric) -> list[Distribution]:
         return [d for d in self.records if d.values.metric == metric]
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         """The largest change of a limit of the first metric from method to method; of one method,
         the first interval.  Without any value, why there is none."""
         if not self.records:
             yield range_of(self.lines[:1], self.study.counts.group_names)
             return
-        gaps, metric = [], next(metric for metric in self.study.metrics if self._of(metric))
-        for d in self._of(metric):
-            bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
-            for end in ("low", "high"):
-                limits = [float(getattr(fact.estimate, end)) for fact in bounded]
-                if len(bounded) > 1:
-                    least, most = limits.index(min(limits)), limits.index(max(limits))
-                    gaps.append((limits[most] - limits[least], d, bounded[least], bounded[most]))
-        if not gaps:
-            first = self._of(metric)[0]
-            number = first.estimates[0]
-            yield (
-                f"{metric.name} of {first.values.name} is ", number.estimate,
-                f" ({number.method}), with standard error ",
-                Estimate(first.se, unit=metric.unit), ".",
-            )  # fmt: skip
-            return
-        # Of gaps equal but for rounding, the first.
-        gap, widest, *ends = max(gaps, key=lambda each: round(each[0], 12))
-        if gap <= ROUNDING:
-            yield (f"The method does not matter: all intervals of {metric.name} are equal.",)
-            return
-        unit = metric.unit
-        low, high = ((Limits(f.estimate.low, f.estimate.high), Column("", unit)) for f in ends)
-        yield (
-            f"The method changes a limit of {metric.name} by at most ", Estimate(gap, unit=unit),
-            f" ({widest.values.name}: {ends[0].method} ", low,
-            f", {ends[1].method} ", high, ").",
-        )  # fmt: skip
+        metric = next(metric for metric in self.study.metrics if self._of(metric))
+        yield from first_true(METHODS, Methods(metric, self._of(metric)))
 
     @property
     def drawn(self) -> str:

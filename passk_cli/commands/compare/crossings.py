@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +15,11 @@ from passk_cli.inference.weights import bootstrap_means
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
-from passk_cli.report.model import Column, Sentence
+from passk_cli.report.model import Column
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, plural
+from passk_cli.report.words import SeriesName
 from passk_cli.settle import Given, Settle
+from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
@@ -55,6 +57,14 @@ class Crossing:
             return None
         low, high = (f"{v:.0f}" if math.isfinite(v) else "none" for v in (self.low, self.high))
         return f"none up to k = {self.k_max}" if low == high == "none" else f"[{low}, {high}]"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Which model overtakes which, and where."""
+        return {
+            "curve": f"{self.family}k", "model": SeriesName((self.against, *self.series[1:])),
+            "against": SeriesName(self.series), "k": int(self.k), "limits": self.limits,
+        }  # fmt: skip
 
 
 def find_crossings(
@@ -96,6 +106,9 @@ def _curve(rates: TaskValues, k_max: int) -> Floats:
     return task_values(every, rates.n, rates.c, attempts).T
 
 
+_OVERTAKES = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limits}}"
+
+
 class Crossings(Section[Crossing]):
     """The k at which one model of each pair overtakes the other, on each curve."""
 
@@ -111,20 +124,29 @@ class Crossings(Section[Crossing]):
                " model stays ahead. Empty where attempts differ.", cell=lambda cross: cross.limits),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        crossed = [cross for cross in self.records if math.isfinite(cross.k)]
-        if not crossed:
-            yield (f"No curve crosses another up to k = {max(c.k_max for c in self.records)}.",)
-            return
-        # Two crossings are both named.
-        named = crossed if len(crossed) == 2 else crossed[:1]
-        for cross in named:
-            model = SeriesName((cross.against, *cross.series[1:]))
-            limits = f" {cross.limits}" if cross.limits else ""
-            rest = len(crossed) - len(named)
-            more = f"; {plural(rest, 'more crossing')}" if rest else ""
-            yield (f"On {cross.family}k, {model} overtakes {SeriesName(cross.series)} at"
-                   f" k = {cross.k:.0f}{limits}{more}.",)  # fmt: skip
+    answers = (
+        Answer("no-crossing", lambda section: not section.crossed,
+               "No curve crosses another up to k = {most}.",
+               lambda section: {"most": max(cross.k_max for cross in section.records)}),
+        Answer("crossing", lambda _: True, _OVERTAKES + "{?more|; {more:more crossing}}.",
+               lambda section: {
+                   **section.crossed[0].fields,
+                   "more": 0 if section.both else len(section.crossed) - 1}),
+    )  # fmt: skip
+    further_answers = (
+        Answer("second-crossing", lambda section: section.both, _OVERTAKES + ".",
+               lambda section: section.crossed[1].fields),
+    )  # fmt: skip
+
+    @property
+    def crossed(self) -> list[Crossing]:
+        """The crossings."""
+        return [cross for cross in self.records if math.isfinite(cross.k)]
+
+    @property
+    def both(self) -> bool:
+        """Whether there are two, which are both named."""
+        return len(self.crossed) == 2
 
     def context(self) -> Iterator[str]:
         if any(math.isnan(cross.low) for cross in self.records):

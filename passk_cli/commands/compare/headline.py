@@ -218,13 +218,31 @@ class Two:
 _SIZE = " at {metric}: {difference}, p {relation}{?within|; within the margin, p {within}}."
 OF_TWO = (
     Answer("better", lambda two: two.verdict == BETTER,
-           "{model} is significantly better than {against}" + _SIZE, lambda two: two.fields),
+           "{model} is significantly better than {against}" + _SIZE),
     Answer("worse", lambda two: two.verdict == WORSE,
-           "{model} is significantly worse than {against}" + _SIZE, lambda two: two.fields),
+           "{model} is significantly worse than {against}" + _SIZE),
     Answer("equivalent", lambda two: two.verdict == EQUIVALENT,
            "{model} and {against} are equivalent at {metric}: {difference}, p of equivalence"
-           " {relation}.", lambda two: two.fields),
-    Answer("tie", lambda two: True, "{model} and {against} tie" + _SIZE, lambda two: two.fields),
+           " {relation}."),
+    Answer("tie", lambda two: True, "{model} and {against} tie" + _SIZE),
+)  # fmt: skip
+
+
+_CHANGE = "The change from {start} to {end}"
+_BY = ": {difference}, p {relation}{?within|; within the margin, p {within}}."
+# Of the section of changes.
+CHANGES = (
+    Answer("changes-that-differ", lambda section: len(section.tested) > 1,
+           _CHANGE + ": {differ} of {pairs:pair} differ significantly"
+           "{?equivalent|; {equivalent} equivalent}."),
+    Answer("change-higher", lambda section: section.verdict == BETTER,
+           _CHANGE + " is significantly higher for {model}" + _BY),
+    Answer("change-lower", lambda section: section.verdict == WORSE,
+           _CHANGE + " is significantly lower for {model}" + _BY),
+    Answer("change-equivalent", lambda section: section.verdict == EQUIVALENT,
+           _CHANGE + " is equivalent for both: {difference}, p of equivalence {relation}."),
+    Answer("change-tied", lambda section: section.verdict == TIED,
+           _CHANGE + " does not differ significantly" + _BY),
 )  # fmt: skip
 
 
@@ -250,9 +268,7 @@ class Reversals:
 
 REVERSALS = (
     Answer("order-reverses", lambda found: found.pairs == 1,
-           "The order reverses: at {metrics}, {better} is significantly better.",
-           lambda found: found.fields),
+           "The order reverses: at {metrics}, {better} is significantly better."),
     Answer("orders-reverse", lambda found: found.pairs > 1,
-           "The order of {pairs:pair} reverses, significantly, at {metrics}.",
-           lambda found: found.fields),
+           "The order of {pairs:pair} reverses, significantly, at {metrics}."),
 )  # fmt: skip

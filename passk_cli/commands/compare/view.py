@@ -11,6 +11,7 @@ from passk_cli.arrays import gathered
 from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.crossings import Crossings, find_crossings
 from passk_cli.commands.compare.headline import (
+    CHANGES,
     OF_TWO,
     PLACES,
     REVERSALS,
@@ -56,11 +57,11 @@ from passk_cli.report.model import (
     Estimate,
     Hint,
     Report,
-    Sentence,
+    Stated,
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, forest
-from passk_cli.report.words import SeriesName, first_few, p_relation, plural, span, spanned
+from passk_cli.report.words import SeriesName, first_few, plural, span, spanned
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
 from passk_cli.study.answer import Answer, first_true
@@ -82,7 +83,6 @@ from passk_cli.study.notes import (
 )
 from passk_cli.study.pairs import (
     BETTER,
-    EQUIVALENT,
     WORSE,
     OneModel,
     choose_pairs,
@@ -151,19 +151,6 @@ def _number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
         return replace(cell, letters=letters)
     value = cell if isinstance(cell, float) else None
     return Estimate(value, unit=metric.unit, letters=letters)
-
-
-def _p(pair: Pair) -> str:
-    """The p of the verdict: "p = 0.02", "p < 0.0001"."""
-    if pair.fact.verdict == EQUIVALENT:
-        return f"p of equivalence {p_relation(pair.equivalence or 0.0)}"
-    return f"p {p_relation(pair.fact.p_adjusted or 0.0)}"
-
-
-def _also(pair: Pair) -> str:
-    """That a significant difference is within the margin as well."""
-    within = pair.comparison.equivalent and pair.fact.verdict != EQUIVALENT
-    return f"; within the margin, p {p_relation(pair.equivalence or 0.0)}" if within else ""
 
 
 def _why_untested(pairs: Sequence[Pair]) -> str:
@@ -286,7 +273,7 @@ class Ranking(Ranked[Standing]):
         if not self.alone:
             yield f"~ or same letter: tied at {_level(self)}"
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         """The model that comes first, and whether others tie."""
         groups = self.study.counts.group_names
         found = Places(self.records, self.pairs, self.metric, groups)
@@ -529,7 +516,7 @@ class AllPairs(Compared):
         shown = ALWAYS if len(brief) == len(self.records) else FULL
         yield replace(self.table(self.records, "" if self.alone else self.title), shown=shown)
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         """Of two models the difference; where another metric says the opposite; no test."""
         first = at_first(self.records)
         if not tested_of(first):
@@ -664,29 +651,32 @@ class Changes(Compared):
         """Above the changes of both."""
         return "change", "change of other"
 
-    @property
-    def _where(self) -> str:
-        return f"from {self.change.start.name} to {self.change.end.name}"
-
     def tables(self) -> Iterator[Table]:
-        yield replace(self.table(self.records, f"Change {self._where}"), first=_FIRST)
+        title = f"Change from {self.change.start.name} to {self.change.end.name}"
+        yield replace(self.table(self.records, title), first=_FIRST)
 
-    def answer(self) -> Iterator[Sentence]:
-        tested = tested_of(self.records)
-        if len(tested) == 1:
-            name = SeriesName(tested[0].series)
-            change = f"The change {self._where}"
-            words = {
-                BETTER: f"{change} is significantly higher for {name}",
-                WORSE: f"{change} is significantly lower for {name}",
-                EQUIVALENT: f"{change} is equivalent for both",
-            }.get(tested[0].fact.verdict, f"{change} does not differ significantly")
-            yield (f"{words}: ", tested[0].fact.estimate, f", {_p(tested[0])}{_also(tested[0])}.")
-        elif tested:
-            equivalent = sum(pair.comparison.equivalent for pair in tested)
-            also = f"; {equivalent:,} equivalent" if equivalent else ""
-            counted = f"{differing(tested):,} of {plural(len(tested), 'pair')} differ significantly"
-            yield (f"The change {self._where}: {counted}{also}.",)
+    answers = CHANGES
+
+    @property
+    def tested(self) -> list[Pair]:
+        """The pairs with a test of their changes."""
+        return tested_of(self.records)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on the only pair that is tested; "" if it is not the only one."""
+        return self.tested[0].fact.verdict if len(self.tested) == 1 else ""
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """How many changes differ; of one pair by how much."""
+        tested = self.tested
+        first = tested[0]
+        return {
+            **Two(first).fields, "start": self.change.start.name, "end": self.change.end.name,
+            "differ": differing(tested), "pairs": len(tested),
+            "equivalent": sum(pair.comparison.equivalent for pair in tested),
+        }  # fmt: skip
 
 
 def _nothing_shared(counts: Counts, pair: Comparison) -> ParameterError:

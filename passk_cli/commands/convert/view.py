@@ -19,8 +19,8 @@ from passk_cli.files.roles import HOLDS_COUNTS, OF_COUNTS, UNITS
 from passk_cli.files.sources.arguments import is_result, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Report
-from passk_cli.report.words import plural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import view
 from passk_cli.study.study import Study
@@ -29,6 +29,18 @@ from passk_cli.study.study import Study
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _OF_REPORT = ("tasks", "attempts", "passed")
 _COUNTS = (Settle({"--counts": True}, "adds them up"),)
+
+
+WRITTEN = (
+    Answer("counts-written", lambda written: written["rows"],
+           "Written: n and c of {models:model} at {tasks:task}, {rows:row} for"
+           " {attempts:attempt}.", dict),
+    Answer("attempts-written-with-gaps", lambda written: written["empty"],
+           "Written: {attempts:attempt} of {models:model} at {tasks:task}; {empty} without an"
+           " outcome.", dict),
+    Answer("attempts-written", lambda _: True,
+           "Written: {attempts:attempt} of {models:model} at {tasks:task}.", dict),
+)  # fmt: skip
 
 
 class Converted(Written):
@@ -113,16 +125,12 @@ class Convert(Question, ConvertOptions):
         # A table keeps benchmarks apart, so that nothing is pooled in it.
         said = [each for each in study.messages(()) if each.name != POOLED_BENCHMARKS.name]
         report = view(study, written, messages=said, interval=None)
-        names = len({model for model, *_ in counts.series})
-        whom = f"{plural(names, 'model')} at {plural(len(counts.tasks), 'task')}"
-        attempts = plural(int(counts.n.sum()), "attempt")
-        answer = f"Written: {attempts} of {whom}."
-        if self.counts:
-            answer = f"Written: n and c of {whom}, {plural(len(counts.n), 'row')} for {attempts}."
-        elif counts.facts.missing and counts.facts.missing_policy == KEEP:
-            empty = f"{counts.facts.missing:,} without an outcome"
-            answer = f"Written: {attempts} of {whom}; {empty}."
-        return replace(report, answer=((answer,),))
+        fields = {
+            "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
+            "attempts": int(counts.n.sum()), "rows": len(counts.n) if self.counts else 0,
+            "empty": counts.facts.missing * (counts.facts.missing_policy == KEEP),
+        }  # fmt: skip
+        return replace(report, answer=tuple(first_true(WRITTEN, fields)))
 
 
 def _require_outside(source: Any, output: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
+from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, Cheapest
 from passk_cli.commands.cost.outlay import (
     Outlay,
     Rivalry,
@@ -23,16 +23,15 @@ from passk_cli.commands.cost.outlay import (
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.errors import DataError
-from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
 from passk_cli.files.request import Request
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Hint, Report, Stated
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, amount_text, first_few, p_relation
+from passk_cli.report.words import SeriesName, amount_text, first_few
 from passk_cli.settle import Given, Settle
-from passk_cli.study.extremes import groups_named, named
+from passk_cli.study.answer import every_true, first_true
 from passk_cli.study.fact import Fact
 from passk_cli.study.pairs import TIED
 from passk_cli.study.rules import GUARDED_T
@@ -50,19 +49,6 @@ from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 from passk_cli.text import listed
 
-# Amount → what a solved task has the least of, and the unit of the whole table.
-_LEAST = {
-    "cost": "is cheapest per solved task", "tokens": "needs fewest tokens per solved task",
-    "tokens_in": "needs fewest input tokens per solved task",
-    "tokens_out": "needs fewest output tokens per solved task",
-    "duration": "is quickest per solved task", "turns": "needs fewest turns per solved task",
-}  # fmt: skip
-_FEWEST = {
-    "cost": "Cheapest per solved task", "tokens": "Fewest tokens per solved task",
-    "tokens_in": "Fewest input tokens per solved task",
-    "tokens_out": "Fewest output tokens per solved task",
-    "duration": "Quickest per solved task", "turns": "Fewest turns per solved task",
-}  # fmt: skip
 _UNITS = {"$": "US dollars", "s": "seconds"}
 # Names of the line of the best in a chart; costs that differ by more are drawn on a log scale; how
 # many points a curved line has.
@@ -179,92 +165,10 @@ class Spent(Section[Outlay]):
     def facts(self) -> list[Fact]:
         return [*super().facts(), *self.frontiers.values()]
 
-    def answer(self) -> Iterator[Sentence]:
-        groups = self.study.counts.group_names
-        known = [outlay for outlay in self.records if outlay.known]
-        if not known:
-            yield (_nothing(self.records),)
-            return
-        best = known[0]
-        whose, per_success = named(best.series, groups), best.per_success.estimate
-        whose = self._condition() + whose
-        if len(known) == 1:
-            yield (f"{whose} solves a task for ", per_success, ": ", best.cost.estimate.bare,
-                   " an attempt, pass@1 ", best.rate.estimate.bare, ".")  # fmt: skip
-            yield from self._others(best, groups)
-            return
-        if groups:
-            # Models are not ranked across groups.
-            first: dict[tuple[str, ...], str] = {}
-            for outlay in known:
-                first.setdefault(outlay.series[1:], outlay.series[0])
-            parts = [f"{model} ({groups_named(group, groups)})" for group, model in first.items()]
-            yield (f"{self._condition()}{_FEWEST[self.amount]}: {first_few(parts)}.",)
-            yield from self._others(best, groups)
-            return
-        # An estimate that was picked from several has no interval.
-        start: Sentence = (f"{whose} {_LEAST[self.amount]}: ", per_success.bare)
-        # The cheapest and the others of its group that solved something, the next one first.
-        own = [pair for pair in self.pairs if pair.first is best and pair.second.known]
-        second = next((pair for pair in own if pair.difference.p_adjusted is not None), None)
-        if second is None:
-            reason = own[0].difference.estimate.reason if own else "no task that both have"
-            yield (*start, f"; not tested: {reason}.")
-        else:
-            if any(not np.array_equal(best.tasks, pair.second.tasks) for pair in own):
-                start = (f"{whose} {_LEAST[self.amount]} on shared tasks",)
-            ties = [pair for pair in own if pair.second.series in self.ties]
-            nearest = ties[0] if ties else second
-            other = named(nearest.second.series, groups)
-            p = f", p {p_relation(nearest.difference.p_adjusted or 0.0)}."
-            times = Estimate(1 / (second.ratio.estimate.value or math.inf), unit="ratio")
-            if not ties:
-                yield (*start, f"; {other} takes ", times, f" times as much{p}")
-            elif len(ties) == 1:
-                yield (*start, f"; {other} ties{p}")
-            else:
-                most = max((pair.second.per_success.estimate for pair in ties),
-                           key=lambda estimate: estimate.value or 0.0)  # fmt: skip
-                names = first_few([named(pair.second.series, groups) for pair in ties])
-                yield (*start, f"; {names} tie (up to ", most.bare, ").")
-        yield from self._leads(groups)
-        yield from self._others(best, groups)
-
-    def _condition(self) -> str:
-        """The first words of the answer where amounts were missing: which attempts it is about."""
-        said = {message.name for message in self.study.counts.facts.messages}
-        noun = NOUNS[self.amount]
-        if MISSING_COSTS_DROPPED.name in said:
-            return f"Of the attempts with a {noun}, "
-        return (
-            f"With means for each missing {noun}, " if MISSING_COSTS_ESTIMATED.name in said else ""
-        )
-
-    def _others(self, best: Outlay, groups: Sequence[str]) -> Iterator[Sentence]:
-        """The models that have no number, and those that may be cheaper."""
-        without = [
-            f"{named(o.series, groups)}"
-            f" ({o.per_success.estimate.reason if o.unpriced else 'no pass'})"
-            for o in self.records if o.per_success.estimate.value is None
-        ]  # fmt: skip
-        if without:
-            yield (f"No number: {first_few(without)}.",)
-        unsure = [named(o.series, groups) for o in self.records if o.may_be_below(best)]
-        if unsure:
-            yield (f"{first_few(unsure)} may need less: attempts lack their"
-                   f" {AMOUNTS[self.amount][1]}.",)  # fmt: skip
-
-    def _leads(self, groups: Sequence[str]) -> Iterator[Sentence]:
-        """Who solves more within which budgets, where the lead changes significantly."""
-        for pair in self.pairs:
-            sides = [(pair.ahead(True), pair.first), (pair.ahead(False), pair.second)]
-            (low, cheap), (high, big) = sorted(sides, key=lambda side: side[0] or (math.inf,))
-            if low is None or high is None:
-                continue
-            unit = Column("", AMOUNTS[self.amount][0])
-            yield ("Up to ", (low[1], unit), f" a task {named(cheap.series, groups)} solves more,"
-                   " from ", (high[0], unit), f" on {named(big.series, groups)}.")  # fmt: skip
-            return
+    def answer(self) -> Iterator[Stated]:
+        found = Cheapest(self.study, self.records, self.pairs, self.ties, self.amount)
+        yield from first_true(CHEAPEST, found)
+        yield from every_true(FURTHER, found)
 
     def plots(self) -> tuple[Plot, ...]:
         shown = [o for o in self.records if o.cost.estimate.value and o.cost.estimate.upper is None]
@@ -366,15 +270,6 @@ def _frontier(records: Sequence[Outlay]) -> list[tuple[float, float, str]]:
         if not best or -rate > best[-1][1]:
             best.append((cost, -rate, model))
     return best
-
-
-def _nothing(records: Sequence[Outlay]) -> str:
-    """Why no solved task has a cost."""
-    if all(outlay.unpriced for outlay in records):
-        return "Every attempt costs 0: without a price a solved task has no cost."
-    if not any(outlay.attempts.passed.any() for outlay in records):
-        return "No attempt passed: the cost of a solved task has only a lower limit."
-    return "No model that solved a task has a cost of every attempt: costs have only a lower limit."
 
 
 def _of_frontier(outlay: Outlay, facts: Mapping[Series, Fact], part: str) -> Cell:

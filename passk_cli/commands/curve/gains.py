@@ -1,4 +1,4 @@
-"""What `passk curve` says of several models: who gains most from further attempts."""
+"""What `passk curve` says: how the curves of one model go on, and who gains most of several."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from passk_cli.commands.curve.curves import AT, HAT, Curves
 from passk_cli.report.model import Estimate
 from passk_cli.report.words import plural
 from passk_cli.study.answer import Answer
@@ -93,23 +94,92 @@ _RANGE = (
 )
 GAINS = (
     Answer("gains-alike", lambda gains: len(gains.most) == len(gains.facts),
-           "The {rising:gain|change} " + _STEP + " is the same for {most:and}: {metric} {high}.",
-           lambda gains: gains.fields),
+           "The {rising:gain|change} " + _STEP + " is the same for {most:and}: {metric} {high}."),
     # Models are not ranked across groups.
-    Answer("gains-range", lambda gains: bool(gains.groups), _RANGE + ".",
-           lambda gains: gains.fields),
-    Answer("gains-untested", lambda gains: gains.untested, _RANGE + "; not tested.",
-           lambda gains: gains.fields),
+    Answer("gains-range", lambda gains: bool(gains.groups), _RANGE + "."),
+    Answer("gains-untested", lambda gains: gains.untested, _RANGE + "; not tested."),
     Answer("gains-overlap", lambda gains: bool(gains.overlapping),
-           _RANGE + "; the intervals of {intervals:and}{?more| and {more:other model}} overlap.",
-           lambda gains: gains.fields),
+           _RANGE + "; the intervals of {intervals:and}{?more| and {more:other model}} overlap."),
     Answer("gains-apart", lambda gains: gains.rising,
            "{most:and} {leaders:gains|gain} most " + _STEP + " ({metric} {high}), {least:and} least"
-           " ({low}).", lambda gains: gains.fields),
+           " ({low})."),
     Answer("changes-apart", lambda gains: True,
            "{most:and} {leaders:changes|change} most " + _STEP + " ({metric} {high}), {least:and}"
-           " least ({low}).", lambda gains: gains.fields),
+           " least ({low})."),
 )  # fmt: skip
+
+
+class OneModel:
+    """The curves of one model, and how they go on.
+
+    model : its curves.  groups : the columns that split models.
+    """
+
+    def __init__(self, model: Curves, groups: Sequence[str]) -> None:
+        self.points = model.points[model.main]
+        self.first, self.last = self.points[0], self.points[-1]
+        self.curve, hat = model.main, model.points.get(HAT)
+        self.both = self.curve == AT and hat is not None
+        self.hat = hat[-1] if hat else self.last
+        self.name = named(model.series, groups)
+        self.fewer = self.last.size.tasks != self.first.size.tasks
+        # On the tasks at its end: with those that are left out the curve may turn.
+        last = self.last.estimate.value
+        gains = (climb.gain.estimate.value for climb in model.climbs
+                 if (climb.start, climb.gain.k) == (self.first.k, self.last.k))  # fmt: skip
+        gain = next(gains, None) if self.curve == AT else None
+        self.known = not self.fewer or None not in (gain, last)
+        self.start = replace(self.first.estimate.bare, value=last - gain) if (
+            self.fewer and last is not None and gain is not None
+        ) else self.first.estimate.bare  # fmt: skip
+
+    @property
+    def flat(self) -> bool:
+        """Whether all points of the curves are one number."""
+        points = [*self.points, self.hat]
+        values = {(point.estimate.value or 0.0) for point in points}
+        ranges = any(point.estimate.upper is not None for point in points)
+        return max(values) - min(values) <= _EQUAL and not ranges
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The ends of the curves, and whether they rise or fall from the first to the last k."""
+        start = self.start.value or 0.0
+        rises, falls = (
+            _sign((fact.estimate.value or 0.0) - start) for fact in (self.last, self.hat)
+        )
+        return {
+            "model": self.name, "curve": self.curve, "number": self.last.name, "k": self.last.k,
+            "start": self.first.k, "first": self.start, "last": self.last.estimate.bare,
+            "estimate": self.first.estimate, "change": rises, "both": self.both,
+            "hat": self.hat.estimate.bare, "hat_change": falls,
+            "tasks": self.last.size.tasks, "all": self.first.size.tasks,
+        }  # fmt: skip
+
+
+_CHANGES = (
+    "{curve} {change:falls|stays|rises} from {first} to {last}"
+    "{?both|, and pass^k {hat_change:falls|stays|rises} to {hat}}."
+)
+_AT_THE_END = "On the {tasks} of {all:task} with {k:attempt} of {model}, "
+OF_ONE = (
+    Answer("no-curve", lambda found: found.first.k == found.last.k,
+           "{number} of {model} is {estimate}; one {k:attempt|k} makes no curve."),
+    Answer("flat-curves", lambda found: found.flat and found.both,
+           "pass@k and pass^k of {model} are {first} at every k from {start} to {k}: no task passes"
+           " only sometimes."),
+    Answer("flat-curve", lambda found: found.flat,
+           "{curve} of {model} is {first} at every k from {start} to {k}."),
+    Answer("last-of-fewer-tasks", lambda found: not found.known,
+           _AT_THE_END + "{number} is {last}."),
+    Answer("curve-of-fewer-tasks", lambda found: found.fewer, _AT_THE_END + _CHANGES),
+    Answer("curve", lambda _: True, "From {start} to {k} attempts of {model}, " + _CHANGES),
+)  # fmt: skip
+
+
+def _sign(change: float) -> int:
+    """1 for a rise, −1 for a fall, 0 for none."""
+    return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 
 def _limits(fact: Fact, *, exact: bool) -> tuple[float, float]:

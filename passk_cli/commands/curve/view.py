@@ -29,7 +29,7 @@ from passk_cli.commands.curve.curves import (
     exact_curves,
     telling,
 )
-from passk_cli.commands.curve.gains import GAINS, Gains
+from passk_cli.commands.curve.gains import GAINS, OF_ONE, Gains, OneModel
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError, refuse
 from passk_cli.files.rates import Family, exact_rates, parse_rates
@@ -41,13 +41,13 @@ from passk_cli.metrics.registry import Metric, needs, parse
 from passk_cli.near import did_you_mean, respelled
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Hint, Report, Stated
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, plural, span, spanned
+from passk_cli.report.words import SeriesName, span, spanned
 from passk_cli.settle import Given, Settle
 from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.extremes import named, of_named_groups, range_of
+from passk_cli.study.extremes import NONE_SHARED, of_named_groups, range_of
 from passk_cli.study.fact import Fact, tidy
 from passk_cli.study.notes import lacking_tasks, one_task
 from passk_cli.study.section import (
@@ -239,14 +239,14 @@ class AcrossK(Section[Curves]):
             *(fact for m in every for fact in (*m.moments, m.never, m.always)),
         ]
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         """The gain from further attempts: of one model, or of the models with most and least.
 
         Where numbers are ranges, or one k is asked for, it is about the numbers at the last k.
         """
         groups = self.study.counts.group_names
         if len(self.records) == 1:
-            yield _of_one(self.records[0], groups)
+            yield from first_true(OF_ONE, OneModel(self.records[0], groups))
             return
         if not self.gain:
             last = CurveColumn(self.records[0].main, self.ks[-1])
@@ -255,14 +255,12 @@ class AcrossK(Section[Curves]):
         gain, last = self.gain[0], self.gain[-1]
         of_all = [last.fact(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
-        none = "" if gains else self.study.none_shared(of_all)
+        if not gains:
+            yield from first_true(NONE_SHARED, self.study.short_of(of_all))
         if gain != last:
             gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         if not gains:
-            yield (none,)
             return
-        if none:
-            yield (none,)
         found = Gains(
             of_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
             gain.name == AT, self.records[0].exact, groups,
@@ -464,41 +462,6 @@ def sections_of(
         UnevenTasks(study, rows_of_k(every, UNEVEN)),
         RateMoments(study, [model for model in every if model.moments]),
     ]
-
-
-def _of_one(model: Curves, groups: Sequence[str]) -> Sentence:
-    """How the curves of one model go on."""
-    name = model.main
-    first, last, hat = model.points[name][0], model.points[name][-1], model.points.get(HAT)
-    whom = named(model.series, groups)
-    if last.k == first.k:
-        single = "attempt" if last.k == 1 else "k"
-        return (f"{first.name} of {whom} is ", first.estimate, f"; one {single} makes no curve.")
-    both, lower = name == AT and hat is not None, hat[-1] if hat else last
-    rises, falls = (
-        (fact.estimate.value or 0.0) - (first.estimate.value or 0.0) for fact in (last, lower)
-    )
-    if max(abs(rises), abs(falls)) <= _EQUAL and last.estimate.upper is None:
-        subject = f"pass@k and pass^k of {whom} are" if both else f"{name} of {whom} is"
-        return (f"{subject} ", first.estimate.bare, f" at every k from {first.k} to {last.k}:"
-                " no task passes only sometimes.")  # fmt: skip
-    begin = f"From {first.k} to {last.k} attempts of {whom}, {name} {_verb(rises)} from "
-    if last.size.tasks != first.size.tasks:
-        # About the tasks at its end alone: with those that are left out it may turn.
-        part = f"{last.size.tasks:,} of {first.size.tasks:,} tasks"
-        on = f"On the {part} with {plural(last.k or 0, 'attempt')} of {whom}"
-        gain = CurveColumn(name, last.k or 0, first.k or 0).fact(model).estimate.value
-        if name != AT or gain is None or last.estimate.value is None:
-            return (f"{on}, {last.name} is ", last.estimate.bare, ".")
-        first = replace(first, estimate=Estimate(last.estimate.value - gain))
-        begin = f"{on}, {name} {_verb(gain)} from "
-    further = (f", and pass^k {_verb(falls)} to ", lower.estimate.bare) if both else ()
-    return (begin, first.estimate.bare, " to ", last.estimate.bare, *further, ".")
-
-
-def _verb(change: float) -> str:
-    """Without short tasks, pass@k may fall and pass^k rise: they are of other tasks."""
-    return "rises" if change > _EQUAL else "falls" if change < -_EQUAL else "stays"
 
 
 def _ends(every: Sequence[Curves]) -> Iterator[Rule]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from posixpath import dirname
 from statistics import median
 from typing import Any, ClassVar, NamedTuple
@@ -29,12 +29,12 @@ from passk_cli.report.model import (
     Hint,
     Phrase,
     Report,
-    Sentence,
     Table,
     ranged,
 )
-from passk_cli.report.words import first_few, names_cut, plural, spanned
+from passk_cli.report.words import names_cut, plural, spanned
 from passk_cli.settle import Given
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.completeness import uneven_models
 from passk_cli.study.losses import kinds_missing
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
@@ -48,6 +48,16 @@ _GROUPS, _MODELS, _WIDE = 4, 8, 80
 _COLUMNS, _CHOICES = 5, 10
 
 
+# Problem → the option that decides it.
+_DECIDED_BY = {
+    "by": "--by", "decide": "--missing", "threshold": "--threshold", "duplicates": "--duplicates",
+}  # fmt: skip
+DRAFTS = (
+    Answer("draft-with-choices", lambda draft: draft["open"],
+           "{path} is a draft. Choose {open} in it.", dict),
+    Answer("draft-without-choices", lambda draft: True,
+           "{path} is a draft. No role is open.", dict),
+)  # fmt: skip
 Fact = tuple[str, Cell]
 
 
@@ -60,14 +70,52 @@ class Facts(Section[Fact]):
                meaning="Format, column of each role, numbers of attempts, what is missing."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
+    answers: ClassVar[tuple[Answer, ...]] = (
+        Answer("data-read", lambda _: True,
+               "{models:model}, {tasks:task}, {attempts} each: enough for k ≤ {k}."),
+    )  # fmt: skip
+    further_answers: ClassVar[tuple[Answer | tuple[Answer, ...], ...]] = (
+        Answer("attempts-differ-in", lambda section: section.fields["settings"],
+               "Attempts at one task differ in {settings} ({by})."),
+        Answer("attempts-without-outcome", lambda section: section.fields["missing"],
+               "{missing:attempt} {missing:has|have} no outcome{?undecided| ({decide})}."),
+        Answer("outcomes-not-understood", lambda section: section.fields["unclear"],
+               "{unclear:outcome} neither {unclear:passes nor fails|pass nor fail} ({threshold})."),
+        Answer("repeated-numbers",
+               lambda section: section.fields["repeated"] and section.fields["settings"],
+               "{repeated:row} {repeated:has|have} the attempt number of another row."),
+        Answer("repeated-rows",
+               lambda section: section.fields["repeated"] and not section.fields["settings"],
+               "{repeated:duplicate row}{?kept| ({duplicates})}."),
+        Answer("nothing-missing-or-repeated",
+               lambda section: section.clean and section.study.counts.facts.duplicates_checked,
+               "No outcome is missing, no attempt duplicated."),
+        Answer("nothing-missing", 
+               lambda section: section.clean and not section.study.counts.facts.duplicates_checked,
+               "No outcome is missing; duplicates cannot be found."),
+    )  # fmt: skip
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """The sizes of the data, its problems, and the options that decide them."""
         counts = self.study.counts
-        models = len({model for model, *_ in counts.series})
-        yield (
-            f"{plural(models, 'model')}, {plural(len(counts.tasks), 'task')},"
-            f" {spanned(counts.n.tolist(), 'attempt')} each: enough for k ≤ {counts.n.min():,}. ",
-            *_problems(counts),
-        )
+        facts = counts.facts
+        # A message that says what is missing says how to decide it.
+        said = any(message.name == "missing-outcome" for message in facts.messages)
+        return {
+            "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
+            "attempts": spanned(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
+            "settings": [each.name for each in facts.columns if each.why == "pooled-settings"],
+            "missing": facts.missing, "unclear": facts.not_understood,
+            "repeated": facts.duplicates, "kept": facts.duplicates_policy == "error",
+            "undecided": facts.missing_policy == "error" and not said,
+            **{name: Hint("choose", Given(option)) for name, option in _DECIDED_BY.items()},
+        }  # fmt: skip
+
+    @property
+    def clean(self) -> bool:
+        """Whether no problem was found."""
+        return not any(self.fields[name] for name in ("settings", "missing", "unclear", "repeated"))
 
 
 class EachFile(Facts):
@@ -75,9 +123,7 @@ class EachFile(Facts):
 
     title = "Each file"
     shown = FULL
-
-    def answer(self) -> Iterator[Sentence]:
-        yield from ()
+    answers = further_answers = ()
 
 
 class Columns(Section[ReadColumn]):
@@ -196,10 +242,8 @@ class Describe(Question, DescribeOptions):
         draft = Draft.from_data(options.source, options.request)
         text = draft.text(path)
         lines = tuple((line,) for line in text.splitlines())
-        names = [f"{role} =" for role in draft.open]
-        still = f"Choose {first_few(names)} in it." if names else "No role is open."
         table = Table((Column(path),), lines)
-        answer: tuple[Sentence, ...] = ((f"{path} is a draft. {still}",),)
+        answer = tuple(first_true(DRAFTS, {"path": path, "open": [f"{r} =" for r in draft.open]}))
         commit = partial(write_new, path, text)
         return Report((table,), lambda: table, commit=commit, answer=answer)
 
@@ -247,43 +291,6 @@ def _by_role(choices: Sequence[Choice]) -> Iterator[tuple[str, Cell, str]]:
 
 def _end(size: Extent, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
-
-
-def _problems(counts: Counts) -> Sentence:
-    """Settings that attempts are pooled over, which explain repeats; outcomes that are missing, not
-    understood or repeated; each with the option that decides."""
-    facts = counts.facts
-    settings = [each.name for each in facts.columns if each.why == "pooled-settings"]
-    nested = any(said.name == "missing-outcome" for said in facts.messages)
-    verb = "has" if facts.missing == 1 else "have"
-    problems = (
-        (len(settings), f"Attempts at one task differ in {first_few(settings)}", "--by", True),
-        (facts.missing, f"{plural(facts.missing, 'attempt')} {verb} no outcome", "--missing",
-         facts.missing_policy == "error" and not nested),
-        (facts.not_understood,
-         f"{plural(facts.not_understood, 'outcome')} neither pass nor fail", "--threshold", True),
-        (facts.duplicates, _repeated(facts.duplicates, bool(settings)), "--duplicates",
-         facts.duplicates_policy == "error" and not settings),
-    )  # fmt: skip
-    pieces: list[str | Hint] = []
-    for number, words, option, undecided in problems:
-        if number:
-            pieces += ["; "] * bool(pieces) + [words]
-            pieces += [" (", Hint("choose", Given(option)), ")"] if undecided else []
-    if pieces:
-        return (*pieces, ".")
-    if facts.duplicates_checked:
-        return ("No outcome is missing, no attempt duplicated.",)
-    return ("No outcome is missing; duplicates cannot be found.",)
-
-
-def _repeated(rows: int, settings: bool) -> str:
-    """Words for rows with the model, task and attempt of another one, which are no duplicates if
-    attempts differ in a setting."""
-    if not settings:
-        return plural(rows, "duplicate row")
-    verb = "has" if rows == 1 else "have"
-    return f"{plural(rows, 'row')} {verb} the attempt number of another row"
 
 
 def _alike(inputs: Sequence[InputFacts], *, columns: bool) -> Iterator[Fact]:

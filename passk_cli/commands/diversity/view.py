@@ -17,9 +17,10 @@ from passk_cli.files.request import Request
 from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Stated
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, plural
+from passk_cli.report.words import SeriesName
+from passk_cli.study.answer import Answer
 from passk_cli.study.extremes import named, range_of
 from passk_cli.study.metrics import Metrics, supported_k, usual_k
 from passk_cli.study.notes import lacking_tasks
@@ -65,6 +66,16 @@ _MEANINGS = {
     "duplicates correct": "Share of the passes that repeat an earlier one, of tasks with a pass.",
 }
 
+# Of the numbers of different and of correct solutions of one model.
+DIFFERENT_SOLUTIONS = Answer(
+    "different-solutions", lambda _: True,
+    "{k:attempt} of {model} hold {different} different solutions, {correct} of them correct.",
+    lambda found: {
+        "k": found[0].k, "model": named(found[0].series, found[2]),
+        "different": found[0].estimate, "correct": found[1].estimate,
+    },
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Solutions(Numbers):
@@ -107,17 +118,13 @@ class Solutions(Numbers):
             if number.name.startswith((DISTINCT, CORRECT)) or number.name in _MEANINGS
         ]  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         groups = self.study.counts.group_names
         different, correct = ([row.numbers[n] for row in self.records] for n in self.top[:2])
         if len(different) > 1 or different[0].estimate.value is None:
             yield range_of(different, groups)
-            return
-        yield (
-            f"{plural(different[0].k or 0, 'attempt')} of {named(different[0].series, groups)}"
-            " hold ", different[0].estimate, " different solutions, ",
-            correct[0].estimate, " of them correct.",
-        )  # fmt: skip
+        else:
+            yield DIFFERENT_SOLUTIONS.about((different[0], correct[0], groups))
 
     def context(self) -> Iterator[str]:
         yield from self.study.basis(row.numbers[name] for row in self.records for name in self.top)

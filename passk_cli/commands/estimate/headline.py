@@ -83,6 +83,16 @@ class Headline(Range):
         return {group: led for group, own in found.items() if (led := _leader(own))}
 
     @property
+    def apart(self) -> bool:
+        """Whether models cannot be ranked, as no task is behind the numbers of all of them."""
+        return bool(self.where) and not self.leaders and not self.groups
+
+    @property
+    def short_of(self) -> int:
+        """The largest k that a task has too few attempts for; 0 for none."""
+        return self.study.short_of(self._told)
+
+    @property
     def leader(self) -> Leader:
         """The leader of the only group."""
         return next(iter(self.leaders.values()))
@@ -241,9 +251,6 @@ FURTHER = (
     Answer("any-and-all-attempts", lambda found: found.at_most is not None,
            "At least one of {k:attempt} passes with probability {at}, all {k} with {hat}"
            "{?all| on {tasks} of {all:task}}.", lambda found: found.of_most),
-    Answer("none-shared",
-           lambda found: bool(found.where) and not found.leaders and not found.groups,
-           "{reason}", lambda found: {"reason": found.study.none_shared(found._told)}),
     Answer("own-tasks-below", lambda found: bool(found.where and found.leaders),
            "Below, each model is on its own tasks.", lambda found: {}),
 )  # fmt: skip

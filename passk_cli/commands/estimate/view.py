@@ -15,10 +15,11 @@ from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
-from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Sentence, Table
+from passk_cli.report.model import ALWAYS, FULL, Column, Estimate, Report, Stated, Table
 from passk_cli.report.words import SeriesName, first_few, numbers_of_models
 from passk_cli.settle import Given
 from passk_cli.study.answer import every_true, first_true
+from passk_cli.study.extremes import NONE_SHARED
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
 from passk_cli.study.section import Number, Numbers, SeriesRow, rows_of, view
@@ -82,10 +83,12 @@ class Estimates(Numbers):
         """The numbers that have a value."""
         return [fact for fact in self.facts() if fact.estimate.value is not None]
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         found = Headline(self.study, self.facts())
         yield from first_true(HEADLINES, found)
         yield from every_true(FURTHER, found)
+        if found.apart:
+            yield from first_true(NONE_SHARED, found.short_of)
 
     def context(self) -> Iterator[str]:
         yield from self.study.basis(self.facts())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,8 +11,16 @@ import numpy as np
 
 from passk_cli.activity import steps
 from passk_cli.commands.extrapolate import ExtrapolateOptions
+from passk_cli.commands.extrapolate.headline import (
+    PREDICTED,
+    REACHED,
+    TOO_FEW_SHARED,
+    Predicted,
+    Reached,
+    k_of,
+    rank,
+)
 from passk_cli.commands.extrapolate.prediction import (
-    SOUGHT_WORDS,
     Aim,
     Prediction,
     Refusal,
@@ -36,20 +43,17 @@ from passk_cli.report.model import (
     Limits,
     Phrase,
     Report,
-    Sentence,
+    Stated,
     Table,
 )
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import SeriesName, plural
-from passk_cli.study.extremes import all_of
+from passk_cli.study.answer import first_true
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field, view
 from passk_cli.study.study import Study
-from passk_cli.text import names_cut
 
-# Numbers that differ by less look alike.
-_ALIKE = 0.0005
 # By how much a prediction goes beyond the attempts when no k is named.
 _TIMES = 10
 # Points of a line of a chart.
@@ -102,7 +106,7 @@ class Predictions(Section[Prediction]):
                " reached; beyond the attempts made, two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
                example=0.9,
-               cell=lambda row, target: Phrase(tuple(_k(row)))),
+               cell=lambda row, target: Phrase(tuple(k_of(row)))),
         Column("never {}", "count", meaning="Tasks that never {}: only they can change the curve.",
                shown=FULL, across=lambda section: [section.outcome], example="passed",
                cell=lambda row, _: row.open),
@@ -151,7 +155,7 @@ class Predictions(Section[Prediction]):
         refused = [(*series, *blank) for series in sorted(row.series for row in self.refused)]
         yield replace(table, rows=(*table.rows, *refused))
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         """The k of the target, else the value at the largest k; on tasks that all models have."""
         models, k = list(self.records), self.aim.ks[-1]
         facts = self.study.facts([row.rates for row in models])
@@ -160,71 +164,16 @@ class Predictions(Section[Prediction]):
             predictions = [predict(self.study, fact.values, self.aim) for fact in shared
                            if fact.values]  # fmt: skip
             models = [row for row in predictions if isinstance(row, Prediction)]
-            models.sort(key=lambda row: _rank(row, k), reverse=True)
+            models.sort(key=lambda row: rank(row, k), reverse=True)
         if not models:
             if where:
-                yield (f"Too few tasks are shared by all models to predict {self.family}{k}.",)
+                yield TOO_FEW_SHARED.about(f"{self.family}{k}")
             return
-        yield self._reached(models, where) if self.aim.target else self._value(models, k, where)
-
-    def _value(self, models: Sequence[Prediction], k: int, where: str) -> Sentence:
-        """The value at the largest k."""
-        name, best = f"{self.family}{k}", models[0]
-        open_models = [row for row in models if row.numbers[k].estimate.value is None]
-        if open_models:
-            widest = max(open_models, key=lambda row: _width(row.numbers[k].estimate))
-            whom = f" of {len(open_models)} of {plural(len(models), 'model')}"
-            whom = f" of {best.rates.name}" if len(models) == 1 else whom
-            limits = widest.numbers[k].estimate
-            lies = (": it is in ", Limits(limits.low, limits.high)) if len(models) == 1 else ()
-            prospect = widest.prospect(k)
-            ahead = (
-                f"; with {plural(prospect.attempts, 'attempt')}"
-                f" {self.family}{prospect.k} could be predicted"
-                if prospect
-                else ""
-            )
-            start = f"{plural(widest.known, 'attempt')} per task do not determine {name}"
-            return (f"{start}{whom}{where}", *lies, f"{ahead}.")
-        top, *others = (row.numbers[k].estimate for row in models)
-        within = ", within the attempts made" if k <= best.known else ""
-        low = math.inf if top.low is None else top.low
-        rivals = [
-            row.rates.name for row, other in zip(models[1:], others, strict=True)
-            if other.high is None or other.high >= low
-        ]  # fmt: skip
-        if not rivals:
-            whom, shown = ("is highest for", top.bare) if others else ("of", top)
-            return (f"{name} {whom} {best.rates.name}{where}: ", shown, f"{within}.")
-        if (top.value or 0.0) - (others[-1].value or 0.0) < _ALIKE:
-            return (f"{name}{where} is about ", top.bare, f" for {all_of(len(models))}.")
-        last = models[-1].rates.name
-        return (
-            f"{name}{where} ranges from ", others[-1].bare, f" ({last}) to ", top.bare,
-            f" ({best.rates.name}); the range of {best.rates.name} overlaps with"
-            f" {_those_of(rivals)}{within}.",
-        )  # fmt: skip
-
-    def _reached(self, models: list[Prediction], where: str) -> Sentence:
-        """The k of the target: of the model that is first, or for pass^k the last."""
-        rising = self.family == "pass@"
-        ends = {row.rates.name: _ends(row, rising) for row in models}
-        models.sort(key=lambda row: ends[row.rates.name], reverse=not rising)
-        best, *others = models
-        overlap = ""
-        if len({ends[row.rates.name] for row in models}) == 1 and others:
-            whom = f" for {all_of(len(models))}"
-        elif others:
-            whom = f" is {'lowest' if rising else 'highest'} for {best.rates.name}"
-            low, high = ends[best.rates.name]
-            rivals = [name for name, (start, end) in ends.items()
-                      if name != best.rates.name and start <= high and end >= low]  # fmt: skip
-            if rivals:
-                overlap = f"; its range overlaps with {_those_of(rivals)}"
+        where = where.removeprefix(" on ")
+        if self.aim.target:
+            yield from first_true(REACHED, Reached(models, self.aim.target, where))
         else:
-            whom = f" of {best.rates.name}"
-        curve = "k for pass@k = " if rising else "k up to which pass^k ≥ "
-        return (curve, self.aim.target, f"{whom}{where}: ", *_k(best), f"{overlap}.")
+            yield from first_true(PREDICTED, Predicted(models, k, where))
 
     def context(self) -> Iterator[str | Hint]:
         if not self.leads:
@@ -301,45 +250,6 @@ def _number(estimate: Estimate) -> Cell:
     return Limits(estimate.low, estimate.high) if estimate.value is None else estimate
 
 
-def _width(estimate: Estimate) -> float:
-    return (estimate.high or 0.0) - (estimate.low or 0.0)
-
-
-def _rank(prediction: Prediction, k: int) -> float:
-    """The value at k, or the middle of its range: models are listed by it."""
-    estimate = prediction.numbers[k].estimate
-    middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2
-    return middle if estimate.value is None else estimate.value
-
-
-def _ends(prediction: Prediction, rising: bool) -> tuple[float, float]:
-    """The ends of the target's k; without an upper one, infinity."""
-    [fact] = prediction.reaches
-    low, high = (math.inf if end is None else end
-                 for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
-    return low, high
-
-
-def _k(prediction: Prediction) -> Iterator[Cell]:
-    """A target's k: "17 [12, 26]", "94 to 3,400", "not before 94; no k is certain"."""
-    [fact] = prediction.reaches
-    value, low, high = (
-        None if k is None else int(k)
-        for k in (fact.estimate.value, fact.estimate.low, fact.estimate.high)
-    )
-    rising = prediction.family == "pass@"
-    if low is None:
-        yield f"not up to {SOUGHT_WORDS}" if rising else f"{SOUGHT_WORDS} or more"
-    elif high is None and rising:
-        yield from ("not before ", low, "; no k is certain")
-    elif high is None:
-        yield from (low, " or more")
-    elif value is not None:
-        yield from (value, " [", low, ", ", high, "]")
-    else:
-        yield from (low, " to ", high)
-
-
 def _line(prediction: Prediction, end: int) -> list[dict[str, Any]]:
     """Points of one series up to k = end: measured, then the average where it is determined."""
     least = int(prediction.rates.n.min())
@@ -355,16 +265,6 @@ def _line(prediction: Prediction, end: int) -> list[dict[str, Any]]:
         for k in ks
         for number in [prediction.at(k)]
     ]  # fmt: skip
-
-
-def _those_of(names: Sequence[str]) -> str:
-    """As "that of a", "those of a, b"."""
-    shown = ", ".join(names) if len(names) <= _NAMED else names_cut(names, 200, ", ", _NAMED)
-    return f"{'that' if len(names) == 1 else 'those'} of {shown}"
-
-
-# Rivals that a headline names, so that it stays on two lines.
-_NAMED = 2
 
 
 class Extrapolate(Question, ExtrapolateOptions):
@@ -407,7 +307,7 @@ class Extrapolate(Question, ExtrapolateOptions):
         if not predictions:
             raise DataError(results[0].rates.name, getattr(results[0], "reason", ""))
         further = [fact for row in predictions for fact in row.further]
-        predictions.sort(key=lambda p: (-_rank(p, aim.ks[-1]), p.series))
+        predictions.sort(key=lambda p: (-rank(p, aim.ks[-1]), p.series))
         sections = [
             Predictions(study, [p for p in predictions if p.family == family], family, aim, results)
             for family in families

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -14,8 +15,9 @@ from passk_cli.files.formats.format import Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
 from passk_cli.near import did_you_mean, meant
-from passk_cli.report.model import FULL, Column, Hint, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Hint, Report, Table
 from passk_cli.settle import Given
+from passk_cli.study.answer import Answer
 from passk_cli.study.section import VERSION, Section, data_field
 
 # Columns for names of formats and sentences, so that with their kind they fit a terminal of 80.
@@ -100,13 +102,12 @@ class EachFormat(Section[KnownFormat]):
                    " JSON in it.", lambda each: each.example.text),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        kinds = [each.kind for each in self.records]
-        yield (
-            f"{kinds.count('harness')} formats of evaluation harnesses are read, and"
-            f" {kinds.count('general')} general ones;"
-            f" {kinds.count(_REFUSED)} more are recognised and refused.",
-        )
+    answers = (
+        Answer("formats-read", lambda _: True,
+               "{harness} formats of evaluation harnesses are read, and {general} general ones;"
+               " {refused} more are recognised and refused.",
+               lambda section: Counter(each.kind for each in section.records)),
+    )  # fmt: skip
 
     def details(self) -> Iterator[str]:
         yield (
@@ -125,12 +126,15 @@ class OneFormat(Section[KnownFormat]):
                " outcomes pass, where its layout was read, and the command."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        (each,) = self.records
-        if each.kind == _REFUSED:
-            yield (f"{each.name} is recognised and {each.rule}.",)
-        else:
-            yield (f"{each.name} is read: {each.example.use}",)
+    answers = (
+        Answer("format-refused", lambda section: section.records[0].kind == _REFUSED,
+               "{name} is recognised and {rule}.",
+               lambda section: {"name": section.records[0].name,
+                                "rule": section.records[0].rule}),
+        Answer("format-read", lambda _: True, "{name} is read: {use}",
+               lambda section: {"name": section.records[0].name,
+                                "use": section.records[0].example.use}),
+    )  # fmt: skip
 
     def tables(self) -> Iterator[Table]:
         (each,) = self.records

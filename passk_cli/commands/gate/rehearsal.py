@@ -26,6 +26,7 @@ from passk_cli.inference.streams import stream
 from passk_cli.metrics.registry import Metric, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Column, Estimate, Sentence
+from passk_cli.study.answer import Answer
 from passk_cli.study.fact import Fact
 from passk_cli.study.history import Past, moved
 from passk_cli.study.metrics import is_corrected
@@ -411,22 +412,32 @@ def _rehearsed_lines(
     return tuple(every)
 
 
+ALARMS = (
+    f"with nothing changed, {WHOLE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
+    "{?judged|, {fails:|not }more than {limit:=given}}"
+)
+FALSE_ALARMS = Answer("false-alarms", lambda _: True, ALARMS, dict)
+
+
 def _whole(both: Rehearsed, groups: Sequence[str], most: float | None) -> Judgement:
     """The gate as a whole, with a verdict where the rehearsal is judged."""
     words: Sentence = (WHOLE,)
     verdict = ""
-    finding: Sentence = (
-        f"with nothing changed, {WHOLE} fails in {both.odds.failing:,} of {both.odds.runs:,}"
-        " rehearsals (", both.alarm, ")",
-    )  # fmt: skip
+    fields = {"failing": both.odds.failing, "runs": both.odds.runs, "alarm": both.alarm}
     if most is not None:
         given = (most, Column("", "given"))
         words = (f"{WHOLE}: ", "false alarms ≤ ", given)
         verdict = FAIL if both.odds.share > most + 1e-12 else PASS
-        finding = (*finding, f", {'' if verdict == FAIL else 'not '}more than ", given)
+        fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
     blank = Fact(("", *groups), "", None, Estimate(None))
     return Judgement(
-        words, blank, verdict, finding, limit=most, failing=verdict == FAIL, rehearsed=both
+        words,
+        blank,
+        verdict,
+        FALSE_ALARMS.about(fields),
+        limit=most,
+        failing=verdict == FAIL,
+        rehearsed=both,
     )
 
 

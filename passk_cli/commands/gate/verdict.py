@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from passk_cli.arrays import grouped
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rules import EVERY_ATTEMPT
 from passk_cli.commands.gate.sides import OF, SHARED, Counted
-from passk_cli.report.model import Estimate, Hint, Sentence
-from passk_cli.report.words import every_one, first_few, plural
+from passk_cli.report.model import Estimate, Hint, Phrase, Sentence, Stated
+from passk_cli.report.words import every_one, plural
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 
 # Characters of a verdict, and those that a number with its interval takes.
 LONGEST, NUMBER = 212, 23
 # The order of rows, and in which the verdict names what shuts the gate.
 ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
-# What the verdict begins with, by that of the line that shuts the gate.
-_SHUT = {FAIL: "FAIL: ", UNDECIDED: "FAIL: undecided, counted as fail: ", ERROR: "ERROR: "}
 
 
 @dataclass(frozen=True)
@@ -142,88 +142,150 @@ def with_reason(line: Judgement, room: int) -> Judgement:
     return replace(line, verdict=f"{verdict} ({short})" if short else verdict)
 
 
-def verdict_of(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> Sentence:
+class Verdict:
+    """What a gate comes to.
+
+    lines : the judgements.  omitted : what the numbers lack.  noun : as of `Alike`.
+    """
+
+    def __init__(self, lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> None:
+        self.lines, self.omitted = lines, omitted
+        failing = sorted((line for line in lines if line.failing), key=lambda line: (
+            ORDER.index(line.verdict), not line.fact.against,
+        ))  # fmt: skip
+        # The rules that fail, the worst one first.
+        self.groups = Alike.groups(failing, lines, noun)
+        self.undecided = [x for x in lines if x.verdict == UNDECIDED and not x.failing]
+        self.covered = next((c for x in lines if (c := x.covered) is not None and c.lost), None)
+        measured = [line for line in lines if isinstance(line.evidence, Estimate)]
+        one = len(measured) == 1 and self.covered is None
+        # The line that the sentence is about: the worst, the first that is undecided, or the only
+        # one with a number.
+        self.line = self.undecided[0] if self.undecided else measured[0] if one else None
+        if self.groups:
+            worst = self.groups[0].worst
+            self.line = worst[0] if len(worst) == 1 else None
+
+    @property
+    def worst(self) -> str:
+        """The verdict of the worst rule; "" if none fails."""
+        return self.groups[0].lines[0].verdict if self.groups else ""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """How many rules hold, and what the sentence is about."""
+        lines, covered = self.lines, self.covered
+        made = next((own for x in lines if x.rule == EVERY_ATTEMPT and (own := x.counted)), None)
+        # As many as were planned, and fewer than the baseline's: a pass that shows less.
+        fewer = made is not None and made.part < made.whole
+        fields: dict[str, Any] = {
+            "total": len(lines), "holds": len(lines) - len(self.undecided),
+            "undecided": len(self.undecided), "made": str(made) if fewer else "",
+            "all": every_one(plural(len(lines), "rule")) if len(lines) > 1 else "",
+            "one": len(lines) == 1, "shared": covered.shared if covered else None,
+            "expected": covered.expected if covered else None,
+        }  # fmt: skip
+        if self.groups:
+            group = self.groups[0]
+            fields |= {
+                "failing": sum(len(each.lines) for each in self.groups), "deed": group.deed,
+                "models": [line.name for line in group.worst],
+            }  # fmt: skip
+        if (line := self.line) is not None:
+            fields |= {"finding": Phrase(line.finding), "rule": line.rule, "model": line.name,
+                       "estimate": line.fact.estimate}  # fmt: skip
+        return fields
+
+    @property
+    def notes(self) -> tuple[list[str], list[str]]:
+        """Clauses after the sentence as far as there is room, and those that it always has."""
+        own = [] if self.line is None else list(self.line.details)
+        if not self.groups:
+            return [*self.omitted, *own], []
+        # What is counted, as attempts that are too many, makes the other numbers doubtful.
+        others = sorted(self.groups[1:], key=lambda group: group.lines[0].counted is None)
+        do = "cannot be checked" if self.worst == ERROR else "fail"
+        total, failing = len(self.lines), sum(len(group.lines) for group in self.groups)
+        counts = [f"{failing} of {total} rules {do}"] if len(self.groups) > 2 else []
+        if undecided := len(self.undecided):
+            counts.append(f"{undecided} of {total} undecided, counted as pass")
+        rest = own if self.line is not None else self.omitted
+        return [*(group.deed for group in others), *rest], counts
+
+
+_PASS = "PASS{?made|, with {made} baseline attempts}: "
+_SHARED = "{?shared| on {shared} of {expected:baseline task}}"
+_COUNTED = "; {undecided} undecided, counted as pass: {finding}"
+_FIRST = "undecided, counted as fail: "
+VERDICTS = (
+    Answer("gate-cannot-check", lambda found: found.worst == ERROR and found.line,
+           "ERROR: {finding}"),
+    Answer("gate-cannot-check-several", lambda found: found.worst == ERROR,
+           "ERROR: {deed}: {models}"),
+    Answer("gate-fails", lambda found: found.worst == FAIL and found.line, "FAIL: {finding}"),
+    Answer("gate-fails-several", lambda found: found.worst == FAIL, "FAIL: {deed}: {models}"),
+    Answer("gate-fails-undecided", lambda found: found.worst and found.line,
+           "FAIL: " + _FIRST + "{finding}"),
+    Answer("gate-fails-several-undecided", lambda found: found.worst,
+           "FAIL: " + _FIRST + "{deed}: {models}"),
+    Answer("gate-judges-nothing", lambda found: not found.lines, "PASS: no rule is judged"),
+    Answer("gate-undecided", lambda found: found.undecided and found.fields["holds"],
+           _PASS + "{holds} of {total} rules {holds:holds|hold}" + _SHARED + _COUNTED),
+    Answer("gate-all-undecided", lambda found: found.undecided,
+           _PASS + "no rule fails" + _SHARED + _COUNTED),
+    Answer("gate-passes-by", lambda found: found.line, _PASS + "{finding}"),
+    Answer("gate-passes", lambda _: True,
+           _PASS + "{?one|the rule holds}{?all|{all} hold}" + _SHARED),
+)  # fmt: skip
+
+
+def verdict_of(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) -> Stated:
     """The gate's verdict in one sentence: PASS and how many rules hold, FAIL and what fails,
     changes first, or ERROR and what cannot be checked, where nothing fails.
 
     omitted : what the numbers lack.  noun : as of `Alike`.
     """
-    failing = sorted((line for line in lines if line.failing), key=lambda line: (
-        ORDER.index(line.verdict), not line.fact.against,
-    ))  # fmt: skip
-    undecided = [line for line in lines if line.verdict == UNDECIDED and not line.failing]
-    if failing:
-        return _of_failing(Alike.groups(failing, lines, noun), lines, undecided, omitted)
-    if not lines:
-        return within(("PASS: no rule is judged",), omitted)
-    covered = next((c for line in lines if (c := line.covered) is not None and c.lost), None)
-    where = ""
-    if covered is not None:
-        where = f" on {covered.shared:,} of {plural(covered.expected, 'baseline task')}"
-    made = next(
-        (own for line in lines if line.rule == EVERY_ATTEMPT and (own := line.counted)), None
-    )
-    # As many as were planned, and fewer than the baseline's: a pass that shows less.
-    fewer = made is not None and made.part < made.whole
-    passes = f"PASS, with {made} baseline attempts: " if fewer else "PASS: "
-    holds, total = len(lines) - len(undecided), len(lines)
-    if undecided:
-        some = f"{holds} of {total} rules {'holds' if holds == 1 else 'hold'}"
-        start = f"{passes}{some if holds else 'no rule fails'}{where}"
-        head = (f"{start}; {len(undecided)} undecided, counted as pass: ", *undecided[0].finding)
-        return within(head, (*omitted, *undecided[0].details), undecided[0])
-    measured = [line for line in lines if isinstance(line.evidence, Estimate)]
-    if len(measured) == 1 and not where:
-        (line,) = measured
-        return within((passes, *line.finding), (*omitted, *line.details), line)
-    hold = "the rule holds" if total == 1 else f"{every_one(plural(total, 'rule'))} hold"
-    return within((f"{passes}{hold}{where}",), omitted)
+    found = Verdict(lines, omitted, noun)
+    return with_notes(next(first_true(VERDICTS, found)), *found.notes, found.line)
 
 
-def _of_failing(
-    groups: Sequence[Alike], lines: Sequence[Judgement], undecided: Sequence[Judgement],
-    omitted: Sequence[str],
-) -> Sentence:  # fmt: skip
-    """The sentence of a gate that is shut, its worst rules first."""
-    worst, total = groups[0].worst, len(lines)
-    first, alone = worst[0], len(worst) == 1
-    head = first.finding if alone else (
-        f"{groups[0].deed}: {first_few([line.name for line in worst])}",
-    )  # fmt: skip
-    # What is counted, as attempts that are too many, makes the other numbers doubtful.
-    others = sorted(groups[1:], key=lambda group: group.lines[0].counted is None)
-    details = [*(group.deed for group in others), *(first.details if alone else omitted)]
-    do = "cannot be checked" if first.verdict == ERROR else "fail"
-    failing = sum(len(group.lines) for group in groups)
-    counts = [f"{failing} of {total} rules {do}"] if len(groups) > 2 else []
-    counts += [f"{len(undecided)} of {total} undecided, counted as pass"] if undecided else []
-    return within((_SHUT[first.verdict], *head), details, first if alone else None, counts)
+_NOTES = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
 
 
-def within(
-    head: Sentence, notes: Sequence[str], line: Judgement | None = None, counts: Sequence[str] = ()
-) -> Sentence:
+def with_notes(
+    head: Stated, notes: Sequence[str], counts: Sequence[str] = (), line: Judgement | None = None
+) -> Stated:
     """A sentence with as many notes as its length allows, and the number of the others; then
     counts.  A note that it says already is left out.
 
     line : its reason comes first where the rule fails; else last where there is room, for the table
     has it.
     """
-    said = "".join(piece if isinstance(piece, str) else " " * NUMBER for piece in head)
+    said = "".join(piece if isinstance(piece, str) else " " * NUMBER for piece in flat(head))
     end = "".join(f"; {count}" for count in counts)
     reason = "; ".join(r for r in line.reason.split("; ") if r not in said) if line else ""
     fails = line is not None and line.verdict in (FAIL, ERROR)
     notes = [n for n in dict.fromkeys((reason * fails, *notes)) if n and n not in said]
     room = LONGEST - len(said) - len(end)
-    parts: list[str | Hint] = []
+    fitting: list[str] = []
+    more: Hint | str = ""
     for at, note in enumerate(notes):
         rest = len(notes) - at - 1
         if len(note) + 2 > room - (len(f"; {Hint('9 more details')}") if rest else 0):
-            parts.append(Hint(f"; {plural(rest + 1, 'more detail')}"))
+            more = Hint(f"; {plural(rest + 1, 'more detail')}")
             break
         room -= len(note) + 2
-        parts.append(f"; {note}")
-    last = f"; {reason}"
-    if reason and not fails and last not in parts and reason not in said and len(last) <= room:
-        parts.append(last)
-    return (*head, *parts, end)
+        fitting.append(note)
+    if reason and not fails and not {reason, said} & {*fitting} and len(reason) + 2 <= room:
+        fitting.append(reason)
+    fields = {**head.fields, "notes": fitting, "more": more, "counts": list(counts)}
+    return Stated(head.name, head.template + _NOTES, fields)
+
+
+def flat(sentence: Sentence) -> Iterator[Any]:
+    """The pieces of a sentence, those of clauses in it one by one."""
+    for piece in sentence:
+        if isinstance(piece, Phrase):
+            yield from flat(piece.pieces)
+        else:
+            yield piece

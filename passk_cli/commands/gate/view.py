@@ -13,7 +13,7 @@ from passk_cli.arrays import gathered
 from passk_cli.commands.gate import COMMAND, GateOptions
 from passk_cli.commands.gate.judgement import POWER, Judgement, Rehearsed, text_of
 from passk_cli.commands.gate.parts import GatePart
-from passk_cli.commands.gate.rehearsal import Stage, extremes, rehearsable, rehearsed
+from passk_cli.commands.gate.rehearsal import ALARMS, Stage, extremes, rehearsable, rehearsed
 from passk_cli.commands.gate.rulebook import (
     FILE,
     Rulebook,
@@ -42,8 +42,8 @@ from passk_cli.commands.gate.verdict import (
     ORDER,
     merged,
     verdict_of,
+    with_notes,
     with_reason,
-    within,
 )
 from passk_cli.commands.question import Question, Read, SharedOptions
 from passk_cli.commands.tasks.flips import changes_of
@@ -69,11 +69,13 @@ from passk_cli.report.model import (
     Phrase,
     Report,
     Sentence,
+    Stated,
     Table,
 )
 from passk_cli.report.words import SeriesName, first_few, plural, sized, span
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.adjustment import tests_shown
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.benchmarks import disagreements
 from passk_cli.study.comparison import match
@@ -348,7 +350,7 @@ class RuleTable(Section[Judgement]):
     def checks(self) -> tuple[Check, ...]:
         return tuple(line.check for line in self.records)
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         yield verdict_of(self.lines, self._omitted(), self.noun)
 
     def _omitted(self) -> list[str]:
@@ -668,6 +670,15 @@ def _over(entry: SuiteEntry | None) -> Iterator[Said]:
                                       until=str(task.until), reason=task.reason)  # fmt: skip
 
 
+_WOULD = ALARMS + "; this run would {would}"
+REHEARSALS = (
+    Answer("rehearsal-fails", lambda section: section.records[-1].verdict == FAIL,
+           "FAIL: " + _WOULD),
+    Answer("rehearsal-passes", lambda section: section.most is not None, "PASS: " + _WOULD),
+    Answer("rehearsal", lambda _: True, "REHEARSAL: " + _WOULD),
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Rehearsal(RuleTable):
     """Each rule where nothing changed, and the smallest drop that it detects; last the whole gate,
@@ -741,11 +752,14 @@ class Rehearsal(RuleTable):
     def changes(self) -> tuple[ChangedTasks, ...]:
         return ()
 
-    def answer(self) -> Iterator[Sentence]:
-        whole = self.records[-1]
+    def answer(self) -> Iterator[Stated]:
+        yield with_notes(next(first_true(REHEARSALS, self)), self._omitted())
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The false alarms, and the verdict on this run."""
         would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
-        head = f"{whole.verdict.upper()}: " if self.most is not None else "REHEARSAL: "
-        yield within((head, *whole.finding, f"; this run would {would}"), self._omitted())
+        return {**self.records[-1].finding.fields, "would": would}  # type: ignore[attr-defined]
 
     def context(self) -> Iterator[str]:
         sides = [trial.sides for _, trial in self.read]
@@ -908,14 +922,23 @@ def _rules_of(entry: SuiteEntry) -> str:
     return " ".join(words)
 
 
+VALID = Answer(
+    "valid-rules", lambda _: True,
+    "{name} is valid: {suites:suite}{?others|; {others:suite} not in tier {tier}}. No data was"
+    " read.",
+    lambda book: {"name": book.name, "suites": len(book.entries), "others": len(book.others),
+                  "tier": book.tier},
+)  # fmt: skip
+
+
 def checked_rules(book: Rulebook) -> Report:
     """The report of a file of rules that nothing is wrong with; no data is read."""
     (table,) = SuiteList(None, book.entries).tables()  # type: ignore[arg-type]
     over = [said for entry in book.entries for said in _over(entry)]
-    left = f"; {plural(len(book.others), 'suite')} not in tier {book.tier}" if book.others else ""
-    answer = f"{book.name} is valid: {plural(len(book.entries), 'suite')}{left}. No data was read."
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
-    return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=((answer,),))
+    return Report(
+        (table,), lambda: fields, (VERSION,), messages=tuple(over), answer=(VALID.about(book),)
+    )
 
 
 class Gate(Question, GateOptions):

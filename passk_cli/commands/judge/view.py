@@ -31,9 +31,10 @@ from passk_cli.inference.labels import (
 from passk_cli.message import WARNING, Message, Said
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import Unlabelled
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Report
 from passk_cli.report.words import SeriesName, plural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.answer import Answer, every_true
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.metrics import labels_of
@@ -266,20 +267,42 @@ class JudgeErrors(Section[Errors]):
     def facts_of(self, record: Errors) -> Iterator[Fact]:
         return record.facts
 
-    def answer(self) -> Iterator[Sentence]:
+    answers = (
+        Answer("judge-errs", lambda section: section.known and section.fields["failed"],
+               "The judge passes {passed} of the attempts of {model} that fail, and fails {failed}"
+               " of those that pass."),
+        Answer("judge-passes-failures", lambda section: section.known,
+               "The judge passes {passed} of the attempts of {model} that fail."),
+    )  # fmt: skip
+    further_answers = (
+        Answer("judge-differs", lambda section: section.known and section.differing,
+               "It errs differently about {model} than about the others.",
+               lambda section: {"model": section.name_of(section.differing[0]),
+                                "p": section.differing[0].alike}),
+    )  # fmt: skip
+
+    @property
+    def known(self) -> list[Errors]:
+        """The models with a rate of false passes, the highest first."""
         known = [row for row in self.records if row.rates[0].estimate.value is not None]
-        if not known:
-            return
-        worst = max(known, key=lambda row: row.rates[0].estimate.value or 0.0)
-        names = self.study.counts.group_names
-        failed = worst.rates[1].estimate
-        also = (", and fails ", failed, " of those that pass") if failed.value is not None else ()
-        whose = f" of the attempts of {named(worst.series, names)} that fail"
-        yield ("The judge passes ", worst.rates[0].estimate, whose, *also, ".")
-        kinder = [row for row in self.records if row.alike is not None and row.alike <= 0.05]
-        if kinder:
-            whom = named(min(kinder, key=lambda row: row.alike or 0.0).series, names)
-            yield (f"It errs differently about {whom} than about the others.",)
+        return sorted(known, key=lambda row: -(row.rates[0].estimate.value or 0.0))
+
+    @property
+    def differing(self) -> list[Errors]:
+        """The models about which the judge errs significantly differently, the smallest p first."""
+        rows = [row for row in self.records if row.alike is not None and row.alike <= 0.05]
+        return sorted(rows, key=lambda row: row.alike or 0.0)
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The model with the highest rate of false passes, and its two rates."""
+        passed, failed = (rate.estimate for rate in self.known[0].rates)
+        return {"model": self.name_of(self.known[0]), "passed": passed,
+                "failed": None if failed.value is None else failed}  # fmt: skip
+
+    def name_of(self, row: Errors) -> str:
+        """The model of a row, with its groups."""
+        return named(row.series, self.study.counts.group_names)
 
     def messages(self) -> Iterator[Said]:
         for message, chosen in (
@@ -288,8 +311,7 @@ class JudgeErrors(Section[Errors]):
                              and not row.labels.by_task]),
         ):  # fmt: skip
             if chosen:
-                yield message(models=[named(row.series, self.study.counts.group_names)
-                                      for row in chosen])  # fmt: skip
+                yield message(models=[*map(self.name_of, chosen)])
 
     def context(self) -> Iterator[str]:
         level = 100 * self.study.confidence.level
@@ -444,6 +466,19 @@ def _require_both_verdicts(errors: Sequence[Errors]) -> None:
             )
 
 
+TO_LABEL = (
+    Answer("nothing-to-label", lambda chosen: not chosen["attempts"],
+           "Every attempt has a label.", dict),
+    Answer("to-label", lambda chosen: chosen["attempts"],
+           "{attempts:attempt} of {tasks:task} to label: fill in the column truth of {file}, and"
+           " give it as --truth.", dict),
+    Answer("more-to-label",
+           lambda chosen: 0 < chosen["number"] * chosen["models"] < chosen["attempts"],
+           "They are more than {number} of each model: each verdict, in tasks that mostly pass and"
+           " in others, has its share, and at least ten.", dict),
+)  # fmt: skip
+
+
 class Judge(Question, JudgeOptions):
     """The question of `passk judge`."""
 
@@ -503,17 +538,10 @@ class Judge(Question, JudgeOptions):
         if self.to_label is None:
             return report
         chosen = to_label(study.counts, self.each, needed, self.number)
-        attempts, tasks = len(chosen), len({row.task for row in chosen})
-        written = "Every attempt has a label."
-        if attempts:
-            written = (
-                f"{plural(attempts, 'attempt')} of {plural(tasks, 'task')} to label: fill in the"
-                f" column truth of {self.to_label}, and give it as --truth."
-            )
-        if self.number and attempts > self.number * len(study.counts.series):
-            written += (
-                f" They are more than {self.number} of each model: each verdict, in tasks that"
-            )
-            written += " mostly pass and in others, has its share, and at least ten."
+        fields = {
+            "attempts": len(chosen), "tasks": len({row.task for row in chosen}),
+            "file": self.to_label, "number": self.number or 0, "models": len(study.counts.series),
+        }  # fmt: skip
+        written = every_true(TO_LABEL, fields)
         exports = {self.to_label: _columns(study.counts, chosen)}
-        return replace(report, answer=(*report.answer, (written,)), exports=exports)
+        return replace(report, answer=(*report.answer, *written), exports=exports)

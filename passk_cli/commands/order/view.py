@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
+from passk_cli.arrays import grouped
 from passk_cli.commands.order import OrderOptions
 from passk_cli.commands.order.positions import (
     AGREEING,
@@ -34,10 +36,11 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.order import attempts_needed
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Report, Sentence
+from passk_cli.report.model import FULL, Column, Estimate, Report
 from passk_cli.report.plot import Plot, Rule, curves
 from passk_cli.report.words import first_few, plural, span
 from passk_cli.settle import Settle
+from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ADJUSTED
@@ -194,27 +197,39 @@ class Verdicts(Section[Evidence]):
             reason = f"more than {len(shares) - 1}" if value is None else ""
             yield Fact(record.series, name, k, Estimate(value, reason=reason), size=size)
 
-    def answer(self) -> Iterator[Sentence]:
-        dependent, untested, rest = (
-            [model for model in self.records if model.verdict == verdict]
-            for verdict in (DEPENDENT, CANNOT_TELL, INDEPENDENT)
+    answers = (
+        Answer("dependent", lambda section: section.fields["dependent"],
+               "Attempts of {dependent} are not independent: {reasons}."),
+        Answer("no-dependence", lambda section: section.fields["independent"],
+               "No dependence found between attempts of {independent}: no significant trend,"
+               " correlation of successive attempts or agreement of pairs."),
+        Answer("independence-not-tested", lambda _: True,
+               "Independence cannot be tested: {flaws}."),
+    )  # fmt: skip
+    further_answers = (
+        Answer("models-not-tested",
+               lambda section: section.fields["untested"]
+               and len(section.fields["untested"]) < len(section.records),
+               "Cannot be tested: {untested}."),
+    )  # fmt: skip
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """The models by their verdict, and the reasons for it."""
+        names = grouped(self.records, lambda model: model.verdict)
+        verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
+        if ALIKE in verdicts:  # Then pairs agree for that reason alone.
+            verdicts -= {AGREEING}
+        dependent, independent, untested = (
+            [model.order.name for model in names.get(verdict, ())]
+            for verdict in (DEPENDENT, INDEPENDENT, CANNOT_TELL)
         )
-        if dependent:
-            verdicts = {verdict for model in dependent for verdict in model.verdicts}
-            if ALIKE in verdicts:  # Then pairs agree for that reason alone.
-                verdicts -= {AGREEING}
-            reasons = [reason for verdict, reason in _REASONS.items() if verdict in verdicts]
-            names = first_few([model.order.name for model in dependent])
-            yield (f"Attempts of {names} are not independent: {', '.join(reasons)}.",)
-        elif rest:
-            whose = rest[0].order.name if len(rest) == 1 else plural(len(rest), "model")
-            yield (f"No dependence found between attempts of {whose}: no significant trend,"
-                   " correlation of successive attempts or agreement of pairs.",)  # fmt: skip
-        else:
-            yield (f"Independence cannot be tested: {' or '.join(_flaws(untested))}.",)
-            return
-        if untested:
-            yield (f"Cannot be tested: {first_few([m.order.name for m in untested])}.",)
+        return {
+            "dependent": dependent, "untested": untested,
+            "reasons": ", ".join(r for verdict, r in _REASONS.items() if verdict in verdicts),
+            "independent": independent,
+            "flaws": " or ".join(_flaws(names.get(CANNOT_TELL, ()))),
+        }  # fmt: skip
 
     def context(self) -> Iterator[str]:
         facts = [Fact(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from passk_cli.commands.plan.outlook import Outlook
 from passk_cli.inference.design import Piloted
-from passk_cli.report.model import Column, Estimate, Sentence
-from passk_cli.report.words import listed, plural
+from passk_cli.report.model import Column, Estimate
+from passk_cli.study.answer import Answer
 from passk_cli.study.fact import Fact, Size
 from passk_cli.study.section import Section, data_field
 
@@ -84,6 +85,12 @@ def steps(outlook: Outlook, budget: float | None, prices: Mapping[str, float] | 
     return [step(NOW, 0, none), *sorted(ways, key=lambda each: (each.error, each.way))]
 
 
+_FALLS = (
+    " The standard error of {?pair|the difference of {pair:and} in }{metric} falls from {before} to"
+    " {after}."
+)
+
+
 @dataclass(frozen=True)
 class Next(Section[Step]):
     """The run as it is, and the ways to go on, the best first."""
@@ -115,18 +122,21 @@ class Next(Section[Step]):
             size=Size(record.tasks, min(record.n), max(record.n)),
         )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        now, *ways = self.records
-        outlook = self.outlook
-        of = f" of {outlook.metric.name}"
-        if outlook.pair:
-            of = f" of the difference of {listed(outlook.pair)} in {outlook.metric.name}"
-        if not ways:
-            yield ("The budget pays for no further task and no further attempt at all tasks.",)
-            return
-        best = ways[0]
-        what = plural(best.tasks - now.tasks, "new task") if best.tasks > now.tasks else best.way
-        yield (
-            f"Next: {what}, {plural(best.more, 'attempt')}. The standard error{of} falls from ",
-            now.error, " to ", best.error, ".",
-        )  # fmt: skip
+    answers = (
+        Answer("nothing-next", lambda section: len(section.records) == 1,
+               "The budget pays for no further task and no further attempt at all tasks.",
+               lambda _: {}),
+        Answer("new-tasks-next", lambda section: section.fields["new"],
+               "Next: {new:new task}, {more:attempt}." + _FALLS),
+        Answer("attempts-next", lambda _: True, "Next: {way}, {more:attempt}." + _FALLS),
+    )  # fmt: skip
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The best step, and the standard errors before and after it."""
+        now, best = self.records[:2]
+        return {
+            "way": best.way, "new": best.tasks - now.tasks, "more": best.more,
+            "metric": self.outlook.metric.name, "pair": self.outlook.pair or (),
+            "before": now.error, "after": best.error,
+        }  # fmt: skip

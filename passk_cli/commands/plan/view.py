@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,10 +25,11 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Estimate, Hint, Report, Table
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import SeriesName, amount_text, first_few, listed, plural, sized, span
+from passk_cli.report.words import SeriesName, amount_text, first_few, plural, sized, span
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.answer import Answer
 from passk_cli.study.fact import Fact
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.signature import signature
@@ -41,7 +43,6 @@ _UNSURE = 0.2
 # The tasks at both ends of a correlation differ by more than this factor: worth a note.
 _APART = 1.5
 _CURVE_POINTS = 20
-_POINTS = Column("", "points")
 
 LEFT_OUT = Message(
     "unplanned-metrics", WARNING, "{metrics} of {models} left out: {reason}",
@@ -137,6 +138,18 @@ BY_OUTCOMES = Message(
     " errors 1.1 to 2.7 times as large. Repeat all tasks or none.")  # fmt: skip
 
 
+_SPLIT = (
+    "{?spend|Best split of {spend} per model}{?price| at {price} an attempt}"
+    "{?measured| at {measured:=$} an attempt}{?of_model| of {of_model}}{?measured| (measured)}"
+    "{?spend|: }"
+)
+_BETWEEN = (
+    "{?pair| between {pair:and}}{?widest|, the pair that varies most}"
+    "{?similar| between models similar to {similar}} (power {power})"
+)
+_BEYOND = "{?beyond|, more tasks than there are}."
+
+
 @dataclass(frozen=True)
 class Choices(Section[Choice]):
     """The designs to choose from, for the first metric."""
@@ -195,50 +208,34 @@ class Choices(Section[Choice]):
             table = self.table(self.designs.choices(name), f"Designs for {name}")
             yield replace(table, shown=FULL)
 
-    def answer(self) -> Iterator[Sentence]:
-        """The best split of a budget or the largest design asked for; the tasks that --detect
-        needs."""
-        designs, outlook, name = self.designs, self.outlook, self.outlook.metric.name
-        aims, n = designs.aims, designs.reference
-        begin: Sentence = ()
-        own = self._own
-        if designs.asked.budget is not None:
-            spend = aims.words(aims.amount)
-            if own is None:
-                least = plural(outlook.metric.k, "attempt")
-                pays = f" pays for {plural(aims.spend, 'attempt')}" * aims.in_money
-                yield (f"{spend}{pays}: too few for {name}, which needs 2 tasks × {least}.",)
-                return
-            n = own.size.n_min or n
-            begin = (f"Best split of {spend} per model", *self._price(), ": ")
-        if reason := outlook.unknown(n):
-            yield (f"No design has a standard error of {name}: {reason}.",)
-            return
-        if own is not None and outlook.unknown_difference(n):
-            yield (*begin, f"{_words(own)} give {name} a standard error of ", own.se, ".")
-            yield ("Differences cannot be planned from this pilot.",)
-            return
-        needed, wanted = designs.needed(outlook, n), (aims.detect, _POINTS)
-        similar = "it" if begin and aims.in_money else outlook.name
-        pair = listed(outlook.pair) if outlook.pair else f"models similar to {similar}"
-        choice = ", the pair that varies most" * (len(self.study.counts.series) > 2)
-        between = f" between {pair}{choice if outlook.pair else ''}" if designs.several else ""
-        of = f" in {name}{between} (power {aims.power:g})"
-        if own is not None and (designs.asked.tasks or designs.asked.budget is not None):
-            difference = own.more["difference"]
-            size = "no difference" if difference is None else (difference, _POINTS)
-            yield (*begin, f"{_words(own)} detect ", size, f"{of}.")
-            of = ""
-        if needed.size.tasks is None:
-            yield ("No design detects ", wanted, f" in {name}: {needed.estimate.reason}.")
-            return
-        most = aims.most_tasks
-        beyond = most is not None and needed.size.tasks > most
-        more = ", more tasks than there are" if beyond else ""
-        yield ("To detect ", wanted, f"{of}: {_words(needed)} per model{more}.")
+    answers = (
+        Answer("budget-too-small", lambda section: section.unaffordable,
+               "{spend}{?pays| pays for {pays:attempt}}: too few for {metric}, which needs 2 tasks"
+               " × {k:attempt}."),
+        Answer("no-standard-error", lambda section: section.reason,
+               "No design has a standard error of {metric}: {reason}."),
+        Answer("planned-error", lambda section: section.untestable,
+               _SPLIT + "{own} give {metric} a standard error of {error}."),
+        Answer("detects-nothing", lambda section: section.sized and section.difference is None,
+               _SPLIT + "{own} detect no difference in {metric}" + _BETWEEN + "."),
+        Answer("detects", lambda section: section.sized,
+               _SPLIT + "{own} detect {difference:=points} in {metric}" + _BETWEEN + "."),
+    )  # fmt: skip
+    further_answers = ((
+        Answer("differences-not-planned", lambda section: section.planned and section.untestable,
+               "Differences cannot be planned from this pilot."),
+        Answer("nothing-detects",
+               lambda section: section.planned and section.needed.size.tasks is None,
+               "No design detects {wanted:=points} in {metric}: {why}."),
+        Answer("needed-as-well", lambda section: section.planned and section.sized,
+               "To detect {wanted:=points}: {needed} per model" + _BEYOND),
+        Answer("needed", lambda section: section.planned,
+               "To detect {wanted:=points} in {metric}" + _BETWEEN + ": {needed} per model"
+               + _BEYOND),
+    ),)  # fmt: skip
 
-    @property
-    def _own(self) -> Fact | None:
+    @cached_property
+    def own(self) -> Fact | None:
         """The best split of the budget, or the largest design asked for; None where none is."""
         designs, name = self.designs, self.outlook.metric.name
         if designs.asked.budget is not None:
@@ -246,15 +243,78 @@ class Choices(Section[Choice]):
         own = [f for f in designs.designs if f.name == name and f.size.n_min == designs.reference]
         return own[-1] if own else None
 
-    def _price(self) -> Sentence:
-        """Cost of an attempt, and that it was measured; nothing where the budget is attempts."""
-        designs, aims = self.designs, self.designs.aims
-        if not aims.in_money:
-            return ()
-        if designs.cost is None:
-            return (f" at {amount_text(aims.unit_cost or 0.0, '$')} an attempt",)
-        whose = f" of {self.outlook.name}" * designs.several
-        return (" at ", (aims.unit_cost, Column("", "$")), f" an attempt{whose} (measured)")
+    @property
+    def n(self) -> int:
+        """The attempts per task that the answer is about."""
+        return (self.own and self.own.size.n_min) or self.designs.reference
+
+    @property
+    def unaffordable(self) -> bool:
+        """Whether the budget pays for no design."""
+        return self.designs.asked.budget is not None and self.own is None
+
+    @property
+    def reason(self) -> str:
+        """Why no design has a standard error; "" if some has."""
+        return self.outlook.unknown(self.n)
+
+    @property
+    def planned(self) -> bool:
+        """Whether a design has a standard error."""
+        return not self.unaffordable and not self.reason
+
+    @property
+    def untestable(self) -> bool:
+        """Whether the pilot shows no differences to plan a design with."""
+        return self.own is not None and bool(self.outlook.unknown_difference(self.n))
+
+    @property
+    def sized(self) -> bool:
+        """Whether the answer says what one design detects."""
+        asked = self.designs.asked
+        return self.own is not None and bool(asked.tasks or asked.budget is not None)
+
+    @property
+    def difference(self) -> float | None:
+        """What that design detects."""
+        assert self.own is not None
+        return self.own.more["difference"]  # type: ignore[return-value]
+
+    @cached_property
+    def needed(self) -> Fact:
+        """The smallest design that detects the difference asked for."""
+        return self.designs.needed(self.outlook, self.n)
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The budget, what its best split or the design detects, and the design that is needed."""
+        designs, outlook, own = self.designs, self.outlook, self.own
+        aims, budget = designs.aims, designs.asked.budget is not None
+        measured = designs.cost is not None
+        fields: dict[str, Any] = {
+            "metric": outlook.metric.name, "k": outlook.metric.k, "reason": self.reason,
+            "spend": aims.words(aims.amount) if budget else "",
+            "pays": aims.spend if budget and aims.in_money else 0,
+        }  # fmt: skip
+        if budget and aims.in_money:
+            price = aims.unit_cost or 0.0
+            fields |= (
+                {"measured": price, "of_model": outlook.name if designs.several else ""}
+                if measured else {"price": amount_text(price, "$")}
+            )  # fmt: skip
+        if not self.planned or self.untestable:
+            return fields | ({} if own is None else {"own": _words(own), "error": own.se})
+        needed = self.needed
+        pair, most = outlook.pair or () if designs.several else (), aims.most_tasks
+        similar = "it" if budget and aims.in_money else outlook.name
+        return {
+            **fields, "own": own and _words(own), "difference": own and self.difference,
+            "pair": pair, "widest": pair and len(self.study.counts.series) > 2,
+            "similar": similar if designs.several and not pair else "",
+            "power": f"{aims.power:g}", "wanted": aims.detect, "why": needed.estimate.reason,
+            "needed": _words(needed) if needed.size.tasks else "", "tasks": needed.size.tasks,
+            "beyond": most is not None and (needed.size.tasks or 0) > most,
+        }  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
         aims, outlook = self.designs.aims, self.outlook
@@ -345,7 +405,7 @@ class Choices(Section[Choice]):
         The designs asked for are marked.
         """
         designs, outlook, aims = self.designs, self.outlook, self.designs.aims
-        own = self._own
+        own = self.own
         n = designs.reference if own is None else own.size.n_min or designs.reference
         needed = designs.needed(outlook, n)
         sizes = (*aims.tasks, own.size.tasks if own else None, needed.size.tasks)

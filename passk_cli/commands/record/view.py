@@ -22,9 +22,10 @@ from passk_cli.message import WARNING, Message, Said
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report, Sentence
-from passk_cli.report.words import SeriesName, first_few, listed, plural
+from passk_cli.report.model import Report
+from passk_cli.report.words import SeriesName, first_few, plural
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.answer import Answer
 from passk_cli.study.copies import Copy, copied_runs, copies_between
 from passk_cli.study.history import INCOMPLETE, RunLabel, complete_runs, read_history, runs_of
 from passk_cli.study.section import view
@@ -86,16 +87,23 @@ class Added(Written):
     to: str = ""
     run: tuple[str, str, str, str] = ("", "", "", "")
 
-    def answer(self) -> Iterator[Sentence]:
-        run, _, revision, suite = self.run
-        of = f" of {revision}" if run != revision else ""
-        models = plural(len({r.series[0] for r in self.records}), "model")
-        tasks = plural(len(self.study.counts.tasks), "task")
-        took = listed([AMOUNTS[role][1] for role in self.study.counts.attempts])
-        marked = ", marked as incomplete" if INCOMPLETE in dict(self.study.decided) else ""
-        kept = f" with the {took} of each attempt" if took else ""
-        what = f"{models}, {tasks}{kept}{marked}"
-        yield (f"Recorded run {run}{of}, suite {suite}: {what}, in {self.to}.",)
+    answers = (
+        Answer("recorded", lambda _: True,
+               "Recorded run {run}{?revision| of {revision}}, suite {suite}: {models:model},"
+               " {tasks:task}{?amounts| with the {amounts:and} of each attempt}"
+               "{?incomplete|, marked as incomplete}, in {to}."),
+    )  # fmt: skip
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """What was recorded, and where."""
+        (run, _, revision, suite), counts = self.run, self.study.counts
+        return {
+            "run": run, "revision": revision if run != revision else "", "suite": suite,
+            "models": len({record.series[0] for record in self.records}),
+            "tasks": len(counts.tasks), "amounts": [AMOUNTS[role][1] for role in counts.attempts],
+            "incomplete": INCOMPLETE in dict(self.study.decided), "to": self.to,
+        }  # fmt: skip
 
     def context(self) -> Iterator[str]:
         yield self.run[1]

@@ -71,12 +71,12 @@ class Part:
 
     def _filled(self, page: Page, counts: Counts) -> Panel:
         """The panel, about the first models alone where there are many, which its answer says."""
-        present, chosen, some = {model for model, *_ in counts.series}, page.models, ""
-        if self.most is not None and len(page.models) > MANY:
+        present, chosen = {model for model, *_ in counts.series}, page.models
+        some = self.most is not None and len(page.models) > MANY
+        if some:
             chosen = page.models[: self.most]
             if page.baseline_name is not None and page.baseline_name not in chosen:
                 chosen.append(page.baseline_name)
-            some = f"The first {len(chosen)} of {len(page.models):,} models: "
         if not present <= set(chosen):
             series = [each if each[0] in chosen else None for each in counts.series]
             counts = counts.regrouped(series, counts.group_names)
@@ -88,9 +88,11 @@ class Part:
             report = replace(report, draw=tuple)
         elif self is DIFFERENCES:
             report = replace(report, draw=partial(at_first_metric, report))
-        if some:
-            first, *others = report.answer or ((),)
-            report = replace(report, answer=((some, *first), *others))
+        if some and report.answer:
+            first, *others = report.answer
+            numbers = {"first_models": len(chosen), "all_models": len(page.models)}
+            first = first.after("The first {first_models} of {all_models:model}: ", **numbers)
+            report = replace(report, answer=(first, *others))
         return Panel(self.name, self.title, self.how, report, self.answered)
 
 

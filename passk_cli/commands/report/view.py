@@ -37,7 +37,7 @@ from passk_cli.message import Said
 from passk_cli.metrics.registry import parse
 from passk_cli.option import by_flag, changed
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Chapter, Document, Panel, Report, Sentence
+from passk_cli.report.model import Chapter, Document, Panel, Report, Stated
 from passk_cli.report.words import first_few, plural
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.study.completeness import uneven_models
@@ -202,7 +202,7 @@ class OnePage(Question, ReportOptions):
                 # A list of flips is no list of changes: what chance makes of them is part of the
                 # finding: of one pair how many, of several those with more than chance explains.
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
-                answer += flips[:1] if pair else flips[-1:]
+                answer += flips[:1] if pair else flips[1:2]
             if part is SUSPECTS and not any(LOOK in row for row in panel.report.data.rows):
                 panel = replace(panel, report=replace(panel.report, tables=()))
             if part is TASKS:
@@ -274,7 +274,7 @@ def _with(whole: Report, macro: Panel | None) -> Report:
     return replace(whole, rows=lambda: replace(data, rows=[*data.rows, *macro.report.data.rows]))
 
 
-def _finding(whole: Report, sections: Sequence[Chapter], groups: int) -> Iterator[Sentence]:
+def _finding(whole: Report, sections: Sequence[Chapter], groups: int) -> Iterator[Stated]:
     """The finding of the only section; of several, each of which has its own, the average if it is
     asked for, else in which groups which model scores highest."""
     if groups == 1:

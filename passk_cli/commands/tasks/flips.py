@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from passk_cli.inference.adjust import holm
 from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.message import NOTE, WARNING, Message, Said
-from passk_cli.report.model import ALWAYS, FULL, ChangedTasks, Column, Report, Sentence, Table
+from passk_cli.report.model import ALWAYS, FULL, ChangedTasks, Column, Report, Stated, Table
 from passk_cli.report.plot import Plot, forest
 from passk_cli.report.words import SeriesName, p_relation, plural, sized, span
 from passk_cli.settle import Given
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.fact import Fact
 from passk_cli.study.flips import Flips, facts_of_flips, find_flips, pairs_of
 from passk_cli.study.section import Section, data_field, view
@@ -90,7 +92,7 @@ class FlippedPairs(Section[Flips]):
                meaning="Tasks whose pass rate is significantly lower."),
     )  # fmt: skip
 
-    def answer(self) -> tuple[Sentence, ...]:
+    def answer(self) -> Iterator[Stated]:
         return flips_answer(self.records)
 
     def context(self) -> Iterator[str]:
@@ -281,51 +283,87 @@ def _expected(flips: Flips) -> str:
     return f"{several} + 0 to {flips.most_single:.0f}" if flips.single.any() else several
 
 
-def flips_answer(every: Sequence[Flips]) -> tuple[Sentence, ...]:
+def flips_answer(every: Sequence[Flips]) -> Iterator[Stated]:
     """How many flipped, how many chance alone would flip, and which differ significantly."""
-    verdicts = [verdict for flips in every for verdict in flips.verdicts.tolist()]
-    improved, regressed = verdicts.count(1), verdicts.count(-1)
-    significant = "no task differs significantly"
-    if improved + regressed:
-        way = f" from {every[0].against} to {every[0].name}" if len(every) == 1 else ""
-        significant = (
-            f"{plural(improved + regressed, 'task')} changed significantly{way}: {improved:,}"
-            f" improved, {regressed:,} regressed"
-        )
-    # Holm over the pairs: more flips than chance explains.
-    adjusted = holm([flips.p_more for flips in every]).tolist()
-    beyond = sorted(
-        (flips for flips, p in zip(every, adjusted, strict=True) if p <= (1 - flips.level) / 2),
-        key=lambda flips: flips.p_more,
-    )
-    if len(every) == 1:
-        chance = (("Chance does not explain so many.",),) if beyond else ()
-        return (_one_pair(every[0]),), *chance, (f"{significant[0].upper()}{significant[1:]}.",)
-    number = plural(sum(flips.number for flips in every), "flip")
-    start = f"{plural(len(every), 'pair')} of models: {number}; {significant}."
-    if not beyond:
-        return (start,), ("No pair has more flips than chance explains.",)
-    first, more = beyond[0], f" and {plural(len(beyond) - 1, 'more pair')}" if beyond[1:] else ""
-    return (start,), (
-        f"More than chance explains: {first.name} against {first.against}"
-        f" ({first.repeated:,} flips, {first.expected:.1f} expected){more}.",
-    )
+    found = OfPairs(every)
+    yield from first_true(FLIPS, found)
+    yield from first_true(BEYOND_CHANCE, found)
+    yield from first_true(CHANGED, found)
 
 
-def _one_pair(flips: Flips) -> str:
-    """How many flipped, and how many chance alone flips as far as the attempts show."""
+class OfPairs:
+    """The flips of all pairs together, and the pairs that chance does not explain."""
+
+    def __init__(self, every: Sequence[Flips]) -> None:
+        self.every, self.first = every, every[0]
+        # Holm over the pairs: more flips than chance explains.
+        adjusted = holm([flips.p_more for flips in every]).tolist()
+        level = (1 - self.first.level) / 2
+        pairs = (flips for flips, p in zip(every, adjusted, strict=True) if p <= level)
+        self.beyond = sorted(pairs, key=lambda flips: flips.p_more)
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """The flips of the first pair and of all, and the tasks that changed significantly."""
+        first = self.first
+        verdicts = [verdict for flips in self.every for verdict in flips.verdicts.tolist()]
+        improved, regressed = verdicts.count(1), verdicts.count(-1)
+        return {
+            **_of_pair(first), "pairs": len(self.every),
+            "all_flips": sum(flips.number for flips in self.every), "improved": improved,
+            "regressed": regressed, "changed": improved + regressed,
+        }  # fmt: skip
+
+    @property
+    def of_beyond(self) -> Mapping[str, Any]:
+        """The pair with the most flips beyond chance, and how many more there are."""
+        return {**_of_pair(self.beyond[0]), "more": len(self.beyond) - 1}
+
+
+def _of_pair(flips: Flips) -> dict[str, Any]:
+    """How many tasks of a pair flipped, and how many chance alone flips."""
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
-    flipped = (
-        f"{flips.number:,} of {plural(len(flips.tasks), 'task')} flipped from {flips.against} to"
-        f" {flips.name}, {gains:,} to passing and {losses:,} to failing"
-    )
-    if flips.single.all():
-        return f"{flipped}; one attempt each: 0 to {flips.most_single:.0f} expected with no change."
-    if flips.single.any():
-        tasks = plural(int((~flips.single).sum()), "task")
-        flipped += f"; of {tasks} with several attempts {flips.repeated:,}"
-        return f"{flipped}, {flips.expected:.1f} ({span(*flips.range)}) expected with no change."
-    return f"{flipped}; {flips.expected:.1f} ({span(*flips.range)}) expected with no change."
+    return {
+        "model": flips.name, "against": flips.against, "flips": flips.number,
+        "tasks": len(flips.tasks), "gains": gains, "losses": losses,
+        "most": round(flips.most_single), "several": int((~flips.single).sum()),
+        "repeated": flips.repeated, "expected": f"{flips.expected:.1f}",
+        "range": span(*flips.range),
+    }  # fmt: skip
+
+
+_FLIPPED = (
+    "{flips} of {tasks:task} flipped from {against} to {model}, {gains} to passing and {losses} to"
+    " failing; "
+)
+_EXPECTED = "{expected} ({range}) expected with no change."
+FLIPS = (
+    Answer("flips-of-pairs", lambda found: len(found.every) > 1,
+           "{pairs:pair} of models: {all_flips:flip}."),
+    Answer("flips-of-single-attempts", lambda found: found.first.single.all(),
+           _FLIPPED + "one attempt each: 0 to {most} expected with no change."),
+    Answer("flips-of-some-single-attempts", lambda found: found.first.single.any(),
+           _FLIPPED + "of {several:task} with several attempts {repeated}, " + _EXPECTED),
+    Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),
+)  # fmt: skip
+BEYOND_CHANCE = (
+    Answer("flips-beyond-chance", lambda found: found.beyond and len(found.every) == 1,
+           "Chance does not explain so many."),
+    Answer("pairs-beyond-chance", lambda found: found.beyond,
+           "More than chance explains: {model} against {against} ({repeated:flip}, {expected}"
+           " expected){?more| and {more:more pair}}.", lambda found: found.of_beyond),
+    Answer("no-pair-beyond-chance", lambda found: len(found.every) > 1,
+           "No pair has more flips than chance explains."),
+)  # fmt: skip
+CHANGED = (
+    Answer("no-task-changed", lambda found: not found.fields["changed"],
+           "No task differs significantly."),
+    Answer("tasks-changed-of-pairs", lambda found: len(found.every) > 1,
+           "{changed:task} changed significantly: {improved} improved, {regressed} regressed."),
+    Answer("tasks-changed", lambda _: True,
+           "{changed:task} changed significantly from {against} to {model}: {improved} improved,"
+           " {regressed} regressed."),
+)  # fmt: skip
 
 
 def _loss(fact: Fact) -> tuple[bool, float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -52,12 +53,12 @@ from passk_cli.report.model import (
     Hint,
     Limits,
     Report,
-    Sentence,
     Table,
 )
 from passk_cli.report.plot import Plot, bars, heat
-from passk_cli.report.words import SeriesName, first_few, names_cut, natural, plural, sized
+from passk_cli.report.words import SeriesName, names_cut, natural, plural, sized
 from passk_cli.settle import Given
+from passk_cli.study.answer import Answer
 from passk_cli.study.baseline import Runs, label_of, only_models
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
@@ -110,6 +111,31 @@ PAIRS_WITHOUT_ATTEMPTS = Message(
     " models that have attempts at it.")  # fmt: skip
 
 
+_FLAKY = "{flaky} of {tasks:task} {flaky:is|are} flaky"
+
+
+def _agreed(section: Section[Any]) -> Mapping[str, int]:
+    """How many tasks every attempt of every model passed, and how many every attempt failed."""
+    counts = section.study.counts
+    n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
+    return {
+        "tasks": len(counts.tasks), "passed": int((c == n).sum()), "failed": int((c == 0).sum()),
+    }  # fmt: skip
+
+
+AGREED = (
+    Answer("agreed", lambda section: all(_agreed(section).values()),
+           "{passed} of {tasks:task} passed every attempt of every model, {failed} failed all.",
+           _agreed),
+    Answer("passed-by-all", lambda section: _agreed(section)["passed"],
+           "{passed} of {tasks:task} passed every attempt of every model.", _agreed),
+    Answer("failed-by-all", lambda section: _agreed(section)["failed"],
+           "{failed} of {tasks:task} failed every attempt of every model.", _agreed),
+    Answer("nothing-agreed", lambda _: True,
+           "No task passed, or failed, every attempt of every model.", _agreed),
+)  # fmt: skip
+
+
 class ByPasses(NamedTuple):
     """The tasks with one number of passes, or with rates in one tenth.
 
@@ -136,20 +162,26 @@ class PassesOfTasks(Section[ByPasses]):
         Column("which", cell=lambda passes: names_cut(passes.names, _WIDE), meaning="Their names."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
+    answers = (
+        Answer("flaky-of-single-attempts", lambda section: section.fields["most"] == 1,
+               "With one attempt each no task shows as flaky; {passed} of {tasks:task} passed,"
+               " {failed} failed."),
+        Answer("flaky-of-equal-attempts",
+               lambda section: section.fields["most"] == section.fields["least"],
+               _FLAKY + "; {passed} passed all {most} attempts, {failed} failed all."),
+        Answer("flaky", lambda _: True,
+               _FLAKY + "; {passed} passed every attempt, {failed} failed every attempt."),
+    )  # fmt: skip
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """How many tasks are flaky, passed and failed every attempt; fewest and most attempts."""
         n, c = self.study.counts.n, self.study.counts.c
-        tasks, passed, failed = plural(len(n), "task"), int((c == n).sum()), int((c == 0).sum())
-        flaky = len(n) - passed - failed
-        start = f"{flaky:,} of {tasks} {'is' if flaky == 1 else 'are'} flaky"
-        if n.max() == 1:
-            yield (
-                f"With one attempt each no task shows as flaky; {passed:,} of {tasks} passed,"
-                f" {failed:,} failed.",
-            )
-        elif n.min() == n.max():
-            yield (f"{start}; {passed:,} passed all {n[0]:,} attempts, {failed:,} failed all.",)
-        else:
-            yield (f"{start}; {passed:,} passed every attempt, {failed:,} failed every attempt.",)
+        passed, failed = int((c == n).sum()), int((c == 0).sum())
+        return {
+            "tasks": len(n), "flaky": len(n) - passed - failed, "passed": passed,
+            "failed": failed, "least": int(n.min()), "most": int(n.max()),
+        }  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
         n = self.study.counts.n
@@ -223,38 +255,29 @@ class FlakyModels(Section[ClassesOfModel]):
                meaning="Their names."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        numbers = [len(model.tasks[FLAKY]) for model in self.records]
-        most, least, groups = max(numbers), min(numbers), self.study.counts.group_names
-        flakiest = [model for model in self.records if len(model.tasks[FLAKY]) == most]
-        tasks = flakiest[0].number
-        if most == least:
-            yield (
-                f"Each of {len(numbers):,} models has {plural(most, 'flaky task')} of {tasks:,}.",
-            )
-        else:
-            who = first_few([named(model.series, groups) for model in flakiest])
-            yield (f"Flaky tasks per model: {least:,} to {most:,} of {tasks:,}, most for {who}.",)
-        yield agreed(self.study)
+    answers = (
+        Answer("equally-flaky", lambda section: section.fields["least"] == section.fields["most"],
+               "Each of {models} models has {most:flaky task} of {tasks}."),
+        Answer("flakiest", lambda _: True,
+               "Flaky tasks per model: {least} to {most} of {tasks}, most for {flakiest}."),
+    )  # fmt: skip
+    further_answers = (AGREED,)
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """The fewest and the most flaky tasks, and the models that have the most."""
+        flaky = [len(model.tasks[FLAKY]) for model in self.records]
+        flakiest = [model for model in self.records if len(model.tasks[FLAKY]) == max(flaky)]
+        groups = self.study.counts.group_names
+        return {
+            "models": len(self.records), "least": min(flaky), "most": max(flaky),
+            "tasks": flakiest[0].number,
+            "flakiest": [named(model.series, groups) for model in flakiest],
+        }  # fmt: skip
 
     def context(self) -> Iterator[str | Hint]:
         yield sized([model.number for model in self.records], self.study.counts.n.tolist())
         yield Hint("each task")
-
-
-def agreed(study: Study) -> Sentence:
-    """How many tasks every attempt of every model passed, and how many every attempt failed."""
-    counts = study.counts
-    n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
-    tasks, passed, failed = len(counts.tasks), int((c == n).sum()), int((c == 0).sum())
-    if not passed and not failed:
-        return ("No task passed, or failed, every attempt of every model.",)
-    words = {"passed": passed, "failed": failed}
-    first, *also = [f"{number:,} {verb}" for verb, number in words.items() if number]
-    if also:
-        return (f"Of {plural(tasks, 'task')} {first} every attempt of every model, {also[0]} all.",)
-    number, verb = first.split()
-    return (f"{number} of {plural(tasks, 'task')} {verb} every attempt of every model.",)
 
 
 @dataclass(frozen=True)
@@ -312,17 +335,22 @@ class TaskList(Section[Fact]):
     def facts_of(self, record: Fact) -> tuple[Fact]:
         return (record,)
 
-    def answer(self) -> Iterator[Sentence]:
-        if self.rate is None:
-            return
-        shown = sum(bool(fact.more["above_shown"]) for fact in self.records)
+    answers = (
+        Answer("shown-to-pass", lambda section: section.rate is not None,
+               "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; without a failure"
+               " that takes {needed:attempt}."),
+    )  # fmt: skip
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """How many tasks are shown to pass, and the attempts that show it."""
+        assert self.rate is not None
         noun = "model–task pair" if self.several else "task"
-        least = int(passes_needed(0, 0, self.rate, self.study.confidence.level))
-        yield (
-            f"{shown:,} of {plural(len(self.records), noun)} {'is' if shown == 1 else 'are'} shown"
-            f" to pass above {self.rate:g}; without a failure that takes"
-            f" {plural(least, 'attempt')}.",
-        )
+        return {
+            "shown": sum(bool(fact.more["above_shown"]) for fact in self.records),
+            "pairs": plural(len(self.records), noun), "rate": f"{self.rate:g}",
+            "needed": int(passes_needed(0, 0, self.rate, self.study.confidence.level)),
+        }  # fmt: skip
 
     def context(self) -> Iterator[str]:
         if self.rate is not None:
@@ -436,8 +464,7 @@ class MatrixOfModels(Section[MatrixRow]):
         long = any(len(header) > _NAME for _, header in self.models)
         return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
 
-    def answer(self) -> Iterator[Sentence]:
-        yield agreed(self.study)
+    answers = AGREED
 
     def context(self) -> Iterator[str | Hint]:
         yield "best models and easiest tasks first"
@@ -542,24 +569,34 @@ class SuspectTasks(Section[SuspectTask]):
         data_field("note", "", lambda task: LOOK if task.kind == SUSPECT else ""),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        kinds = [task.kind for task in self.records]
+    answers = (
+        Answer("no-task-tested", lambda section: all(task.p is None for task in section.records),
+               "No task could be tested: at every task the models pass equally often."),
+        Answer("suspect-tasks", lambda section: section.fields["suspects"],
+               "Weaker models pass {count:task} more often: {suspects}; look at the task's"
+               " checker."),
+        Answer("no-suspect-task", lambda _: True,
+               "No task is passed significantly more often by weaker models."),
+    )  # fmt: skip
+    further_answers = ((
+        Answer("solved-by-none-and-all",
+               lambda section: section.fields["none"] and section.fields["every"],
+               "{none:task} {none:is|are} solved by no model, {every} by every model."),
+        Answer("solved-by-none", lambda section: section.fields["none"],
+               "{none:task} {none:is|are} solved by no model."),
+        Answer("solved-by-all", lambda section: section.fields["every"],
+               "{every:task} {every:is|are} solved by every model."),
+    ),)  # fmt: skip
+
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """The tasks that weaker models pass more often, and those that no or every model solves."""
         suspects = [SeriesName((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
-        if all(task.p is None for task in self.records):
-            yield ("No task could be tested: at every task the models pass equally often.",)
-        elif suspects:
-            yield (
-                f"Weaker models pass {plural(len(suspects), 'task')} more often:"
-                f" {first_few(suspects)}; {LOOK}.",
-            )
-        else:
-            yield ("No task is passed significantly more often by weaker models.",)
-        ends = ((kinds.count(NOBODY), "by no model"), (kinds.count(EVERYBODY), "by every model"))
-        solved = [(number, who) for number, who in ends if number]
-        for number, who in solved[:1]:
-            others = "".join(f", {number:,} {who}" for number, who in solved[1:])
-            are = "is" if number == 1 else "are"
-            yield (f"{plural(number, 'task')} {are} solved {who}{others}.",)
+        kinds = Counter(task.kind for task in self.records)
+        return {
+            "suspects": suspects, "count": len(suspects), "none": kinds[NOBODY],
+            "every": kinds[EVERYBODY],
+        }  # fmt: skip
 
     def context(self) -> Iterator[str]:
         yield plural(max(task.models for task in self.records), "model")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -21,9 +22,10 @@ from passk_cli.laws.toy_model import (
 )
 from passk_cli.message import NOTE, Message, Said
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Report, Sentence, Table
+from passk_cli.report.model import FULL, Column, Report, Stated, Table
 from passk_cli.report.plot import Plot, curves
 from passk_cli.report.words import plural
+from passk_cli.study.answer import Answer
 from passk_cli.study.section import Section, data_field, view
 from passk_cli.study.study import Study
 from passk_cli.version import __version__
@@ -41,7 +43,6 @@ _ARTICLE = {
 _CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c where g = c"
 _FAMILY = "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
 _SPREAD = "Standard deviation of the tasks."
-_NUMBER = Column("", "number")
 
 CUT_POWER_LAW = Message(
     "cut-power-law", NOTE,
@@ -83,26 +84,42 @@ class BestByK(Section[Sequence[Point]]):
         last, shown = len(ks) - 1, min(len(ks), _KS_SHOWN)
         return [ks[round(i * last / max(shown - 1, 1))] for i in range(shown)]
 
-    def answer(self) -> Iterator[Sentence]:
-        there = [p for points in self.records for p in points if p.temperature is not None]
-        if not there:
-            yield ("No T*: every task passes at the best temperatures.",)
-        elif len(self.records) > 1:
-            ks = [p.k for p in there]
-            k = max(ks, key=lambda k: (ks.count(k), k))
-            ends = sorted((p for p in there if p.k == k), key=lambda p: p.temperature or 0.0)
-            low, high = (f" ({p.family}, spread {p.spread:.4g})" for p in (ends[0], ends[-1]))
-            yield (
-                f"At k = {k:,}, T* is ", (ends[0].temperature, _NUMBER), f"{low} to ",
-                (ends[-1].temperature, _NUMBER), f"{high}.",
-            )  # fmt: skip
-        else:
-            first, last = (end(there, key=lambda p: p.k) for end in (min, max))
-            yield (
-                "T* is ", (first.temperature, _NUMBER), f" at k = {first.k:,} and ",
-                (last.temperature, _NUMBER),
-                f" at k = {last.k:,} for {last.family} tasks with spread {last.spread:.4g}.",
-            )  # fmt: skip
+    answers = (
+        Answer("all-tasks-pass", lambda section: not section.there,
+               "No T*: every task passes at the best temperatures.", lambda _: {}),
+        Answer("range-of-t-star", lambda section: len(section.records) > 1,
+               "At k = {k}, T* is {low:=number} ({low_tasks}, spread {low_spread}) to"
+               " {high:=number} ({high_tasks}, spread {high_spread}).",
+               lambda section: _ends(section.at_most_k) | {"k": section.at_most_k[0].k}),
+        Answer("t-star-over-k", lambda _: True,
+               "T* is {low:=number} at k = {low_k} and {high:=number} at k = {high_k} for"
+               " {high_tasks} tasks with spread {high_spread}.",
+               lambda section: _ends(sorted(section.there, key=lambda p: p.k))),
+    )  # fmt: skip
+
+    @property
+    def there(self) -> list[Point]:
+        """The points that have a best temperature."""
+        return [p for points in self.records for p in points if p.temperature is not None]
+
+    @property
+    def at_most_k(self) -> list[Point]:
+        """The points at the k that most tasks have, the lowest T* first."""
+        ks = Counter(p.k for p in self.there)
+        k = max(ks, key=lambda k: (ks[k], k))
+        own = (p for p in self.there if p.k == k)
+        return sorted(own, key=lambda p: p.temperature or 0.0)
+
+
+def _ends(points: Sequence[Point]) -> dict[str, Any]:
+    """The fields of the first and of the last point."""
+    return {
+        f"{end}{name}": value
+        for end, p in (("low", points[0]), ("high", points[-1]))
+        for name, value in (
+            ("", p.temperature), ("_k", p.k), ("_tasks", p.family), ("_spread", f"{p.spread:.4g}"),
+        )
+    }  # fmt: skip
 
 
 class ToyPoints(Section[Point]):
@@ -212,15 +229,16 @@ class Regressions(Section[Regression]):
         data_field("note", "Why a value is missing."),
     )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        for family, _, source, fit in self.records:
-            if source != "article":
-                yield (
-                    f"{family} tasks: T* = ", (fit.factor, _NUMBER), " · k^",
-                    (fit.k_exponent, _NUMBER), " · s^", (fit.s_exponent, _NUMBER), ".",
-                )  # fmt: skip
+    def answer(self) -> Iterator[Stated]:
+        yield from (FITTED.about(line) for line in self.records if line.source != "article")
 
 
+FITTED = Answer(
+    "fitted-t-star", lambda _: True,
+    "{family} tasks: T* = {factor:=number} · k^{k_exponent:=number} · s^{s_exponent:=number}.",
+    lambda line: {"family": line.family, "factor": line.fit.factor,
+                  "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent},
+)  # fmt: skip
 SECTIONS = (BestByK, ToyPoints, Regressions)
 # The toy model has no data.
 NO_STUDY = Study(Counts.from_cells([("", "", 1, 0)]))

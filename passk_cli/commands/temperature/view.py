@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import gathered
@@ -28,11 +28,12 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.near import meant
 from passk_cli.option import changed, split
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, every_one, listed, plural
+from passk_cli.report.words import SeriesName, every_one, plural
 from passk_cli.settle import Given, Settle
 from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
+from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import lacking_tasks
@@ -109,6 +110,22 @@ class BestColumn(NamedTuple):
         return Phrase((value, f" at {', '.join(v.best)}"))
 
 
+class Place(NamedTuple):
+    """The temperatures that are best for most models: for how many, and of how many."""
+
+    temperatures: tuple[str, ...]
+    number: int
+    whole: int
+
+    @property
+    def models(self) -> str:
+        """As "all 4 models", "3 of 4 models"."""
+        return _of(self.number, self.whole, "model")
+
+
+_SIGNIFICANT = "; {which} {verb:is|are} significant."
+
+
 @dataclass(frozen=True)
 class BestTemperatures(Section[BestTemperature]):
     """A row per model: its best temperature at the smallest and at the largest k."""
@@ -151,29 +168,55 @@ class BestTemperatures(Section[BestTemperature]):
         names = [metric.name for metric in self.metrics]
         return [each.verdicts[n] for n in names for each in self.records if n in each.verdicts]
 
-    def answer(self) -> Iterator[Sentence]:
-        verdicts, plain = self.shown_verdicts, _all_pass(self.metrics)
-        places: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    answers = (
+        Answer("best-temperature", lambda section: len(section.places) == 1,
+               "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and}"
+               "{?models| for {models}}" + _SIGNIFICANT),
+        Answer("two-best-temperatures", lambda section: section.two,
+               "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and} and T {second} at"
+               " {?plain|k = }{second_metrics:and}{?models| for {models}}" + _SIGNIFICANT),
+        Answer("best-temperatures", lambda _: True,
+               "Best temperatures: {places}" + _SIGNIFICANT),
+    )  # fmt: skip
+
+    @cached_property
+    def places(self) -> dict[Place, list[str]]:
+        """The temperatures that are best for most models, and at which metrics."""
+        places: dict[Place, list[str]] = {}
         for metric in self.metrics:
-            if best := [tuple(v.best) for v in verdicts if v.lead.name == metric.name]:
+            own = [v for v in self.shown_verdicts if v.lead.name == metric.name]
+            if best := [tuple(v.best) for v in own]:
                 most = max(best, key=best.count)
-                whose = f" for {_of(best.count(most), len(best), 'model')}"
-                places.setdefault((most, whose), []).append(_short(metric, plain))
-        common = {whose for _, whose in places}
-        parts: list[str] = []
-        before: tuple[str, ...] = ()
-        for (most, whose), at in places.items():
-            verb = "" if parts else "is best " if len(most) == 1 else "are best "
-            names = " or ".join(most) if parts else listed(most)
-            which = f"T {names} {verb}" if most != before else ""
-            part, before = f"{which}at {'k = ' if plain else ''}{listed(at)}", most
-            parts.append(part + (whose if len(common) > 1 else ""))
-        words = listed(parts)
-        if len(common) == 1 and len(self.records) > 1:
-            words += common.pop()
+                place = Place(most, best.count(most), len(best))
+                places.setdefault(place, []).append(_short(metric, _all_pass(self.metrics)))
+        return places
+
+    @property
+    def two(self) -> bool:
+        """Whether two temperatures are best, for the same number of models."""
+        return len(self.places) == 2 and len({place[1:] for place in self.places}) == 1
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The best temperatures, at which metrics and for how many models, and how many leads are
+        significant."""
+        first, *others = self.places
+        verdicts, plain = self.shown_verdicts, _all_pass(self.metrics)
         significant = sum(v.leads for v in verdicts)
-        verb = "is" if len(verdicts) == 1 or significant < 2 else "are"
-        yield (f"{words}; {_of(significant, len(verdicts), 'lead')} {verb} significant.",)
+        several = len(self.records) > 1
+        return {
+            "best": list(first.temperatures), "count": len(first.temperatures), "plain": plain,
+            "metrics": self.places[first], "models": first.models if several else "",
+            "second": " or ".join(others[0].temperatures) if others else "",
+            "second_metrics": self.places[others[0]] if others else [],
+            "places": [
+                f"{' or '.join(place.temperatures)} at {'k = ' * plain}{', '.join(metrics)}"
+                + f" ({place.models})" * several for place, metrics in self.places.items()
+            ],
+            "significant": significant, "leads": len(verdicts),
+            "which": _of(significant, len(verdicts), "lead"),
+            "verb": 1 if len(verdicts) == 1 else max(significant, 1),
+        }  # fmt: skip
 
     def context(self) -> Iterator[str]:
         yield self.study.sizes(self.estimates)

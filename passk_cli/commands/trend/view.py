@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from statistics import NormalDist
@@ -33,10 +33,11 @@ from passk_cli.metrics.registry import AMOUNTS, Metric, parse
 from passk_cli.near import meant
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, POINTS, Check, Column, Estimate, Phrase, Report, Sentence
+from passk_cli.report.model import FULL, Check, Column, Estimate, Phrase, Report, Stated
 from passk_cli.report.plot import Plot, Rule, curves
-from passk_cli.report.words import DrawnP, SeriesName, first_few, p_relation, plural, span
+from passk_cli.report.words import DrawnP, SeriesName, p_relation, plural, span
 from passk_cli.settle import Given, Settle
+from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.copies import COPIED_RUN
 from passk_cli.study.extremes import named
 from passk_cli.study.fact import Fact
@@ -146,6 +147,62 @@ OLD_RUNS = Message(
 )  # fmt: skip
 
 
+_WORSE = (
+    "{metric} of {model} is {less:lower|higher}{?points| by {points:=share points}}"
+    "{?factor| by a factor of {factor}} since {run} ({date})"
+)
+_NOT_WORSE = "{metric} of {model} has not become worse{?since| since {since}}"
+_TOO_FEW = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
+# Of one course; in tables and in formats of pipelines without a verdict before them.
+BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE, dict)
+NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE, dict)
+TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW, dict)
+# Of all courses.
+VERDICTS = (
+    Answer("trend-fails", lambda section: section.failing,
+           "FAIL: " + _WORSE + "{?others|; so is that of {others}}.",
+           lambda section: {**section.failing[0].finding.fields,
+                            "others": [check.model for check in section.failing[1:]]}),
+    Answer("trend-undecided", lambda section: section.undecided, "PASS: " + _TOO_FEW + ".",
+           lambda section: section.undecided[0].finding.fields),
+    Answer("trend-passes", lambda section: section.verdicts, "PASS: " + _NOT_WORSE + ".",
+           lambda section: section.verdicts[0].finding.fields),
+)  # fmt: skip
+_WHOSE = "{?model| {model}}{?models| {models} models}"
+_AT = " at {run} ({date}){?later|, seen {later:run} later}"
+_OTHERS = "{?others|; {others} changed as well}."
+COURSES = (
+    Answer("changed-by-points",
+           lambda section: section.changed and section.changed[0].changes[-1].size.share,
+           "{metric} of {model} {fell:fell|rose} by {points:=share points}" + _AT + _OTHERS,
+           lambda section: section.of_change),
+    Answer("changed-by-factor", lambda section: section.changed,
+           "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean)" + _AT
+           + ": {before} before, {after} since" + _OTHERS, lambda section: section.of_change),
+    Answer("no-last-ratio",
+           lambda section: section.study.metrics[0].kind.ratio
+           and section.fields["latest"].value is None,
+           "{metric} of {model} is not known in the last of {runs:run}: no attempt passed."),
+    Answer("last-ratio", lambda section: section.study.metrics[0].kind.ratio,
+           "{metric} of {model} is {latest} in the last of {runs:run}."),
+    Answer("too-few-for-a-change", lambda section: section.shows_none,
+           "{runs:run} {runs:is|are} too few to show a change of {metric} of" + _WHOSE + "."),
+    Answer("no-change", lambda _: True,
+           "No change of {metric} of" + _WHOSE + " is shown in {runs:run}"
+           "{?points|, which would show one of {points:=share points} or more}"
+           "{?factor|, which would show one by a factor of {factor} or more}."),
+)  # fmt: skip
+EFFECTS = (
+    Answer("runs-differ", lambda section: section.effects,
+           "Runs of {models} differ by more than chance: standard deviation"
+           " {deviation:=share points}{?more| for {model}}, p {relation}.",
+           lambda section: section.of_effect),
+    Answer("runs-alike", lambda section: section.tested,
+           "{?changed|Otherwise runs}{?unchanged|Runs} differ no more than chance explains:"
+           " {?several|smallest }p {relation}.", lambda section: section.of_effect),
+)  # fmt: skip
+
+
 def parse_metric(name: str) -> str:
     """The name of a metric that has a course; ParameterError for others.
 
@@ -232,24 +289,25 @@ class Course:
         since = f" since {_short(run)}" if run else ""
         rule = f"no {'rise' if less else 'fall'} of {metric.name}{since}"
         change = self.worse_since(run.at if run else "")
+        fields: dict[str, Any] = {"metric": metric.name, "model": self.name, "less": int(not less)}
+        verdict = Check(self.name, rule, PASS)
         if change is not None:
-            first, size = self.setup.runs[change.first], abs(change.size.value or 0.0)
-            by: Sentence = ("by ", (size, POINTS))
-            if not change.size.share:
-                by = ("by a factor of ", Estimate(size, unit="ratio"))
-            when = f" since {_short(first)} ({first.at[:10]})"
-            finding: Sentence = (
-                f"{metric.name} of {self.name} is {'higher' if less else 'lower'} ", *by, when
-            )  # fmt: skip
-            verdict = Check(self.name, rule, FAIL, failing=True, finding=finding)
+            first, share = self.setup.runs[change.first], change.size.share
+            size = abs(change.size.value or 0.0)
+            fields |= {
+                "points": size if share else None,
+                "factor": None if share else Estimate(size, unit="ratio"),
+                "run": _short(first), "date": first.at[:10],
+            }  # fmt: skip
+            verdict = replace(
+                verdict, verdict=FAIL, failing=True, finding=BECAME_WORSE.about(fields)
+            )
+        elif not self.changes and self.least >= (math.inf if less else 1.0):
+            finding = TOO_FEW_RUNS.about({**fields, "runs": len(self.setup.runs)})
+            verdict = replace(verdict, verdict=UNDECIDED, finding=finding)
         else:
-            few = not self.changes and self.least >= (math.inf if less else 1.0)
-            words = f"{metric.name} of {self.name} has not become worse{since}"
-            if few:
-                runs = plural(len(self.setup.runs), "run")
-                words = f"{runs} of {self.name} {'is' if runs == '1 run' else 'are'} too few"
-                words += f" to show a change of {metric.name}"
-            verdict = Check(self.name, rule, UNDECIDED if few else PASS, finding=(words,))
+            finding = NOT_WORSE.about({**fields, "since": run and _short(run)})
+            verdict = replace(verdict, finding=finding)
         return replace(self, verdict=verdict)
 
     @property
@@ -361,77 +419,97 @@ class Courses(Section[Course]):
                 more={**blank.more, **of_all},
             )  # fmt: skip
 
-    def answer(self) -> Iterator[Sentence]:
-        verdicts = [course.verdict for course in self.records if course.verdict]
-        failing = [verdict for verdict in verdicts if verdict.failing]
-        if verdicts and not failing:
-            undecided = [verdict for verdict in verdicts if verdict.verdict == UNDECIDED]
-            yield ("PASS: ", *(undecided or verdicts)[0].finding, ".")
+    def answer(self) -> Iterator[Stated]:
+        yield from first_true(VERDICTS, self)
+        if not self.failing:
+            yield from first_true(COURSES, self)
+        yield from first_true(EFFECTS, self)
+
+    @cached_property
+    def verdicts(self) -> list[Check]:
+        """The verdicts that were asked for."""
+        return [course.verdict for course in self.records if course.verdict]
+
+    @property
+    def failing(self) -> list[Check]:
+        """Those that fail."""
+        return [verdict for verdict in self.verdicts if verdict.failing]
+
+    @property
+    def undecided(self) -> list[Check]:
+        """Those that too few runs leave undecided."""
+        return [verdict for verdict in self.verdicts if verdict.verdict == UNDECIDED]
+
+    @cached_property
+    def changed(self) -> list[Course]:
+        """The courses with a change, the latest one first."""
         changed = [course for course in self.records if course.changes]
-        alpha, number = 1 - self.study.confidence.level, len(self.records)
-        metric = self.study.metrics[0]
-        if failing:
-            names = first_few([verdict.model for verdict in failing[1:]])
-            yield ("FAIL: ", *failing[0].finding, f"; so is that of {names}." if names else ".")
-        elif changed:
-            course = max(changed, key=lambda course: course.setup.runs[course.changes[-1].first])
-            change = course.changes[-1]
-            first = course.setup.runs[change.first]
-            later = change.shown - change.first
-            seen = f", seen {plural(later, 'run')} later" if later else ""
-            others = f"; {len(changed) - 1} more changed" if len(changed) > 1 else ""
-            whose = named(course.series, self.study.counts.group_names, " at ")
-            moved = f"{metric.name} of {whose} {'fell' if change.fell else 'rose'} by "
-            when = f" at {_short(first)} ({first.at[:10]}){seen}"
-            if change.size.share:
-                yield moved, (abs(change.size.value or 0.0), POINTS), f"{when}{others}."
-            else:
-                size = change.size.value or 1.0
-                factor = replace(change.size, value=1 / size if change.fell else size)
-                before, after = (
-                    Estimate(each, unit=metric.unit) for each in (change.before, change.after)
-                )
-                yield (f"{moved}a factor of ", factor, f" (geometric mean){when}: ", before,
-                       " before, ", after, f" since{others}.")  # fmt: skip
-        elif metric.kind.ratio:
-            last = max(self.records, key=lambda course: course.setup.runs[-1].at)
-            latest = last.facts[-1].estimate
-            is_there = latest.value is not None
-            yield (f"{metric.name} of {last.name} is ", latest if is_there else "not known",
-                   f" in the last of {plural(len(last.facts), 'run')}"
-                   f"{'' if is_there else ': no attempt passed'}.")  # fmt: skip
-        else:
-            most = max(len(course.setup.runs) for course in self.records)
-            whose = f" of {self.records[0].name}" if number == 1 else f" of {number} models"
-            shown = math.inf if metric.kind.quantity else 1.0
-            sizes = [course.least for course in self.records]
-            if min(sizes) >= shown:
-                few = f"{plural(most, 'run')} {'is' if most == 1 else 'are'} too few to show"
-                yield (f"{few} a change of {metric.name}{whose}.",)
-            else:
-                words: Sentence = ()
-                if metric.kind.quantity and max(sizes) < shown:
-                    factor = Estimate(math.exp(max(sizes)), unit="ratio")
-                    words = (", which would show one by a factor of ", factor, " or more")
-                elif max(sizes) < shown:
-                    words = (", which would show one of ", (max(sizes), POINTS), " or more")
-                yield (f"No change of {metric.name}{whose} is shown in {plural(most, 'run')}",
-                       *words, ".")  # fmt: skip
-        tested = sorted(
-            (c for c in self.records if c.adjusted is not None and not c.copied),
-            key=lambda course: (course.adjusted, course.p),
-        )
-        effects = [course for course in tested if (course.adjusted or 0.0) <= alpha + 1e-12]
-        for course in (effects or tested)[:1]:
-            p = f"p {p_relation(course.adjusted or 0.0)}"
-            if effects:
-                more = f" and {len(effects) - 1} more" if len(effects) > 1 else ""
-                yield (f"Runs of {course.name}{more} differ by more than chance:"
-                       " standard deviation ", (course.deviation, POINTS), f", {p}.")  # fmt: skip
-            else:
-                smallest = "" if len(tested) == 1 else "smallest "
-                runs = "Otherwise runs" if changed else "Runs"
-                yield (f"{runs} differ no more than chance explains: {smallest}{p}.",)
+        return sorted(changed, key=lambda c: c.setup.runs[c.changes[-1].first].at, reverse=True)
+
+    @property
+    def of_change(self) -> Mapping[str, Any]:
+        """The latest change, and the other models that changed."""
+        (course, *others), groups = self.changed, self.study.counts.group_names
+        change, metric = course.changes[-1], self.study.metrics[0]
+        first, size = course.setup.runs[change.first], change.size.value or 0.0
+        fields: dict[str, Any] = {
+            "metric": metric.name, "model": named(course.series, groups, " at "),
+            "fell": int(change.fell), "run": _short(first), "date": first.at[:10],
+            "later": change.shown - change.first,
+            "others": [named(other.series, groups, " at ") for other in others],
+        }  # fmt: skip
+        if change.size.share:
+            return {**fields, "points": abs(size)}
+        factor = replace(change.size, value=1 / (size or 1.0) if change.fell else size or 1.0)
+        return {
+            **fields, "factor": factor, "before": Estimate(change.before, unit=metric.unit),
+            "after": Estimate(change.after, unit=metric.unit),
+        }  # fmt: skip
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The last number of the latest course, and the least change that would be shown."""
+        metric, last = self.study.metrics[0], max(self.records, key=lambda c: c.setup.runs[-1].at)
+        least = max(course.least for course in self.records)
+        shown = least < (math.inf if metric.kind.quantity else 1.0)
+        factor = Estimate(math.exp(least), unit="ratio") if shown else None
+        return {
+            "metric": metric.name, "latest": last.facts[-1].estimate,
+            "model": last.name if metric.kind.ratio or len(self.records) == 1 else "",
+            "models": len(self.records) if len(self.records) > 1 else 0,
+            "runs": max(len(course.setup.runs) for course in self.records),
+            "points": least if shown and not metric.kind.quantity else None,
+            "factor": factor if metric.kind.quantity else None,
+        }  # fmt: skip
+
+    @property
+    def shows_none(self) -> bool:
+        """Whether no course is long enough to show a change."""
+        most = math.inf if self.study.metrics[0].kind.quantity else 1.0
+        return min(course.least for course in self.records) >= most
+
+    @cached_property
+    def tested(self) -> list[Course]:
+        """The courses with a test of the effect of the run, the smallest p first."""
+        tested = [c for c in self.records if c.adjusted is not None and not c.copied]
+        return sorted(tested, key=lambda course: (course.adjusted, course.p))
+
+    @property
+    def effects(self) -> list[Course]:
+        """Those that differ from run to run by more than chance."""
+        level = 1 - self.study.confidence.level + 1e-12
+        return [course for course in self.tested if (course.adjusted or 0.0) <= level]
+
+    @property
+    def of_effect(self) -> Mapping[str, Any]:
+        """The smallest p, and the models with an effect of the run."""
+        first, p = self.tested[0], self.tested[0].adjusted or 0.0
+        return {
+            "model": first.name, "deviation": first.deviation, "p": p, "relation": p_relation(p),
+            "models": [course.name for course in self.effects], "changed": bool(self.changed),
+            "unchanged": not self.changed, "several": len(self.tested) > 1,
+            "more": len(self.effects) > 1,
+        }  # fmt: skip
 
     def context(self) -> Iterator[str]:
         sizes = [course.facts[-1] for course in self.records]

@@ -38,9 +38,10 @@ from passk_cli.message import NOTE, WARNING, Message, Said
 from passk_cli.near import meant
 from passk_cli.option import filled
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column, Hint, Report, Sentence, Table
+from passk_cli.report.model import Column, Hint, Report, Stated, Table
 from passk_cli.report.words import plural, span
 from passk_cli.settle import Blank, Given, Settle
+from passk_cli.study.answer import Answer
 from passk_cli.study.fact import Fact
 from passk_cli.study.rules import ERROR, FAIL, PASS
 from passk_cli.study.section import data_field, view
@@ -88,6 +89,16 @@ WAITING_FOR = Message(
     "",
     "A look counts the first tasks of the order, which are all complete. A task that hangs or was"
     " left out holds up those behind it, so that a slow task cannot be passed over.")  # fmt: skip
+
+
+NOT_YET = Answer(
+    "not-yet",
+    lambda section: not section.ended,
+    "NOT YET: {done} of {planned:task}{?chance|; {chance} chance that the rest decides}; {look}"
+    " look from {next} on",
+)
+# Before a verdict.
+_ENDED_AFTER = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
@@ -139,25 +150,22 @@ class Looked(RuleTable):
             rows.append(replace(row, more=more))
         return rows
 
-    def answer(self) -> Iterator[Sentence]:
+    def answer(self) -> Iterator[Stated]:
         if not self.ended:
-            yield ("NOT YET: " + "; ".join(self.state),)
+            yield NOT_YET.about(self)
             return
-        after = f"After {self.tasks:,} of {plural(self.run.plan.planned, 'task')}"
-        yield from ((f"{after}, ", *sentence) for sentence in super().answer())
+        yield from (said.after(_ENDED_AFTER, **self.fields) for said in super().answer())
 
     @property
-    def state(self) -> list[str]:
+    def fields(self) -> Mapping[str, Any]:
         """How far the run is, what its looks show, and when the next one is made."""
         plan = self.run.plan
-        following = next(size for size in plan.sizes if size > self.tasks)
-        name = "next look" if self.looks else "first look"
-        return [
-            f"{self.course.done:,} of {plural(plan.planned, 'task')}",
-            *(f"{_percent(chance)} chance that the rest decides"
-              for chance in [self.chance] if chance is not None),
-            f"{name} from {following:,} on",
-        ]  # fmt: skip
+        return {
+            "looked": self.tasks, "planned": plan.planned, "done": self.course.done,
+            "chance": "" if self.chance is None else _percent(self.chance),
+            "next": next((size for size in plan.sizes if size > self.tasks), None),
+            "look": "next" if self.looks else "first",
+        }  # fmt: skip
 
     @property
     def live(self) -> str:
@@ -167,8 +175,8 @@ class Looked(RuleTable):
             for line in self.records
             if None not in ((number := line.fact.estimate).value, number.low, number.high)
         ]
-        first, *rest = self.state
-        return " · ".join([first, *numbers[:2], *rest])
+        state = "".join(map(str, NOT_YET.about(self))).removeprefix("NOT YET: ")
+        return " · ".join([state, *numbers[:2]])
 
     def context(self) -> Iterator[str | Hint]:
         plan = self.run.plan

@@ -1,0 +1,160 @@
+"""What `passk extrapolate` says above its tables: the number at the largest k, or a target's k."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from passk_cli.commands.extrapolate.prediction import SOUGHT_WORDS, Prediction
+from passk_cli.report.model import Cell, Estimate, Limits, Phrase
+from passk_cli.study.answer import Answer
+from passk_cli.study.extremes import all_of
+
+# Numbers that differ by less look alike.
+_ALIKE = 0.0005
+
+
+class Predicted:
+    """The number of each model at one k, the highest first.
+
+    where : the tasks, if these are not all.
+    """
+
+    def __init__(self, models: Sequence[Prediction], k: int, where: str) -> None:
+        self.models, self.k, self.where = models, k, where
+        self.open = [row for row in models if row.numbers[k].estimate.value is None]
+        self.top, *self.others = (row.numbers[k].estimate for row in models)
+        low = math.inf if self.top.low is None else self.top.low
+        self.rivals = [
+            row.rates.name for row, other in zip(models[1:], self.others, strict=True)
+            if other.high is None or other.high >= low
+        ]  # fmt: skip
+
+    @property
+    def alike(self) -> bool:
+        """Whether all numbers look the same."""
+        values = [estimate.value or 0.0 for estimate in (self.top, *self.others)]
+        return values[0] - values[-1] < _ALIKE
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The highest and the lowest number; of undetermined ones the widest range."""
+        best, last = self.models[0], self.models[-1]
+        fields: dict[str, Any] = {
+            "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
+            "models": len(self.models), "all": all_of(len(self.models)), "estimate": self.top,
+            "highest": self.top.bare, "rivals": self.rivals, "count": len(self.rivals),
+            "within": self.k <= best.known, "open": len(self.open), "last": last.rates.name,
+            "lowest": (self.top, *self.others)[-1].bare,
+        }  # fmt: skip
+        if self.open:
+            widest = max(self.open, key=lambda row: _width(row.numbers[self.k].estimate))
+            limits, prospect = widest.numbers[self.k].estimate, widest.prospect(self.k)
+            fields |= {"attempts": widest.known, "limits": Limits(limits.low, limits.high)}
+            if prospect:
+                fields |= {"ahead": prospect.attempts, "next": f"{best.family}{prospect.k}"}
+        return fields
+
+
+_WHERE = "{?where| on {where}}"
+_WITHIN = "{?within|, within the attempts made}."
+_AHEAD = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
+PREDICTED = (
+    Answer("not-determined", lambda found: found.open and not found.others,
+           "{attempts:attempt} per task do not determine {number} of {model}" + _WHERE
+           + ": it is in {limits}" + _AHEAD),
+    Answer("some-not-determined", lambda found: found.open,
+           "{attempts:attempt} per task do not determine {number} of {open} of {models:model}"
+           + _WHERE + _AHEAD),
+    Answer("predicted", lambda found: not found.others,
+           "{number} of {model}" + _WHERE + ": {estimate}" + _WITHIN),
+    Answer("predicted-highest", lambda found: not found.rivals,
+           "{number} is highest for {model}" + _WHERE + ": {highest}" + _WITHIN),
+    Answer("predicted-alike", lambda found: found.alike,
+           "{number}" + _WHERE + " is about {highest} for {all}."),
+    Answer("predicted-range", lambda _: True,
+           "{number}" + _WHERE + " ranges from {lowest} ({last}) to {highest} ({model}); the range"
+           " of {model} overlaps with {count:that|those} of {rivals}" + _WITHIN),
+)  # fmt: skip
+TOO_FEW_SHARED = Answer(
+    "too-few-shared", lambda _: True,
+    "Too few tasks are shared by all models to predict {number}.", lambda name: {"number": name},
+)  # fmt: skip
+
+
+class Reached:
+    """The k of a target: the models in the order in which they reach it, for pass^k the last first.
+
+    where : the tasks, if these are not all.
+    """
+
+    def __init__(self, models: Sequence[Prediction], target: float, where: str) -> None:
+        self.rising, self.target, self.where = models[0].family == "pass@", target, where
+        self.models = sorted(models, key=_ends, reverse=not self.rising)
+        self.ends = [_ends(row) for row in self.models]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The first model and its k, and those whose range overlaps with that."""
+        best, low, high = self.models[0], *self.ends[0]
+        rivals = [
+            row.rates.name for row, (start, end) in zip(self.models[1:], self.ends[1:], strict=True)
+            if start <= high and end >= low
+        ]  # fmt: skip
+        return {
+            "rising": int(self.rising), "target": self.target, "where": self.where,
+            "model": best.rates.name, "all": all_of(len(self.models)), "ks": Phrase((*k_of(best),)),
+            "low": low, "high": high, "rivals": rivals, "count": len(rivals),
+        }  # fmt: skip
+
+
+_TARGET = "{rising:k for pass@k =|k up to which pass^k ≥} {target}"
+REACHED = (
+    Answer("target-of-one", lambda found: len(found.models) == 1,
+           _TARGET + " of {model}" + _WHERE + ": {ks}."),
+    Answer("target-alike", lambda found: len({*found.ends}) == 1,
+           _TARGET + " for {all}" + _WHERE + ": {ks}."),
+    Answer("target-first", lambda _: True,
+           _TARGET + " is {rising:lowest|highest} for {model}" + _WHERE + ": {ks}"
+           "{?rivals|; its range overlaps with {count:that|those} of {rivals}}."),
+)  # fmt: skip
+
+
+def rank(prediction: Prediction, k: int) -> float:
+    """The value at k, or the middle of its range: models are listed by it."""
+    estimate = prediction.numbers[k].estimate
+    middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2
+    return middle if estimate.value is None else estimate.value
+
+
+def _width(estimate: Estimate) -> float:
+    return (estimate.high or 0.0) - (estimate.low or 0.0)
+
+
+def _ends(prediction: Prediction) -> tuple[float, float]:
+    """The ends of the target's k; without an upper one, infinity."""
+    [fact] = prediction.reaches
+    low, high = (math.inf if end is None else end
+                 for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
+    return low, high
+
+
+def k_of(prediction: Prediction) -> Iterator[Cell]:
+    """A target's k: "17 [12, 26]", "94 to 3,400", "not before 94; no k is certain"."""
+    [fact] = prediction.reaches
+    value, low, high = (
+        None if k is None else int(k)
+        for k in (fact.estimate.value, fact.estimate.low, fact.estimate.high)
+    )
+    rising = prediction.family == "pass@"
+    if low is None:
+        yield f"not up to {SOUGHT_WORDS}" if rising else f"{SOUGHT_WORDS} or more"
+    elif high is None and rising:
+        yield from ("not before ", low, "; no k is certain")
+    elif high is None:
+        yield from (low, " or more")
+    elif value is not None:
+        yield from (value, " [", low, ", ", high, "]")
+    else:
+        yield from (low, " to ", high)

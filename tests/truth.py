@@ -1,0 +1,40 @@
+"""Proofs of answers: tests on random data that each sentence above a table is true.
+
+A proof yields the names of the answers that it has checked, on the fields behind the words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+# Answer → the test that proves it.
+PROOFS: dict[str, str] = {}
+# How often each answer is checked.
+_TIMES = 2
+
+Proof = Callable[..., Iterator[str]]
+
+
+def proves(*names: str) -> Callable[[Proof], Callable[..., None]]:
+    """A test from a proof of these answers: it runs until each was checked twice, and fails if the
+    proof ends before an answer was said."""
+
+    def decorate(proof: Proof) -> Callable[..., None]:
+        PROOFS.update(dict.fromkeys(names, f"{proof.__module__}.{proof.__name__}"))
+
+        @wraps(proof)
+        def test(**fixtures: Any) -> None:
+            checked: Counter[str] = Counter()
+            for name in proof(**fixtures):
+                checked[name] += 1
+                if all(checked[each] >= _TIMES for each in names):
+                    return
+            never = {*names} - checked.keys()
+            assert not never, f"never said: {never}"
+
+        return test
+
+    return decorate
