@@ -15,12 +15,19 @@ def _listed(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words of verdicts and grades: of an attempt that passed, or of how well it did.
-VERDICT_WORDS = _listed(
-    "correct correctness match matches em verdict label grade graded score scores resolved verified"
-    " accepts accepted pass passed passes passing success successful succeeded solved right win won"
-    " reward rewards acc accuracy rating judgment judgement judged outcome result valid"
-    " points complied done placed achieved completed ok fulfilled satisfied safe"
+# Words of a verdict on an attempt, of a grade, and of columns that may be either.
+CORRECT_WORDS = _listed(
+    "correct correctness match matches em verdict label resolved verified accepts accepted pass"
+    " passed solved success successful right judgment judgement"
+)
+GRADE_WORDS = _listed("grade score scores reward accuracy acc rating f1")
+VERDICT_WORDS = (
+    CORRECT_WORDS
+    | GRADE_WORDS
+    | _listed(
+        "graded passes passing succeeded win won judged outcome result valid points complied placed"
+        " done achieved completed ok fulfilled satisfied safe"
+    )
 )
 # Words of what is bad if it is true, so that nobody knows whether true passes.
 BAD_WORDS = _listed(
@@ -39,15 +46,30 @@ ENDED_WORDS = _listed("status success successful ok completed complete finished 
 ENDED_ONLY_WORDS = _listed("status ok completed complete finished state ended stop")
 # Words of what an attempt is asked, of what is right, and of what was answered.
 STATEMENT_WORDS = _listed("question problem statement instruction query goal prompt input claim")
-EXPECTED_WORDS = _listed("expected gold golden target reference truth true label")
+EXPECTED_WORDS = _listed("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _listed("pred predict predicted prediction predictions")
 ANSWER_WORDS = PREDICTED_WORDS | _listed("answer output response actual result selected claimed")
-# Names of settings, under which one model is really several.
-SETTING_NAMES = _listed(
-    "arm cond condition strategy harness effort variant adapter pipeline route routing config"
-    " configuration checkpoint provider scaffold scaffolding mode prompt_version prompt_type"
-    " prompt_style template method approach policy treatment setting experiment ablation baseline"
-    " quantization precision thinking profile perturbation temperature shots"
+# Words of what is written next to an answer, which names nothing.
+PROSE_WORDS = _listed(
+    "text message content note notes explanation rationale reason reasoning reply log trace patch"
+    " diff completion solution"
+)
+# Words of what an outcome is not, whatever its values are.
+NOT_OUTCOME_WORDS = _listed(
+    "n num total max min enabled use used type first cached cache skipped retry timeout timed id"
+    " idx index seed level turn step size rank confidence temperature k mock delta energy calls"
+    " edits has exists thinking answerable unanswerable"
+)
+# Names of settings, under which one model is really several; the first ones also end such names.
+SETTING_ENDS = _listed(
+    "arm condition strategy method approach treatment variant scaffold hash version shot shots"
+    " fewshot args config template effort"
+)
+SETTING_NAMES = SETTING_ENDS | _listed(
+    "cond harness adapter pipeline route routing configuration checkpoint provider scaffolding mode"
+    " prompt_type prompt_style prompt_name policy setting settings experiment ablation baseline"
+    " quantization quant precision thinking thinking_budget profile perturbation temperature"
+    " intensity noise edit_format decoding"
 )
 # Names of parts of the data that have tasks of their own.
 SUITE_NAMES = _listed(
@@ -66,6 +88,10 @@ HAPPENING_WORDS = _listed(
 NUMBERING_WORDS = _listed(
     "seed run runs rep reps repeat repetition replicate replica trial job sample attempt epoch"
     " iteration iter try round rollout generation index idx"
+)
+# Words of what a row is, but not its task.
+ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _listed(
+    "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
 DATES = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")

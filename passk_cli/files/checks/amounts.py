@@ -10,20 +10,18 @@ import numpy as np
 from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding
 from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import EQUAL, above, leaf, words
+from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
-_WEIGHT_NAMES = frozenset("count counts freq frequency times weight weights occurrences".split())
-_SIZE_NAMES = frozenset(
-    "n samples num_samples n_samples attempts num_attempts n_attempts trials num_trials n_trials"
-    " runs num_runs n_runs total num_total repeats".split()
-)
-_RATE_NAMES = frozenset("accuracy acc pass_rate success_rate solve_rate rate score mean".split())
-_MAXIMUM_NAMES = frozenset(
-    "max_score max_points points_possible out_of total_points possible max".split()
-)
-_PASSED_NAMES = frozenset("passed passes tests_passed correct num_passed successes".split())
-_TOTAL_NAMES = frozenset("total total_tests tests num_tests n_tests test_count num_total".split())
+# Names made of these words are those of weights, of numbers of attempts, of rates, of highest
+# scores, and of tests that passed and all tests.
+_WEIGHTS = frozenset("count counts freq frequency times weight weights occurrences".split())
+_SIZES = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
+_RATES = AVERAGE_WORDS | {"accuracy", "acc", "score"}
+_MAXIMA = frozenset("max score points possible out of total".split())
+_PASSED = frozenset("passed passes correct successes tests num n".split())
+_TOTALS = frozenset("total test tests count num n".split())
 # Rows of costs that are enough to see that they only grow.
 _GROWING = 10
 
@@ -68,16 +66,14 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
     survey, outcome = context.survey, context.column("outcome")
     if outcome not in survey.columns or context.harness:
         return
-    scores, rates = survey.numbers(outcome), leaf(outcome) in _RATE_NAMES
+    scores, rates = survey.numbers(outcome), words(outcome) & _RATES
     scored = survey.kind(outcome).name == "number"
     for name in (n for n in context.unread if survey.kind(n).name == "number"):
         numbers, whole = survey.numbers(name), survey.kind(name).whole
         highest = float(np.nanmax(numbers, initial=0))
         shown = {"column": quote(name), "values": survey.texts(name, 20), "outcome": quote(outcome)}
-        if scored and whole and leaf(outcome) in _PASSED_NAMES and not context.named_outcome:
-            below_total = (
-                leaf(name) in _TOTAL_NAMES and highest > 1 and bool(np.all(scores <= numbers))
-            )
+        if scored and whole and _is_passed(outcome) and not context.named_outcome:
+            below_total = _is_total(name) and highest > 1 and bool(np.all(scores <= numbers))
             # Two flags that are each other's opposite count nothing.
             failed = leaf(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_total(context)):
@@ -89,9 +85,9 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
             continue
         product = numbers * scores
         whole_product = np.nanmax(np.abs(product - np.round(product)), initial=0) < 0.02
-        if leaf(name) in _WEIGHT_NAMES and whole:
+        if words(name) <= _WEIGHTS and whole:
             yield from _weighted(context, name)
-        elif leaf(name) in _SIZE_NAMES and rates and np.nanmax(scores, initial=0) <= 1:
+        elif words(name) <= _SIZES and rates and np.nanmax(scores, initial=0) <= 1:
             if whole_product:
                 yield Finding(RATES_OF_SEVERAL, True, shown)
         elif _is_maximum(context, name, outcome) and scored:
@@ -102,13 +98,21 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
 
 def _is_maximum(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether a column is named like the highest score, next to scores without a threshold."""
-    siblings = above(name) == above(outcome)
-    return siblings and leaf(name) in _MAXIMUM_NAMES and context.request.bar is None
+    named = words(name) <= _MAXIMA and words(name) & {"max", "possible", "out"}
+    return bool(named) and above(name) == above(outcome) and context.request.bar is None
+
+
+def _is_passed(name: str) -> bool:
+    return words(name) <= _PASSED and words(name) != {"n"}
+
+
+def _is_total(name: str) -> bool:
+    return words(name) <= _TOTALS and bool(words(name) & {"total", "tests", "test"})
 
 
 def _has_total(context: CheckContext) -> bool:
     """Whether a column of all tests is there, with which the passed tests are compared."""
-    return any(leaf(name) in _TOTAL_NAMES for name in context.unread)
+    return any(map(_is_total, context.unread))
 
 
 def _weighted(context: CheckContext, name: str) -> Iterator[Finding]:

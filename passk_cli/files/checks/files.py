@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -15,8 +14,7 @@ from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
 from passk_cli.files.checks.evenness import VARIES, evenness
 from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.strays import equal_files
-from passk_cli.files.reading.survey import Observed, Survey
-from passk_cli.files.sources.paths import Template, is_day, labels_of, layout_template
+from passk_cli.files.sources.paths import Template, is_day, layout_template
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -28,10 +26,6 @@ _SUMMARY = re.compile(
     re.I,
 )
 _RECURRING = "the same names recur in every folder"
-# Share of repeated attempts whose outcomes differ, above which they are no copies.
-_COPIES_DIFFER = 0.05
-# Files that a line names, each with a label.
-_LABELLED = 6
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
     "{?pooled|{values} contain attempts of one model at the same tasks and would be pooled}"
@@ -54,8 +48,7 @@ SUMMARY_FILE = Message(
     "summary-file", WARNING,
     "{?tasks|its tasks are models of the other files ({tasks})}{?name|its name is that of a summary"
     " of the other files ({name})}{?counts|it counts attempts at {counts:task} that other files"
-    " contain; a file that you name is added}{?pattern|; if it is a model, name the files by a"
-    " pattern: {pattern}}",
+    " contain; a file that you name is added}",
     "",
     "A folder contains the results of models and a summary of them. The summary is not a model, and"
     " its attempts would count twice. Leave it out. If it has results of its own, name the files,"
@@ -66,8 +59,8 @@ SUMMARY_FILE = Message(
 def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
     """Several files of one model that are its runs, its benchmarks or arms, by their names.
 
-    Names that differ in numbers alone, or are days, are runs.  Others are benchmarks where they
-    stand in folder after folder, or where the files hold the same tasks evenly.
+    Names that differ in numbers only, or folders of days, are runs.  Others are benchmarks if they
+    recur in folder after folder, or if the files have the same tasks evenly.
     """
     request, sources = context.request, context.sources
     if len(sources) < 2 or context.harness or request.template is not None:
@@ -81,40 +74,8 @@ def files_of_a_model(context: CheckContext) -> Iterator[Finding]:
     recurring = sum(folders > 1 for folders in often.values()) > 1
     if not _are_models(context):
         yield from _pooled(context, template, levels, recurring=recurring)
-    elif dated := _of_days(sources):
-        yield from _as_days(context, dated)
     elif recurring or "{attempt}" in template:
         yield from _as_models(context, template, levels)
-
-
-def _of_days(sources: Sequence[Source]) -> str:
-    """The template of a folder's files of days, "{model}/{run}.csv"; "" of others."""
-    if len({os.path.dirname(source.path) for source in sources}) > 1:
-        return ""
-    names = (os.path.basename(source.path) for source in sources)
-    parts = [re.fullmatch(r"(\D*)([^.]+)(.*)", name) for name in names]
-    made = {
-        f"{{model}}/{part[1]}{{run}}{part[3]}" if part and is_day(part[2]) else "" for part in parts
-    }
-    return made.pop() if len(made) == 1 else ""
-
-
-def _as_days(context: CheckContext, template: str) -> Iterator[Finding]:
-    """Files of days, each of which would be a model."""
-    if len(context.cells["task"].codes) == len(context.tasks):
-        return
-    attempt, runs = context.column("attempt"), {"--path": template}
-    numbered: dict[str, Any] = {**runs, "--field": {"attempt": f"run,{attempt}"}}
-    one = {"--path": template.replace("{run}", "{attempt}")}
-    yield Finding(
-        FILES_AS_RUNS,
-        True,
-        {"why": "their names are days", "values": [source.stem for source in context.sources]},
-        (
-            Settle(numbered if attempt else one, "takes them as runs of a model"),
-            Settle({**runs, "--by": ("run",)}, "keeps them apart"),
-        ),
-    )
 
 
 def _levels(paths: Sequence[str]) -> tuple[str, list[dict[str, str]]]:
@@ -169,9 +130,8 @@ def _pooled(
     own = evenness(survey.cell, survey.file)
     numbers = survey.columns.get(attempt)
     if numbers and recurring:
-        shared = own.varies >= VARIES and _start_again(survey, numbers)
         # Who says what to do with repeats has been asked.
-        shared = shared and context.request.duplicates == "error"
+        shared = own.varies >= VARIES and context.request.duplicates == "error"
     elif numbers and numbers.distinct <= most_numbers(int(np.bincount(survey.cell + 1).max())):
         # Numbers that go on from file to file are of one series; those that start again are
         # duplicates, which are asked about as such.
@@ -186,33 +146,16 @@ def _pooled(
     path = re.sub(r"^(\*/)+", "", path)
     parts = (*new.values(),)
     parted = sorted({level[by[-1]] for level in levels}) if recurring else sorted(survey.files)
-    resumed = Settle({"--duplicates": "last"}, "counts the last, as of a resumed run")
-    alone = len(sources) <= _LABELLED and not recurring and len({*survey.series.tolist()}) == 1
-    runs = labels_of([source.name for source in sources])
     yield Finding(
         FILES_SHARE_TASKS,
         True,
         {"values": parted, "pooled": True, "models": False},
         (
-            *[Settle({}, "keeps them apart as runs", labels=runs)] * alone,
             Settle({"--path": path, "--by": parts}, "keeps them apart"),
             _of_parts(context, {"--path": path}, parts),
-            *[resumed] * bool(numbers),
             Settle({"--pool": ("file",), **_repeats_kept(context)}, "pools them as runs"),
         ),
     )
-
-
-def _start_again(survey: Survey, numbers: Observed) -> bool:
-    """Whether attempts of one number in several files are others: their outcomes often differ."""
-    there = (survey.cell >= 0) & (numbers.codes >= 0) & np.isfinite(survey.verdict)
-    _, key = np.unique(
-        np.stack([survey.cell[there], numbers.codes[there]]), axis=1, return_inverse=True
-    )
-    rows, passes = np.bincount(key), np.bincount(key, survey.verdict[there])
-    repeated = rows > 1
-    differ = (passes > 0) & (passes < rows)
-    return bool(repeated.any() and np.mean(differ[repeated]) > _COPIES_DIFFER)
 
 
 def _of_parts(context: CheckContext, options: Mapping[str, Any], parts: Sequence[str]) -> Settle:
@@ -293,7 +236,7 @@ def summaries(context: CheckContext) -> Iterator[Finding]:
     of these, or they lie in a folder and their names say so; and counts of what others hold."""
     names, tasks, models = context.cells["name"], context.cells["task"], {*context.models}
     files = [(batch, source) for batch in context.batches for source in batch.sources]
-    shown = {"tasks": "", "name": "", "counts": 0, "pattern": ""}
+    shown = {"tasks": "", "name": "", "counts": 0}
     for batch, source in files if len(models) > 1 else ():
         unnamed = batch.roles.model is None and source.label is None and not batch.layout.table
         if source.stem not in models or not unnamed:
@@ -306,9 +249,6 @@ def summaries(context: CheckContext) -> Iterator[Finding]:
             why = {"name": sorted(others)}
         else:
             continue
-        if not source.named:
-            pattern = os.path.join(os.path.dirname(source.name), "*")
-            why["pattern"] = shlex.quote(pattern)
         without = Settle({"--exclude-model": (source.stem,)}, "leaves it out")
         yield Finding(SUMMARY_FILE, True, {**shown, **why}, (without,), source.name)
     counts = [s for b, s in files if b.roles.shape == "counts" and not s.named]
@@ -341,8 +281,8 @@ CHECKS = (
     Check(
         FILES_AS_RUNS,
         CERTAIN,
-        "No column names a model, and files or folders that are numbered alike, or named by days,"
-        " lie in several folders; or files of one folder are named by days.",
+        "No column names a model, and files that are numbered alike are in several folders; or"
+        " folders are named by days.",
         ("--path '{model}/run{attempt}.jsonl'",),
         files_of_a_model,
     ),

@@ -39,11 +39,14 @@ from passk_cli.files.roles import (
     words,
 )
 from passk_cli.files.vocabulary import (
+    ANSWER_WORDS,
     DATES,
     HAPPENING_WORDS,
     JUDGE_WORDS,
     NUMBERED,
     NUMBERING_WORDS,
+    PROSE_WORDS,
+    SETTING_ENDS,
     SETTING_NAMES,
     STATEMENT_WORDS,
     SUITE_NAMES,
@@ -54,25 +57,13 @@ from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
 # Settings whose names mean nothing else; further ones that are as often what happened.
-_EXACT_NAMES = (SETTING_NAMES | {*SETTINGS} | frozenset(
-    "edit_format prompt_name prompt_variant prompt_template prompt_v prompt_mode prompt_hash"
-    " system_prompt max_tokens quant thinking_budget num_shots n_shot num_fewshot few_shot noise"
-    " intensity severity task_args solver_args settings language_version decoding".split()
-)) - frozenset("mode route routing thinking agent system provider".split())  # fmt: skip
-_NAMES = _EXACT_NAMES | frozenset(
-    "mode route routing thinking reasoning tools toolset budget step agent provider".split()
-)
-_ENDS = frozenset("arm condition strategy method approach treatment variant scaffold hash".split())
+_VAGUE_NAMES = frozenset("mode route routing thinking agent provider".split())
+_EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
+_NAMES = _EXACT_NAMES | _VAGUE_NAMES | frozenset("reasoning tools toolset budget step".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-_SCORER_NAMES = JUDGE_WORDS | frozenset(
-    "metric rubric criterion dimension aspect judge_model grader_model scorer_name metric_name"
-    " check check_name".split()
-)
+_SCORER_WORDS = JUDGE_WORDS | frozenset("metric rubric criterion dimension aspect check".split())
 # Words of what an attempt came to, under which no ids start again.
-_RESULT_WORDS = VERDICT_WORDS | frozenset(
-    "output answer response completion prediction predicted text message content note notes"
-    " explanation rationale category confidence".split()
-)
+_RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 # The share of the pairs of a cell and a value with one row, if the values number attempts.
 _ONCE = 0.9
 # Standard errors by which arms differ, or the rows that each has; the most arms; records of a list.
@@ -190,8 +181,14 @@ def is_setting(column: str) -> bool:
     [True, True, False, True]
     """
     *above, last = map(leaf, column.split("."))
-    named = not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in _ENDS
+    named = not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
     return named or last in ("model_type", "model_version", "model_variant", "model_size")
+
+
+def _is_scorer(name: str) -> bool:
+    """Whether a column names who or what judges."""
+    terms = words(name)
+    return bool(terms & _SCORER_WORDS) and terms <= _SCORER_WORDS | {"name", "model"}
 
 
 def _order(context: CheckContext, column: Observed) -> tuple[bool, bool, int]:
@@ -298,7 +295,7 @@ def _certain(
 ) -> bool | None:
     """True if a column was certainly laid out, False if it likely is a setting, else None."""
     name, kind = column.name, context.survey.kind(column.name)
-    number, named = kind.name == "number", _named(context, name) or leaf(name) in _SCORER_NAMES
+    number, named = kind.name == "number", _named(context, name) or _is_scorer(name)
     # Decimals, as of versions, number nothing.
     numbers = (number and kind.whole) or words(name) & NUMBERING_WORDS or _numbered(survey, column)
     if context.column("attempt") in survey.columns and even.once > _ONCE and not named and numbers:
@@ -337,7 +334,7 @@ def _finding(
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = Settle({"--pool": (name,)}, "pools them on purpose")
-    if leaf(name) in _SCORER_NAMES and not _answers_differ(context, name):
+    if _is_scorer(name) and not _answers_differ(context, name):
         one = f"{context.condition(name)} = {quote_text(values[0])}"
         chosen = Settle({"--where": one}, "reads one of them")
         return Finding(SEVERAL_VERDICTS, certain, shown, (chosen, apart, pool))

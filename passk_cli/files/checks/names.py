@@ -14,7 +14,7 @@ from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY, Check, CheckCo
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import ROLES, spelled, strength, words
-from passk_cli.files.vocabulary import NUMBERED, STATEMENT_WORDS, look_like_models
+from passk_cli.files.vocabulary import NUMBERED, ROW_WORDS, STATEMENT_WORDS, look_like_models
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import first_few
@@ -22,10 +22,6 @@ from passk_cli.text import first_few
 _SUM_WORDS = frozenset(
     "total totals overall average averages avg mean all summary macro micro aggregate sum"
     " grand".split()
-)
-# Words of names of what each row has anyway.
-_ROW_WORDS = frozenset(
-    "run trial attempt rollout session completion generation response trajectory".split()
 )
 # What is more in a name than ASCII letters in another case.
 _ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
@@ -202,7 +198,7 @@ def rows(context: CheckContext) -> Iterator[Finding]:
         return
     statements = [name for name in context.unread if words(name) & STATEMENT_WORDS]
     again = [name for name in statements if _comes_again(survey.columns[name].codes)]
-    if words(task) & _ROW_WORDS:
+    if words(task) & ROW_WORDS:
         named = [name for name in context.unread if strength("task", name)]
         found = [name for name in named if 1 < survey.columns[name].distinct < survey.rows][:2]
         settles = tuple(Settle({"--field": {"task": name}}) for name in found)

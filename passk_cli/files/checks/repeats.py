@@ -10,14 +10,12 @@ import numpy as np
 from passk_cli.files.checks.check import EITHER, LIKELY, Check, CheckContext, Finding
 from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import SHORT, leaf, words
+from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
 # Words of names of what each attempt has of its own.
-_ATTEMPT_WORDS = frozenset(
-    "at time timestamp ts started finished ended created uuid hash session latency elapsed duration"
-    " response answer output completion solution raw text trace log id".split()
-)
+_ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
 # Tasks that pass and that fail in a run, so that a second run hardly has the same outcomes.
 _MIXED = 5

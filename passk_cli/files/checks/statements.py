@@ -11,25 +11,16 @@ from passk_cli.arrays import Ints
 from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
 from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import leaf, strength, words
+from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import shortened
 
-# Names of what differs from task to task only; of what may be worded differently at each attempt.
-_STATEMENT_NAMES = frozenset(
-    "question problem problem_statement statement instruction query goal claim reference"
-    " reference_answer answer_key correct_answer label_text target expected_output expected_answer"
-    " ground_truth".split()
-)
-_EXPECTED_WORDS = frozenset("gt gts gold golden expected groundtruth".split())
-_PROMPT_NAMES = frozenset("prompt input task_description description user_input inputs".split())
+_EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true"}
+_PROMPT_WORDS = frozenset({"prompt", "input"})
 _LANGUAGE_NAMES = frozenset("language lang locale".split())
-# Words of names that number or name tasks; words of what is different in each row anyway.
+# Words of names that number or name tasks.
 _ID_WORDS = frozenset("id idx index case item no number qid uid key question example".split())
-_ROW_WORDS = frozenset(
-    "run trial attempt rollout session completion generation response repeat trajectory row message"
-    " request sample".split()
-)
 # The share of the tasks in which a statement differs; the rows per task, and the number of tasks,
 # from which ids that are all different are ids of tasks.
 _DIFFERS, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
@@ -55,8 +46,10 @@ def coarse(context: CheckContext) -> Iterator[Finding]:
     stated = joined_codes(survey.task, *(c.codes for c in languages if c.share == 1))
     judged = "judge" in words(context.column("outcome"))
     for name in context.unread:
-        states = leaf(name) in _STATEMENT_NAMES or words(name) & _EXPECTED_WORDS
-        if not states and leaf(name) not in _PROMPT_NAMES:
+        stating = words(name) <= STATEMENT_WORDS
+        # A prompt may be worded differently at each attempt.
+        states = words(name) & _EXPECTED_WORDS or (stating and not words(name) & _PROMPT_WORDS)
+        if not (states or stating):
             continue
         if judged and np.all(survey.verdicts(name)[survey.columns[name].codes >= 0] >= 0):
             # Next to a judge's verdict, an expected verdict says whether the judge is right.
@@ -86,7 +79,7 @@ def _different_ids(context: CheckContext) -> Iterator[Finding]:
         ids = joined_codes(survey.series, column.codes)
         # Numbers of attempts start again at each task, and ids do not.
         all_different = distinct(ids) == np.sum(ids >= 0) and column.share == 1
-        if terms & _ID_WORDS and not terms & _ROW_WORDS and all_different:
+        if terms & _ID_WORDS and not terms & ROW_WORDS and all_different:
             example = np.flatnonzero(survey.task == int(sizes.argmax()))[:3].tolist()
             yield _coarse(context, name, example)
             return
@@ -137,7 +130,7 @@ def _coarse(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
 def _identifies(survey: Survey, name: str, statement: str) -> bool:
     """Whether a column of ids and the task together have one statement."""
     column = survey.columns[name]
-    if not words(name) & _ID_WORDS or words(name) & _ROW_WORDS or column.share < 1:
+    if not words(name) & _ID_WORDS or words(name) & ROW_WORDS or column.share < 1:
         return False
     together = joined_codes(survey.task, column.codes)
     differs, _ = _differing(together, survey.columns[statement].codes)

@@ -22,29 +22,27 @@ from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
     AVERAGE_WORDS,
     BAD_WORDS,
+    CORRECT_WORDS,
     ENDED_ONLY_WORDS,
     ENDED_WORDS,
     EXPECTED_WORDS,
+    GRADE_WORDS,
     JUDGE_WORDS,
+    NOT_OUTCOME_WORDS,
 )
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
-# Names of a verdict on the whole attempt; of a grade, together with words that change nothing.
-_VERDICT_WORDS = frozenset(
-    "correct correctness match matches em verdict label resolved verified accepts accepted pass"
-    " passed solved success successful right judgment judgement".split()
-)
-_GRADE_WORDS = frozenset("grade score scores reward accuracy acc rating f1 verdict".split())
+# Words that change nothing in the name of a grade.
 _FILLING_WORDS = frozenset("final overall total eval evaluation is task the".split())
 # Words that make a verdict something else: what was expected, or a part of the attempt.
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
-    | (AVERAGE_WORDS - {"accuracy", "rate"})
+    | (AVERAGE_WORDS - {"rate"})
+    | (NOT_OUTCOME_WORDS - {"first"})
     | frozenset(
-        "n num count counts total max min tests test format syntax schema compile build lint parse"
-        " json base plus time cost rubric weight tool param safety threshold confidence answer"
-        " prior cum cumulative k type id reason explanation".split()
+        "count tests test format syntax schema compile build lint parse json base plus time cost"
+        " rubric weight tool param safety answer reason".split()
     )
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
@@ -195,9 +193,9 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     judge_named = terms & JUDGE_WORDS and "model" in terms
     if terms & (_OTHER_WORDS | BAD_WORDS) or judge_named or survey.kind(name).longest > SHORT:
         return False
-    graded = terms <= _GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
+    graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
     # A column of a few rows holds labels of these attempts, not another outcome of all.
-    if not terms & (_VERDICT_WORDS | _GRADE_WORDS) or survey.columns[name].share < _MOST_ROWS:
+    if not terms & (CORRECT_WORDS | GRADE_WORDS) or survey.columns[name].share < _MOST_ROWS:
         return False
     numbers = survey.numbers(name)
     present = numbers[np.isfinite(numbers)]

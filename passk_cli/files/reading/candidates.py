@@ -50,10 +50,12 @@ from passk_cli.files.vocabulary import (
     EXPECTED_WORDS,
     HAPPENING_WORDS,
     JUDGE_WORDS,
+    NOT_OUTCOME_WORDS,
     NUMBERED,
-    NUMBERING_WORDS,
     PASS_COUNT_WORDS,
     PREDICTED_WORDS,
+    PROSE_WORDS,
+    ROW_WORDS,
     SETTING_NAMES,
     STATEMENT_WORDS,
     VERDICT_WORDS,
@@ -67,18 +69,14 @@ if TYPE_CHECKING:
 #: The roles that columns can be chosen for, in the order in which they are shown.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
 # Words of names of what is not an outcome, whatever its values are.
-_NOT_OUTCOMES = (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS | {
-    *"n num total max min enabled use used type first cached cache skipped retry timeout timed id"
-    " idx index seed level turn step size rank confidence temperature k mock delta energy calls"
-    " edits has exists thinking answerable unanswerable".split()
-}  # fmt: skip
+_NOT_OUTCOMES = (
+    NOT_OUTCOME_WORDS | (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS
+)
 # Words of names of what does not name tasks, unless the name is a usual one.
-_NOT_TASKS = (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS) - {
-    *"sample index idx".split()
-} | {
-    *"code reason message error model log reasoning note notes version explanation rationale"
-    " reply trace patch diff status score points reward level type kind difficulty".split()
-}
+_NOT_TASKS = (
+    (HAPPENING_WORDS | ROW_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS | PROSE_WORDS)
+    - {"sample"}
+) | frozenset("code error model version status score points reward level type difficulty".split())
 # Words of names of what was asked, expected or answered.
 _SAID = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
 # Names of values of several attempts, like pass@5, and words of keys above what happens in turn.

@@ -456,6 +456,10 @@ MISLEADING: dict[str, Case] = {
         [{"task": f"t{t}", "passed": t % 2, "failed": t % 3 % 2, "total": t % 2 + t % 3 % 2}
          for t in range(12)],
     ),
+    "tests that passed of a total": Case(
+        "counted-tests",
+        [{"task": f"t{t}", "tests_passed": t % 4 + 1, "tests_total": 4} for t in range(12)],
+    ),
     "arms that share the tasks out": Case(
         "pooled-arms",
         [{"task": f"t{t}", "scaffold": "abc"[t % 3], "passed": t % 4 == 0} for t in range(60)],

@@ -285,11 +285,6 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         "--field outcome=result==expected",
         Fraction(3, 4),
     ),
-    "passed of total tests": (
-        lines([{"task": i, "tests_passed": i % 4 + 1, "tests_total": 4} for i in range(12)]),
-        "--field outcome=tests_passed --threshold 4.0",
-        Fraction(1, 4),
-    ),
     "counts of passing attempts beside rates": (
         lines([{"test_case": f"c{i}", "n_attempted": 4, "n_passing": i % 3,
                 "pass_at_1": float(i % 3 > 0)} for i in range(6)]),
