@@ -12,8 +12,8 @@ from tests.conftest import Done, Passk
 
 
 def commands(stderr: str) -> list[list[str]]:
-    """The words of each command that stderr proposes, without `passk` and what shows columns."""
-    lines = re.findall(r"(?m)^  (?:\| )?passk (?!.*# shows all columns$)(.*)$", stderr)
+    """The words of each command that stderr proposes, without `passk` and what writes a map."""
+    lines = re.findall(r"(?m)^  (?:\| )?passk (?!.* --init )(.*)$", stderr)
     # As a shell reads the line, with what it does behind a #.
     return [shlex.split(line, comments=True) for line in lines]
 
@@ -34,5 +34,5 @@ def run_calls(error: DataError, **names: Any) -> list[Any]:
     names : what stands in them.
     """
     lines = [line.strip() for line in getattr(error, "__notes__", [])]
-    calls = [line for line in lines if "# shows all columns" not in line]
+    calls = [line for line in lines if ", init=" not in line]
     return [eval(call, {"passk_cli": passk_cli, **names}) for call in calls]

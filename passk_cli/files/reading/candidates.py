@@ -24,7 +24,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from passk_cli.files.reading.places import Column, Place, find_places, text_of
-from passk_cli.files.request import Request
+from passk_cli.files.request import RESERVED, Request
 from passk_cli.files.roles import (
     COLUMN,
     EACH,
@@ -535,7 +535,7 @@ class _Reader:
         found = []
         for path, column in self.columns.items():
             named = leaf(path) in SETTING_NAMES
-            if path in taken or not _names(column) or words(path) & _SAID:
+            if path in taken or path in RESERVED or not _names(column) or words(path) & _SAID:
                 continue
             few = len(column.counts) <= _VALUES and len(column.counts) < self.place.rows
             if few and (named or (column.is_text and not self._is_consequence(path))):

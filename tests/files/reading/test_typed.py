@@ -1,0 +1,167 @@
+"""Each option of a screen, and each complete command, typed: it does what the screen says."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.conftest import Passk, only
+from tests.files.reading.test_asking import CASES, LISTED, commands
+from tests.files.reading.test_drafts import DATA, INPUTS
+from tests.files.reading.traps import TRAPS
+
+PASSING = {"true", "1", "1.0", "yes", "pass", "passed", "success", "正确"}
+
+
+class Line(NamedTuple):
+    """A line of a screen: the role, the words that choose the column, its tally, what passes."""
+
+    role: str
+    words: list[str]
+    tally: str
+    ways: list[list[str]]
+
+
+def screen(stderr: str) -> Iterator[Line]:
+    """The lines with options."""
+    role = ""
+    for line in stderr.splitlines():
+        found = re.match(r"  (records|task|outcome|counts|model|setting|column|)\s+(--.*)$", line)
+        if found is None:
+            continue
+        role = found[1] or role
+        option, _, tally = found[2].partition("  ")
+        tally, _, ways = tally.strip().partition("; ")
+        parted = [shlex.split(way) for way in ways.split(" or ") if way]
+        yield Line(role, shlex.split(option), tally, parted)
+
+
+def numbers(tally: str) -> dict[str, int]:
+    """Value → how often, of a tally that is complete; else nothing."""
+    own = tally.partition(": ")[2] if " to " in tally else tally
+    if re.search(r"\bmore\b|…|missing", tally):
+        return {}
+    pairs = (re.fullmatch(r"([\d,]+)(?: ×)? (.+)", each) for each in own.split(", "))
+    return {pair[2]: int(pair[1].replace(",", "")) for pair in pairs if pair}
+
+
+def described(passk: Passk, path: Path, words: Sequence[str]) -> Any:
+    """What describe, which counts what it doubts as well, reads with these words."""
+    done = passk("describe", path, *words, "-f", "json", "-q")
+    return json.loads(done.out) if done.code == 0 else done
+
+
+def assert_role(document: Any, words: Sequence[str]) -> None:
+    """The columns that words name are in use in the roles that they name."""
+    used = {(each["role"], each["column"]) for each in document["choices"] if each["used"]}
+    pairs = [*itertools.pairwise(words)]
+    named = {tuple(text.split("=", 1)) for flag, text in pairs if flag == "--field"}
+    named |= {("outcome", text) for flag, text in pairs if flag == "--outcome"}
+    named |= {("setting", text) for flag, text in pairs if flag == "--by"}
+    missed = {(role, c) for role, c in named - used if c != "@column"}
+    # An entry, and a column of which each row has one, have the column that they are in.
+    plain = {(role, c.split("==")[0]) for role, c in used}
+    assert not missed - plain, (words, used)
+
+
+def assert_counted(document: Any, line: Line, way: Sequence[str]) -> None:
+    """The numbers of a line are those that are counted."""
+    rows = document["rows"]
+    if "no outcome" in document["answer"]:
+        # Attempts without one are left out.
+        return
+    attempts = sum(row["attempts"] for row in rows)
+    if line.role == "task" and (each := re.match(r"([\d,]+) values", line.tally)):
+        found = re.search(r"([\d,]+) tasks?", document["answer"])
+        assert found
+        assert found[1] == each[1]
+    if line.role == "counts" and (each := re.fullmatch(r"([\d,]+) of ([\d,]+)", line.tally)):
+        passed = sum(row["attempts"] * row["pass_rate"] for row in rows)
+        assert (round(passed), attempts) == (int(each[1]), int(each[2]))
+    tally = numbers(line.tally)
+    if line.role == "model" and tally:
+        assert len(rows) == len(tally)
+    if line.role == "setting" and tally:
+        assert {row["groups"] if "groups" in row else row.get(line.words[1]) for row in rows}
+        assert len({str(row.get(line.words[1])) for row in rows}) == len(tally)
+    if line.role != "outcome" or any(row["pass_rate"] is None for row in rows):
+        return
+    passed = round(sum(row["attempts"] * row["pass_rate"] for row in rows))
+    if each := re.fullmatch(r"([\d,]+) of [\d,]+ agree", line.tally):
+        assert passed == int(each[1]), line
+        return
+    if way[:1] == ["--threshold"]:
+        expected = sum(n for value, n in tally.items() if float(value) >= float(way[1]))
+    elif way[:1] == ["--fails"]:
+        expected = sum(n for value, n in tally.items() if value in PASSING | {"win"})
+    else:
+        words = {word.lower() for word in way[1::2]} or PASSING
+        expected = sum(n for value, n in tally.items() if value.lower() in words)
+    assert passed == expected or not tally, (line, way)
+
+
+def check(passk: Passk, path: Path, command: str = "estimate") -> int:
+    """How many options and commands of a refused file were typed, each checked."""
+    done = passk(command, path)
+    if done.code != 3:
+        return 0
+    lines, typed = [*screen(done.err)], 0
+    records = next((line.words for line in lines if line.role == "records"), [])
+    first = {role: next((line for line in lines if line.role == role), None)
+             for role in ("task", "outcome", "counts")}  # fmt: skip
+    for line in lines:
+        if line.role == "records":
+            continue
+        others = [] if line.role == "task" or first["task"] is None else first["task"].words
+        verdict = first["counts"] or first["outcome"]
+        if line.role not in ("outcome", "counts") and verdict:
+            others = [*others, *verdict.words, *(verdict.ways[0] if verdict.ways else [])]
+        if line.role == "model" and others[:2] == ["--field", f"task={line.words[1][6:]}"]:
+            # The only column that can be a task may name models.
+            continue
+        for way in line.ways or [[]]:
+            words = [*records, *line.words, *others, *way]
+            document = described(passk, path, words)
+            typed += 1
+            if not isinstance(document, dict):
+                # It leads to another question, never to the same one.
+                assert document.code == 3, (words, document.err)
+                assert document.error not in ("no-such-column", f"no-{line.role}-column"), words
+                continue
+            assert_role(document, words)
+            assert_counted(document, line, way)
+    for words in commands(done.err):
+        typed += 1
+        again = passk(*words, "-q")
+        assert again.code == 0 or again.error != done.error, (words, again.err)
+        document = described(passk, path, words[2:])
+        if isinstance(document, dict):
+            assert_role(document, words)
+    return typed
+
+
+NAMES = [*TRAPS, *CASES, *LISTED]
+
+
+@pytest.mark.parametrize("name", only(NAMES, *[*TRAPS][::3]))
+def test_an_option_of_the_screen_does_what_it_says(passk: Passk, tmp_path: Path, name: str) -> None:
+    file, text, _ = INPUTS[name]
+    path = tmp_path / str(file)
+    path.write_text(str(text))
+    check(passk, path)
+
+
+SCREENS = ["cost/harbor.jsonl.gz", "cost/numbers.json", "cost/tau2.jsonl.gz", "phoenix/stub-a.csv",
+           "ragas/metrics.csv", "ragas/metrics.jsonl"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", only(SCREENS, "ragas/metrics.csv"))
+def test_an_option_of_a_refused_file_does_what_it_says(passk: Passk, name: str) -> None:
+    assert check(passk, DATA / name) > 0
