@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 import zstandard
 
+from passk_cli import read
 from tests.conftest import SAMPLES, Passk, Write
 from tests.proposals import commands, run_printed
 
@@ -513,7 +514,7 @@ def test_a_label_over_several_models_is_said_before_repeats(passk: Passk, write:
 def test_describe_counts_scores_as_attempts(passk: Passk, write: Write) -> None:
     done = passk("describe", write("x.jsonl", '{"task": "a", "score": 0.5, "answer": "7"}\n'))
     assert done.code == 0
-    assert "1 outcome neither pass nor fail (choose: --threshold)." in done.out
+    assert "1 outcome neither passes nor fails (choose: --threshold)." in done.out
     assert "answer = answer (maj@k)" in done.out
     assert passk("describe", write("y.jsonl", '{"task": "a", "passed": null}\n')).code == 3
 
@@ -657,3 +658,55 @@ def test_other_encodings_are_read_and_said(
     done = passk("estimate", path)
     assert (done.code, f"{model}: pass@1 0.500" in done.out) == (0, True)
     assert f"warning[other-encoding]: read as {encoding}, not as UTF-8: {path}" in done.err
+
+
+_HEAD = "task,note,passed\n"
+_TABLE = "".join(f"t{i // 2},n,{i % 3 > 0}\n" for i in range(12))
+_LINES = "".join(json.dumps({"task": f"t{i // 2}", "passed": i % 3 > 0}) + "\n" for i in range(12))
+_ARRAY = json.dumps([*map(json.loads, _LINES.splitlines())])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.csv", f"{_HEAD}{_TABLE}" + "\0" * 9, "a.csv: NUL bytes"),
+        ("a.csv", f"{_HEAD}{_TABLE * 3000}" + "\0" * 9, "a.csv:36002: NUL bytes"),
+        ("a.jsonl", _LINES + "\0" * 9, "a.jsonl: NUL bytes"),
+        ("a.jsonl", _LINES * 1000 + "\0" * 9, "a.jsonl:12001: NUL bytes"),
+        ("a.json", _ARRAY + "\0" * 9, "a.json: NUL bytes"),
+        ("a.jsonl", _LINES.replace("\n", "\r"), r"a.jsonl:1: lines end in \r"),
+        ("a.csv", f"{_HEAD}t,a\rb,True\n{_TABLE}", r"a.csv:2: \r ends the row"),
+        ("a.csv", f"{_HEAD}{_TABLE}t,a\rb,True\n", r"a.csv:14: \r ends the row"),
+    ],
+)
+def test_nul_bytes_and_returns_are_named(
+    passk: Passk, write: Write, name: str, text: str, words: str
+) -> None:
+    done = passk("estimate", write(name, text))
+    assert done.code == 3
+    assert words in done.err
+    assert "--field" not in done.err
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_return_in_quotes_is_part_of_a_name_everywhere(
+    passk: Passk, write: Write, end: str
+) -> None:
+    rows = [_HEAD.strip(), *(f'"t\r{i // 2}","n\r{i}",{i % 3 > 0}' for i in range(12))]
+    path = write("a.csv", end.join([*rows, ""]))
+    counts = read(path)
+    assert (counts.tasks[0], len(counts.tasks), counts.c.sum()) == ("t\r0", 6, 8)
+    own = write("b.csv", path.read_bytes().replace(b"task", b"puzzle"))
+    assert "6 values, 2 rows each" in passk("estimate", own).err
+    assert read(own, fields={"task": "puzzle"}).tasks == counts.tasks
+
+
+def test_percent_scores_are_named_with_what_to_do(passk: Passk, write: Write) -> None:
+    rows = "".join(f"t{i // 2},{i * 17 % 101}%\n" for i in range(12))
+    path = write("a.csv", f"task,score\n{rows}")
+    for options in ([], ["--threshold", "0.5"]):
+        done = passk("estimate", path, *options)
+        assert (done.code, done.error) == (3, "bad-outcome")
+        assert "without %, as 0" in done.err
+    plain = write("b.csv", path.read_text().replace("%", ""))
+    assert passk("estimate", plain, "--threshold", "50").code == 0

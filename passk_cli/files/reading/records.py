@@ -15,6 +15,7 @@ from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, ours, quote_name
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.sources.source import (
+    NULS,
     OBJECTS,
     SKIPPED,
     Source,
@@ -60,7 +61,22 @@ def first_fault(source: Source, layout: Layout) -> DataError | None:
         return None
     every = _written(source, layout)
     records = (_record(each, layout, place, hook=unique) for place, each in every)
-    return next((record for record in records if isinstance(record, DataError)), None)
+    fault = next((record for record in records if isinstance(record, DataError)), None)
+    if fault is not None and layout.kind == "csv" and _is_split(source, str(fault.place)):
+        return BadRecord(str(fault.place), r"\r ends the row", "put the field with it in quotes")
+    return fault
+
+
+def _is_split(source: Source, place: str) -> bool:
+    r"""Whether the row at a place is a part of a line in which \r is no end."""
+    left = int(place.rpartition(":")[2])
+    with open_bytes(source) as stream:
+        for line in stream:
+            parts = line.rstrip(b"\r\n").count(b"\r") + 1
+            left -= parts
+            if left <= 0:
+                return parts > 1
+    return False
 
 
 def _written(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
@@ -84,6 +100,8 @@ def _record(
         names = [name for name, _ in layout.columns]
         if len(written) == len(names):
             return dict(zip(names, written, strict=True))
+        if "\0" in "".join(written):
+            return BadRecord(place, *NULS, settles=[SKIPPED])
         problem = f"{len(written)} fields; the header has {len(names)}"
         return BadRecord(place, problem, settles=[SKIPPED])
     return record_of(written, place, hook)

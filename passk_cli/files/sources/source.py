@@ -245,6 +245,9 @@ def refuse_binary(name: str, start: bytes) -> None:
         if start.startswith(sign):
             raise DataError(name, f"{kind}, which is not read", remedy, name="unknown-format")
     if b"\0" in start:
+        text = start.rstrip(b"\0")
+        if text and not re.search(rb"[\0-\x08\x0e-\x1f]", text):
+            raise DataError(name, *NULS, name="damaged-file")
         problem, remedy = "a binary file, not a table of outcomes", "expected JSONL, CSV or Parquet"
         if start.startswith(b"PK") or start[257:262] == b"ustar":
             problem, remedy = "an archive, which is not unpacked", "unpack it and give its folder"
@@ -331,6 +334,10 @@ def record_of(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | Dat
     if line.startswith(MARK) and not place.endswith(":1"):
         problem = "a mark of byte order, as where files were joined"
         return BadRecord(place, problem, "give these files one by one, or take the mark out")
+    if b"\0" in line:
+        return BadRecord(place, *NULS, settles=[SKIPPED])
+    if b"}\r{" in line:
+        return BadRecord(place, r"lines end in \r", r"save it with line ends \n")
     problem = "not a JSON record"
     try:
         record = json.loads(line, object_pairs_hook=hook)
@@ -432,6 +439,7 @@ def fetched(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
+NULS = ("NUL bytes", r"perhaps it was not written to its end; remove them with tr -d '\0'")
 QUOTE = ("a quote without its partner", "write it once more with a CSV library")
 
 
