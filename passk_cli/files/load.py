@@ -161,7 +161,7 @@ def _read(
 
                 missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
                 error = DataError(sources[0].name, missing, name="missing-outcome")
-                deeper = asking(error, con, sources, request, again)
+                deeper = asking(error, con, sources, request, again, data)
                 counts = counts if deeper is error else counts.saying(refused(deeper))
         except DataError as error:
             if not files and sources[0].label is not None:
@@ -170,7 +170,7 @@ def _read(
             if not any(source.partial for source in sources):
                 from passk_cli.files.reading.asking import asking
 
-                raise asking(error, con, sources, request, again) from None
+                raise asking(error, con, sources, request, again, data) from None
             from passk_cli.files.sources.cluster import whole
 
             copies = whole(sources, request.spark_master)

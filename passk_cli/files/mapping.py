@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import cache
@@ -256,15 +256,18 @@ def _as_text(value: Any) -> Any:
     return str(value)
 
 
-def _found(data: Any) -> str:
-    """The map next to the data; "" if there is none."""
+def folders_of(data: Any) -> Iterator[str]:
+    """The folders in which a map is looked for: those of the files and folders named."""
     for path in paths_of(data):
         path = split_label(path)[1]
-        folder = path if os.path.isdir(path) else os.path.dirname(path)
-        name = os.path.join(folder, NAME)
-        if path != "-" and "://" not in path and os.path.isfile(name):
-            return FoundMap(name)
-    return ""
+        if path != "-" and "://" not in path:
+            yield path if os.path.isdir(path) else os.path.dirname(path)
+
+
+def _found(data: Any) -> str:
+    """The map next to the data; "" if there is none."""
+    names = (os.path.join(folder, NAME) for folder in folders_of(data))
+    return next((FoundMap(name) for name in names if os.path.isfile(name)), "")
 
 
 def _fitting(

@@ -628,6 +628,8 @@ class Joined(NamedTuple):
 COLUMN = "@column"
 # Words of names of lists that hold failures alone.
 ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
+# Words of keys of lists that have a record per model, or another sum of attempts.
+SUMMED_UP = frozenset("models leaderboard summary summaries aggregate aggregates".split())
 #: The number of a row in its file, as a task: of rows that name none.
 LINE = "@line"
 #: The place of a row among those of its file, model, attempt and group, as a task.
@@ -719,7 +721,9 @@ def absent(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[s
 def agree_sql(one: str, other: str) -> str:
     """SQL for whether two texts are the same answer, as text: numbers by their value, a letter and
     a number by the letter's place from 0 on, others without regard to case, to blanks around them
-    and to a full stop at their end; NULL where there is not both."""
+    and to a full stop at their end; NULL if there are not both.  A list of one is its entry."""
+    only = r"""^\s*\[\s*["'']?([^\[\]"'',]*)["'']?\s*\]\s*$"""
+    one, other = (f"regexp_replace({text}, '{only}', '\\1')" for text in (one, other))
     numbers = " = ".join(f"TRY_CAST({text} AS DOUBLE)" for text in (one, other))
     places = (
         f"CASE WHEN regexp_full_match({letter}, '[A-Za-z]') THEN ascii(upper({letter})) - 65 END"

@@ -82,7 +82,7 @@ HAPPENING_WORDS = _listed(
     " host hostname machine node worker pid thread rank shard gpu device session batch part chunk"
     " uuid hash day hour minute week month ip port duration elapsed latency seconds ms returncode"
     " token tokens"
-    " truncated stopped cost costs usd price weight turns steps chars length len size lines count"
+    " truncated stopped cost costs usd price weight turns steps chars length len lines count"
 )
 # Words of what numbers attempts, and values that do.
 NUMBERING_WORDS = _listed(

@@ -159,9 +159,10 @@ def test_a_map_that_exists_is_not_offered_as_a_new_one(
     below = folder / "below"
     below.mkdir()
     monkeypatch.chdir(below)
-    (below / "passk.toml").touch()
-    assert "../runs.jsonl --init map.toml  #" in passk("estimate", "../runs.jsonl").err
-    (below / "map.toml").touch()
+    assert "../runs.jsonl --init ../passk.toml  #" in passk("estimate", "../runs.jsonl").err
+    (folder / "passk.toml").touch()
+    assert "../runs.jsonl --init ../map.toml  #" in passk("estimate", "../runs.jsonl").err
+    (folder / "map.toml").touch()
     assert "--init" not in passk("estimate", "../runs.jsonl").err
     with pytest.raises(DataError) as caught:
         passk_cli.estimate("../runs.jsonl")

@@ -282,7 +282,9 @@ def _separates(survey: Survey, column: Observed) -> bool:
     there = np.isfinite(survey.verdict)
     pairs = np.unique(np.stack([column.codes[there], survey.verdict[there]]), axis=1)
     values, verdicts = (len(np.unique(codes)) for codes in pairs)
-    return pairs.shape[1] == values <= min(5, there.sum() / 4) and verdicts == 2
+    # Numbers, like those of years, may separate them by chance.
+    most = min(5 if survey.kind(column.name).name == "number" else values, there.sum() / 4)
+    return pairs.shape[1] == values <= most and verdicts == 2
 
 
 def _pairs(cell: Ints, codes: Ints) -> int:

@@ -18,7 +18,16 @@ from typing import Any
 
 from passk_cli.errors import BadRecord, DataError, NoResults
 from passk_cli.files.formats.format import Contents, Example, File, Format, Record, Wanted, look
-from passk_cli.files.roles import LINE, ONE_SIDED, ROLES, SETTINGS, candidates, spelled, words
+from passk_cli.files.roles import (
+    LINE,
+    ONE_SIDED,
+    ROLES,
+    SETTINGS,
+    SUMMED_UP,
+    candidates,
+    spelled,
+    words,
+)
 from passk_cli.files.sources.source import PACKED
 from passk_cli.message import WARNING, Message
 from passk_cli.near import meant
@@ -236,8 +245,10 @@ def _is_tasks(entries: Sequence[_Entry]) -> bool:
         return False
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
         return False
-    # A list whose records name their tasks is no list of one task's attempts.
-    own = kinds != {"record"} and any(_named(entry.columns) for entry in filled)
+    # A list of models, or with records that name their tasks, is not a list of one task's attempts.
+    own = kinds != {"record"} and any(
+        _named(entry.columns) or words(entry.key) & SUMMED_UP for entry in filled
+    )
     return not own and all(_judged(entry.columns, ("acc", "accuracy")) for entry in filled)
 
 
@@ -262,7 +273,8 @@ TASKS = Format(
 
 def _lists(entries: Sequence[_Entry]) -> list[_Entry]:
     """The lists of records that may be what the document is about."""
-    lists = [e for e in entries if e.kind == "records" and not words(e.key) & ONE_SIDED]
+    others = ONE_SIDED | SUMMED_UP
+    lists = [e for e in entries if e.kind == "records" and not words(e.key) & others]
     judged = [entry for entry in lists if _judged(entry.columns)]
     top = _plain_keys(entries)
     if _judged(top):

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
+from passk_cli.files.mapping import folders_of
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
 from passk_cli.files.reading.places import ROWS
 from passk_cli.files.reading.remedies import Trials, is_open, size
@@ -69,10 +70,11 @@ def asking(
     sources: Sequence[Source],
     request: Request,
     read: Callable[[Request], Counts],
+    data: Any,
 ) -> PasskError:
     """The error with the columns that can be chosen, or the refusal of what holds no outcomes.
 
-    read : reads with a request.
+    read : reads with a request.  data : what was asked for, next to which a map is looked for.
     """
     if request.engine != "duckdb" or any(comes_once(source.frame) for source in sources):
         return error
@@ -107,7 +109,8 @@ def asking(
         if "outcome" in request.named or not others:
             return trials.completed(error)
     hidden = unnamed_index(first[0].frame) if error.name == "no-task-column" else ""
-    return _refused(error, found) or _asked(error, found, trials, hidden)
+    draft = [*_draft(next(folders_of(data), ""))]
+    return _refused(error, found) or _asked(error, found, trials, hidden, draft)
 
 
 def _deeper(error: DataError, found: Candidates, trials: Trials) -> PasskError:
@@ -188,11 +191,15 @@ def _preference(found: Candidates) -> str:
 
 
 def _asked(
-    error: DataError, found: Sequence[Candidates], trials: Trials, hidden: str
+    error: DataError,
+    found: Sequence[Candidates],
+    trials: Trials,
+    hidden: str,
+    draft: Sequence[Settle],
 ) -> PasskError:
     """The error with its screen, and with the complete command if the names are certain.
 
-    hidden : what to do if the index of a frame contains the task.
+    hidden : what to do if the index of a frame contains the task.  draft : writes a map.
     """
     best, request = found[0], trials.request
     role = _QUESTIONS[error.name]
@@ -215,16 +222,16 @@ def _asked(
         question, settles = error.words, [settle for settle in error.settles if is_open(settle)]
     own = error.but(
         type(error), remedy=f"{question}{hidden}".removeprefix("; "),
-        settles=[*settles, *_draft()],
+        settles=[*settles, *draft],
     )  # fmt: skip
     own.candidates = best
     return own
 
 
-def _draft() -> Iterator[Settle]:
-    """The remedy that is offered with every screen: a map to edit."""
-    free = (name for name in _MAPS if not os.path.lexists(name))
-    for name in islice(free, 1):
+def _draft(folder: str) -> Iterator[Settle]:
+    """The remedy that is offered with every screen: a map to edit, next to the data."""
+    free = (os.path.join(folder, name) for name in _MAPS)
+    for name in islice((name for name in free if not os.path.lexists(name)), 1):
         why = "writes a map with every candidate, to edit"
         yield Settle({"--init": name}, why, "describe")
 

@@ -31,6 +31,7 @@ from passk_cli.files.roles import (
     EQUAL,
     ROLES,
     SHORT,
+    SUMMED_UP,
     agree_sql,
     candidates,
     leaf,
@@ -88,6 +89,8 @@ _CODES = {*"label category class code".split()}
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # How many more statements than names there may be before a name is one of a kind of tasks.
 _STATED = 1.2
+# Share of long answers among short ones.
+_RARE = 0.05
 # Share of the lists that have an entry of each name, if the names are those of scorers.
 _REPEATED = 0.6
 
@@ -178,7 +181,9 @@ class _Reader:
             "model": [self._candidate("model", path) for path in self.models],
             "setting": [self._candidate("setting", path) for path in self.settings],
         }
-        found["outcome"] = [*self._pick_candidates(), *found["outcome"]]
+        usual = [c for c in found["outcome"] if self._outcome_level(c.column) == 3]
+        others = [c for c in found["outcome"] if c not in usual]
+        found["outcome"] = [*usual, *self._pick_candidates(), *others]
         verdicts = (p for p in outcomes if self.columns[p].verdicts == {0, 1})
         if not found["counts"] and not any(self._outcome_level(p) > 1 for p in verdicts):
             found["outcome"] += [*self._agreements(), *self._side_by_side()]
@@ -285,22 +290,38 @@ class _Reader:
     def _task_candidate(self, path: str) -> Candidate:
         usual = [task for task in self.tasks if self._task_level(task) == 3]
         alone = self.tasks == [path] and not self.weak_tasks
-        found = self._candidate("task", path, certain=usual == [path] or (not usual and alone))
-        return replace(
-            found, tally=self.columns[path].spread, certain=found.certain or found.unasked
-        )
+        found = self._candidate("task", path)
+        certain = found.unasked or usual == [path] or (not usual and alone)
+        # Records in a list of models are not attempts.
+        certain = certain and not words(self.place.keys) & SUMMED_UP
+        return replace(found, tally=self.columns[path].spread, certain=certain)
 
     # Outcomes
 
     @cached_property
     def outcomes(self) -> list[str]:
-        """Columns that may say which attempts passed, verdicts first; of equal ones the first."""
+        """Columns that may say which attempts passed, verdicts first.
+
+        One without a verdict's word is left out if another column is equal to it.
+        """
         found = [path for path in self.columns if self._outcome_level(path)]
+        found = found or [path for path in self.columns if self._is_constant_verdict(path)]
         found.sort(key=self._outcome_rank, reverse=True)
         kept: dict[tuple[object, ...], str] = {}
         for path in found:
-            kept.setdefault(self.columns[path].judged or (path,), path)
-        return [*kept.values()]
+            named = self._outcome_level(path) > 1
+            kept.setdefault((path,) if named else self.columns[path].judged or (path,), path)
+        judged = {self.columns[path].judged for path in found if self._outcome_level(path) > 1}
+        return [path for path in kept.values()
+                if self._outcome_level(path) > 1 or self.columns[path].judged not in judged - {()}]
+
+    def _is_constant_verdict(self, path: str) -> bool:
+        """Whether a flag that never varies has a verdict's word."""
+        column, own = self.columns[path], _singular(path)
+        return (
+            column.verdicts <= {0, 1} and path not in self.place.above
+            and bool(own & (VERDICT_WORDS | BAD_WORDS)) and not own & _NOT_OUTCOMES
+        )  # fmt: skip
 
     def _outcome_level(self, path: str) -> int:
         """3 if a column has an outcome's usual name, 2 a verdict's word, 1 if its values may be
@@ -317,16 +338,18 @@ class _Reader:
             return 0
         flags = column.verdicts <= {0, 1}
         like = named > 0 or bool(own & VERDICT_WORDS)
+        both = len(column.verdicts) == 2
+        # What happened to a verdict is one: found_correct_chunk; so is the highest reward of turns.
+        others = own & _NOT_OUTCOMES - (HAPPENING_WORDS if flags and both and like else set())
+        if column.numbers and like and len(column.counts) > 1 and max(column.numbers) <= 1:
+            others = others - {"max"}
         if strength("task", path) == 3 or (is_average(path) and not flags and named < 3):
             return 0
         numbering = strength("attempt", path) > 0 and not like
-        if numbering or (
-            own & _NOT_OUTCOMES and not (like and own & {"is", "first", "use"}) and named < 3
-        ):
+        if numbering or (others and not (like and own & {"is", "first", "use"}) and named < 3):
             return 0
         level = 3 if named == 3 else 2 if like else 1
         if flags:
-            both = len(column.verdicts) == 2
             settled = not (both or named) or (level == 1 and self._is_of_task(path))
             return 0 if settled else level
         if column.numbers:
@@ -444,8 +467,7 @@ class _Reader:
 
     def _agreements(self) -> list[Candidate]:
         """An answer and what was expected, if they have values in common."""
-        plain = {p: c for p, c in self.columns.items()
-                 if not c.listed and max(map(len, c.counts)) <= SHORT}  # fmt: skip
+        plain = {p: c for p, c in self.columns.items() if _is_short(c)}
         expected = [
             p for p in plain if words(p) & EXPECTED_WORDS or {"correct", "answer"} <= words(p)
         ]
@@ -567,6 +589,13 @@ def _names(column: Column) -> bool:
     """Whether the values of a column may be names."""
     plain = not (column.listed or column.missing) and (column.is_text or column.whole)
     return plain and len(column.counts) > 1 and not all(map(DATES.fullmatch, column.counts))
+
+
+def _is_short(column: Column) -> bool:
+    """Whether nearly all values are short, and not lists of several."""
+    long = sum(n for text, n in column.counts.items() if len(text) > SHORT)
+    lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
+    return max(long, lists) <= _RARE * len(column.values)
 
 
 def _count_columns(role: str, whole: Mapping[str, Column]) -> list[str]:

@@ -309,10 +309,11 @@ def _in_records(entries: Pairs, keys: tuple[str, ...]) -> Iterator[tuple[tuple[s
         if not values or words(key) & ONE_SIDED:
             continue
         if all(isinstance(value, list) for value in values):
-            inside = [entry for value in values for entry in value]
-            several = len(inside) > len(entries) and isinstance(inside[0], dict)
-            named = several and any(strength("task", name) for name in inside[0])
-            if named and not has_repeating_names(values):
+            inside = [entry for value in values for entry in value if isinstance(entry, dict)]
+            # The only record of a list is no attempt, whatever it contains.
+            several = len(inside) > len(entries) or len(entries) == 1
+            named = several and any(strength("task", name) for name in (inside or [{}])[0])
+            if inside and (named or len(entries) == 1) and not has_repeating_names(values):
                 yield from _below(members, (*keys, key))
         elif all(isinstance(value, dict) and _is_mapping(value, (*keys, key)) for value in values):
             inner = next(iter(values[0].values()))
