@@ -312,8 +312,11 @@ class _Reader:
             named = self._outcome_level(path) > 1
             kept.setdefault((path,) if named else self.columns[path].judged or (path,), path)
         judged = {self.columns[path].judged for path in found if self._outcome_level(path) > 1}
-        return [path for path in kept.values()
-                if self._outcome_level(path) > 1 or self.columns[path].judged not in judged - {()}]
+        return [
+            path
+            for path in kept.values()
+            if self._outcome_level(path) > 1 or self.columns[path].judged not in judged - {()}
+        ]
 
     def _is_constant_verdict(self, path: str) -> bool:
         """Whether a flag that never varies has a verdict's word."""

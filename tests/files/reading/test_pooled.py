@@ -74,7 +74,7 @@ def test_the_headline_of_describe_begins_with_what_tells_attempts_apart(
     path.write_text("task,temperature,seed,passed\n" + "\n".join(rows) + "\n")
     assert passk("describe", path).out.startswith(
         "1 model, 30 tasks, 6 attempts each: enough for k ≤ 6. Attempts at one task differ in"
-        " temperature (choose: --by); 90 rows have the attempt number of another row.\n"
+        " temperature (choose: --by). 90 rows have the attempt number of another row.\n"
     )
 
 
