@@ -261,6 +261,9 @@ class AcrossK(Section[Curves]):
             gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         if not gains:
             return
+        if not where and gain.name != AT and any(lacking_tasks(self.study.counts)):
+            # Changes of other curves are not computed anew on shared tasks.
+            where = "each model's own tasks"
         found = Gains(
             of_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
             gain.name == AT, self.records[0].exact, groups,
