@@ -97,7 +97,7 @@ class Reached:
     @property
     def fields(self) -> dict[str, Any]:
         """The first model and its k, and those whose range overlaps with that."""
-        best, low, high = self.models[0], *self.ends[0]
+        best, (low, high) = self.models[0], self.ends[0]
         rivals = [
             row.rates.name for row, (start, end) in zip(self.models[1:], self.ends[1:], strict=True)
             if start <= high and end >= low

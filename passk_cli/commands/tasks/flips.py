@@ -379,7 +379,7 @@ def changes_of(every: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
     failed : whether the gate fails, so that every change counts; else significant ones come first.
     """
     for flips in every:
-        answer = " ".join(str(part) for sentence in flips_answer([flips]) for part in sentence)
+        answer = " ".join("".join(map(str, said)) for said in flips_answer([flips]))
         changes = sorted(filter(changed, facts_of_flips([flips])), key=lambda fact: (
             not (failed or fact.verdict), *_loss(fact),
         ))  # fmt: skip
