@@ -309,7 +309,7 @@ class Choices(Section[Choice]):
         similar = "it" if budget and aims.in_money else outlook.name
         return {
             **fields, "own": own and _words(own), "difference": own and self.difference,
-            "pair": pair, "widest": pair and len(self.study.counts.series) > 2,
+            "pair": pair, "widest": bool(pair) and len(self.study.counts.series) > 2,
             "similar": similar if designs.several and not pair else "",
             "power": f"{aims.power:g}", "wanted": aims.detect, "why": needed.estimate.reason,
             "needed": _words(needed) if needed.size.tasks else "", "tasks": needed.size.tasks,
