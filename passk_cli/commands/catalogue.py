@@ -1,4 +1,4 @@
-"""The catalogue of messages: every message and error that has a name, with what it means."""
+"""The catalogue of messages, errors and answers: all that have a name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.message import DECLARED, ERROR, Message
 from passk_cli.near import meant
 from passk_cli.option import split
+from passk_cli.study.answer import ANSWERS, Answer
 
 # Modules that declare messages or errors, besides those of commands.
 _BELOW = (
@@ -31,6 +32,13 @@ def messages() -> dict[str, Message]:
     for name in COMMANDS:
         _ = command_of(name).question
     return dict(sorted(DECLARED.items()))
+
+
+def answers() -> dict[str, Answer]:
+    """Name → answer, in the order of the commands that say them."""
+    for name in COMMANDS:
+        _ = command_of(name).question
+    return ANSWERS
 
 
 def message_of(name: str) -> Message:

@@ -179,7 +179,7 @@ class Verdict:
         # As many as were planned, and fewer than the baseline's: a pass that shows less.
         fewer = made is not None and made.part < made.whole
         fields: dict[str, Any] = {
-            "total": len(lines), "holds": len(lines) - len(self.undecided),
+            "total": len(lines), "holds": sum(line.verdict == PASS for line in lines),
             "undecided": len(self.undecided), "made": str(made) if fewer else "",
             "all": every_one(plural(len(lines), "rule")) if len(lines) > 1 else "",
             "one": len(lines) == 1, "shared": covered.shared if covered else None,
