@@ -8,6 +8,7 @@
 <!-- json estimate -->       the fields of a command's JSON
 <!-- schemas -->             the versions of JSON documents
 <!-- messages -->            every message and error, with what it means
+<!-- answers -->             every sentence above the tables of a command
 <!-- checks -->              every check of a reading, with the options that settle it
 <!-- fields -->             the fields that rows of several commands have
 """
@@ -22,15 +23,16 @@ from docs.sessions import answer
 from passk_cli.cli.manual import FILES, row, usage
 from passk_cli.cli.output import edge_sections
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import messages
+from passk_cli.commands.catalogue import answers, messages
 from passk_cli.commands.command import command_of
 from passk_cli.option import Declared
 from passk_cli.render import data
+from passk_cli.study.answer import Answer
 from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
     r"<!-- ((?:options|columns|json) \w+|shared options|commands|formats|schemas|fields|messages"
-    r"|checks)"
+    r"|checks|answers)"
     r" -->\n(.*?)<!-- /\1 -->",
     re.DOTALL,
 )
@@ -53,6 +55,7 @@ def _part(match: re.Match[str]) -> str:
         "schemas": _schemas,
         "messages": _messages,
         "checks": _checks,
+        "answers": _answers,
         "fields": _fields,
     }
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
@@ -169,6 +172,21 @@ def _messages(_: str) -> str:
                 lines += ["", "<details markdown>", f"<summary>{name}</summary>", ""]
                 lines += [f"### {name}", "", f"`{message.pattern}`", "", message.meaning]
                 lines += ["", "</details>"]
+    return "\n".join(lines)
+
+
+def _answers(_: str) -> str:
+    """Every sentence above the tables, by the command that says it, in the order of their tests."""
+    lines: list[str] = []
+    said_by: dict[str, list[Answer]] = {}
+    for each in answers().values():
+        # passk_cli.commands.cost.headline, or a module of several commands.
+        _, package, module, *_ = str(each.when.__module__).split(".")
+        command = module if package == "commands" else ""
+        said_by.setdefault(f"passk {command}" if command else "Several commands", []).append(each)
+    for title, own in sorted(said_by.items(), key=lambda item: item[0].startswith("passk")):
+        lines += ["", f"## {title}", "", "| name | sentence |", "| --- | --- |"]
+    XX
     return "\n".join(lines)
 
 

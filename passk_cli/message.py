@@ -64,6 +64,25 @@ def filled(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
+def pattern(template: str, *, forms: bool = False) -> str:
+    """The words of a template with the names of its fields, its optional parts in brackets.
+
+    forms : with all words that a field chooses from, as "falls/rises"; else the plural.
+
+    >>> pattern("{lines:line} {lines:was|were} skipped{?file| in {file}}")
+    '<lines> lines were skipped[ in <file>]'
+    """
+
+    def name_of(field: re.Match[str]) -> str:
+        name, form = field[1], field[2] or ""
+        if "|" in form:
+            return form.replace("|", "/").strip("/") if forms else form.split("|")[1]
+        noun = f" {form}s" if form not in ("", "and", ";") and not form.startswith("=") else ""
+        return f"<{name}>{noun}"
+
+    return _FIELD.sub(name_of, _OPTIONAL.sub(r"[\2]", template))
+
+
 @dataclass(frozen=True, eq=False)
 class Message:
     """A message: its name, how much it matters, its words, and what they mean.
@@ -109,15 +128,7 @@ class Message:
         """Its words with the names of its fields: "<lines> lines were skipped[ in <file>]"."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
-
-        def name_of(field: re.Match[str]) -> str:
-            name, form = field[1], field[2] or ""
-            if "|" in form:
-                return form.split("|")[1]
-            noun = f" {form}s" if form and form != "and" and not form.startswith("=") else ""
-            return f"<{name}>{noun}"
-
-        return _FIELD.sub(name_of, _OPTIONAL.sub(r"[\2]", text))
+        return pattern(text)
 
     def __call__(self, **fields: Any) -> Said:
         """The message with its fields; a remedy one of whose fields is empty is left out."""

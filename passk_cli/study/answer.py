@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from passk_cli.message import pattern
 from passk_cli.report.model import Stated
 
 # Name → answer, of every module that was imported.
@@ -44,6 +45,11 @@ class Answer:
     def __post_init__(self) -> None:
         if ANSWERS.setdefault(self.name, self).template != self.template:
             raise ValueError(f"two answers are named {self.name}")
+
+    @property
+    def pattern(self) -> str:
+        """Its words with the names of its fields: "<left> tasks left."."""
+        return pattern(self.template, forms=True)
 
     def about(self, subject: Any) -> Stated:
         """The sentence about a subject of which it is true."""
