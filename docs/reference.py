@@ -27,7 +27,6 @@ from passk_cli.commands.catalogue import answers, messages
 from passk_cli.commands.command import command_of
 from passk_cli.option import Declared
 from passk_cli.render import data
-from passk_cli.study.answer import Answer
 from passk_cli.study.fact import FIELDS
 
 _PART = re.compile(
@@ -178,15 +177,17 @@ def _messages(_: str) -> str:
 def _answers(_: str) -> str:
     """Every sentence above the tables, by the command that says it, in the order of their tests."""
     lines: list[str] = []
-    said_by: dict[str, list[Answer]] = {}
-    for each in answers().values():
-        # passk_cli.commands.cost.headline, or a module of several commands.
-        _, package, module, *_ = str(each.when.__module__).split(".")
-        command = module if package == "commands" else ""
-        said_by.setdefault(f"passk {command}" if command else "Several commands", []).append(each)
-    for title, own in sorted(said_by.items(), key=lambda item: item[0].startswith("passk")):
-        lines += ["", f"## {title}", "", "| name | sentence |", "| --- | --- |"]
-    XX
+    # passk_cli.commands.cost.headline, or a module of several commands: the same order whoever
+    # imported them first.
+    said = sorted(answers().values(), key=lambda each: each.when.__module__)
+    for title in ("Several commands", *(f"passk {name}" for name in COMMANDS)):
+        place = f"passk_cli.commands.{title.removeprefix('passk ')}."
+        if title == "Several commands":
+            place = "passk_cli.study."
+        own = [each for each in said if each.when.__module__.startswith(place)]
+        if own:
+            lines += ["", f"## {title}", "", "| name | sentence |", "| --- | --- |"]
+            lines += [f"| `{each.name}` | `{each.pattern}` |" for each in own]
     return "\n".join(lines)
 
 
