@@ -69,7 +69,7 @@ SETTING_NAMES = SETTING_ENDS | _listed(
     "cond harness adapter pipeline route routing configuration checkpoint provider scaffolding mode"
     " prompt_type prompt_style prompt_name policy setting settings experiment ablation baseline"
     " quantization quant precision thinking thinking_budget profile perturbation temperature"
-    " intensity noise edit_format decoding"
+    " intensity noise edit_format decoding n_shot num_fewshot prompt_hash prompt_version"
 )
 # Names of parts of the data that have tasks of their own.
 SUITE_NAMES = _listed(

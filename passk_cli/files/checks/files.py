@@ -25,24 +25,16 @@ _SUMMARY = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
-_RECURRING = "the same names recur in every folder"
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
     "{?pooled|{values} contain attempts of one model at the same tasks and would be pooled}"
-    "{?models|{values} recur in every folder, so each file would count as a model}",
+    "{?models|each file would count as a model ({values}); which part of a path is the model?}",
     "",
     "Several files have attempts of one model at the same tasks, and their names are not numbers of"
     " runs. They are rather arms of an experiment, or benchmarks whose tasks have the same names."
-    " If no column names a model, each file would count as one, although folders are the models."
-    " Say with --path what the parts of the paths mean.",
-)  # fmt: skip
-FILES_AS_RUNS = Message(
-    "files-as-runs", WARNING,
-    "each file would count as a model, but {why} ({values})",
-    "",
-    "No column names a model. Files or folders whose names differ only in a number, or are days,"
-    " are rather runs of the model that their folder is named after. Counted as models, the runs"
-    " would be ranked against each other. Say with --path what the parts of the paths mean.",
+    " If no column names a model, each file would count as one. If the same names recur in every"
+    " folder, or folders are named by days, the files are rather benchmarks or runs of the model"
+    " that a folder is named after. Say with --path what the parts of the paths mean.",
 )  # fmt: skip
 SUMMARY_FILE = Message(
     "summary-file", WARNING,
@@ -193,36 +185,31 @@ def _as_models(
     several = int(np.bincount(survey.cell + 1)[1:].max(initial=0)) > 1
     names = sorted({os.path.basename(source.path) for source in sources})
     if "{attempt}" in template:
-        pooled = {"--path": template}
+        pooled = {"--path": template, **({"--by": by} if by else {})}
         if several:
-            pooled = {"--path": template.replace("{attempt}", "*"), **kept}
+            pooled |= {"--path": template.replace("{attempt}", "*"), **kept}
         apart = {"--path": template.replace("{attempt}", "{run}"), "--by": ("run", *by)}
-        days = sorted({os.path.basename(folder) for folder in folders})
-        yield Finding(
-            FILES_AS_RUNS, True,
-            {"why": _RECURRING, "values": names if len(names) > 1 else days},
-            (
-                Settle(pooled | ({"--by": by} if by else {}), "takes them as runs of a model"),
-                Settle(apart, "keeps them apart"),
-            ),
-        )  # fmt: skip
-        return
-    other = {"{model}": "{benchmark}", "{benchmark}": "{model}"}
-    swapped = re.sub("{model}|{benchmark}", lambda level: other[level[0]], template)
-    many = [len({level[name] for level in levels}) for name in ("benchmark", "model")]
-    ways = [(template, "takes folders as models"), (swapped, "takes files as models")]
-    ways = ways[:: -1 if many[0] > many[1] else 1] if "{arm}" not in template else ways[:1]
-    path = ways[0][0]
-    yield Finding(
-        FILES_SHARE_TASKS,
-        True,
-        {"values": names, "pooled": False, "models": True},
-        (
-            *(Settle({"--path": path, "--by": by}, why) for path, why in ways),
-            _of_parts(context, {"--path": path}, by),
-            Settle({"--path": path.replace("{benchmark}", "*"), **kept}, "pools them as runs"),
-        ),
-    )
+        names = names if len(names) > 1 else sorted(map(os.path.basename, folders))
+        ways = [
+            Settle(pooled, "takes them as runs of a model"),
+            Settle(apart, "keeps them apart"),
+        ]
+    else:
+        other = {"{model}": "{benchmark}", "{benchmark}": "{model}"}
+        swapped = re.sub("{model}|{benchmark}", lambda level: other[level[0]], template)
+        many = [len({level[name] for level in levels}) for name in ("benchmark", "model")]
+        readings = [(template, "takes folders as models"), (swapped, "takes files as models")]
+        if "{arm}" in template:
+            readings = readings[:1]
+        elif many[0] > many[1]:
+            readings.reverse()
+        path = readings[0][0]
+        ways = [Settle({"--path": path, "--by": by}, why) for path, why in readings]
+        ways.append(_of_parts(context, {"--path": path}, by))
+        pooled = {"--path": path.replace("{benchmark}", "*"), **kept}
+        ways.append(Settle(pooled, "pools them as runs"))
+    shown = {"values": names, "pooled": False, "models": True}
+    yield Finding(FILES_SHARE_TASKS, True, shown, tuple(ways))
 
 
 def _are_models(context: CheckContext) -> bool:
@@ -269,21 +256,14 @@ CHECKS = (
     Check(
         FILES_SHARE_TASKS,
         CERTAIN,
-        "Files whose names differ in more than numbers have the same tasks of one model, evenly, or"
-        " their names recur in every folder.",
+        "Files whose names differ in more than numbers have the same tasks of one model, evenly. Or"
+        " no column names a model, and names of files recur in every folder, or folders are days.",
         (
             "--path '{model}/{benchmark}.jsonl' --by benchmark",
+            "--path '{model}/run{attempt}.jsonl'",
             "--path '{benchmark}.jsonl' --field task=benchmark,task",
             "--pool file",
         ),
-        files_of_a_model,
-    ),
-    Check(
-        FILES_AS_RUNS,
-        CERTAIN,
-        "No column names a model, and files that are numbered alike are in several folders; or"
-        " folders are named by days.",
-        ("--path '{model}/run{attempt}.jsonl'",),
         files_of_a_model,
     ),
     Check(

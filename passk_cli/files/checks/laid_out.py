@@ -1,6 +1,6 @@
 """Rule 1, laid out: a column that nobody reads was dealt over models and tasks, as only a plan is.
 
-It is a setting, a part of the data in which ids start again, a scorer, or a number of attempts.
+It is a setting, a part of the data in which ids start again, or a number of attempts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from passk_cli.files.checks.check import (
     value_at,
 )
 from passk_cli.files.checks.evenness import VARIES, Evenness, evenness, goes_up
-from passk_cli.files.database import quote_text
 from passk_cli.files.reading.records import records
 from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
 from passk_cli.files.roles import (
@@ -33,7 +32,6 @@ from passk_cli.files.roles import (
     ROLES,
     SETTINGS,
     SHORT,
-    candidates,
     leaf,
     strength,
     words,
@@ -42,7 +40,6 @@ from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
     DATES,
     HAPPENING_WORDS,
-    JUDGE_WORDS,
     NUMBERED,
     NUMBERING_WORDS,
     PROSE_WORDS,
@@ -61,7 +58,6 @@ _VAGUE_NAMES = frozenset("mode route routing thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES | frozenset("reasoning tools toolset budget step".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-_SCORER_WORDS = JUDGE_WORDS | frozenset("metric rubric criterion dimension aspect check".split())
 # Words of what an attempt came to, under which no ids start again.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 # The share of the pairs of a cell and a value with one row, if the values number attempts.
@@ -99,8 +95,8 @@ RESTARTING_TASKS = Message(
 )  # fmt: skip
 SEVERAL_VERDICTS = Message(
     "several-verdicts", WARNING, "each attempt has one verdict per {column} ({values})", "",
-    "A row, or an entry of a list, is the verdict of one of several scorers or criteria on an"
-    " attempt. Read as they are, verdicts would count as attempts. Read one scorer.",
+    "An entry of a list is the verdict of one of several scorers or criteria on an attempt. Read as"
+    " they are, verdicts would count as attempts. Read one scorer.",
 )  # fmt: skip
 # What distinguishes the attempts at a task: certain if attempts of one number repeat.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
@@ -183,12 +179,6 @@ def is_setting(column: str) -> bool:
     *above, last = map(leaf, column.split("."))
     named = not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
     return named or last in ("model_type", "model_version", "model_variant", "model_size")
-
-
-def _is_scorer(name: str) -> bool:
-    """Whether a column names who or what judges."""
-    terms = words(name)
-    return bool(terms & _SCORER_WORDS) and terms <= _SCORER_WORDS | {"name", "model"}
 
 
 def _order(context: CheckContext, column: Observed) -> tuple[bool, bool, int]:
@@ -297,7 +287,7 @@ def _certain(
 ) -> bool | None:
     """True if a column was certainly laid out, False if it likely is a setting, else None."""
     name, kind = column.name, context.survey.kind(column.name)
-    number, named = kind.name == "number", _named(context, name) or _is_scorer(name)
+    number, named = kind.name == "number", _named(context, name)
     # Decimals, as of versions, number nothing.
     numbers = (number and kind.whole) or words(name) & NUMBERING_WORDS or _numbered(survey, column)
     if context.column("attempt") in survey.columns and even.once > _ONCE and not named and numbers:
@@ -336,10 +326,6 @@ def _finding(
     parts = (task, name) if leaf(task or "") in STATEMENT_WORDS else (name, task)
     tasks = Settle({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = Settle({"--pool": (name,)}, "pools them on purpose")
-    if _is_scorer(name) and not _answers_differ(context, name):
-        one = f"{context.condition(name)} = {quote_text(values[0])}"
-        chosen = Settle({"--where": one}, "reads one of them")
-        return Finding(SEVERAL_VERDICTS, certain, shown, (chosen, apart, pool))
     if even is _RESTARTING or _restarts(context, survey, column):
         texts = context.survey.kind(name).name != "number" and leaf(name) not in SUITE_NAMES
         as_models = models if texts else []
@@ -384,22 +370,6 @@ def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
     fixed = _pairs(part, column.codes) == distinct(part) < np.sum(part >= 0)
     other = words(name) & (NUMBERING_WORDS | _HAPPENING) or is_setting(name)
     return bool(fixed and not other) and _pairs(ids, column.codes) > survey.columns[name].distinct
-
-
-def _answers_differ(context: CheckContext, name: str) -> bool:
-    """Whether attempts themselves differ in a column's values, so that it judges none of them."""
-    survey = context.survey
-    for answer in [*candidates("answer", survey.columns), *candidates("solution", survey.columns)]:
-        judge, given = survey.columns[name].codes, survey.columns[answer].codes
-        there = (survey.cell >= 0) & (judge >= 0) & (given >= 0)
-        cell = survey.cell[there]
-        answers = joined_codes(cell, given[there])
-        seen = np.unique(np.stack([answers, cell]), axis=1)[1]
-        # All judges see the same answers.
-        judges = np.bincount(np.unique(np.stack([cell, judge[there]]), axis=1)[0])
-        if distinct(joined_codes(answers, judge[there])) < 0.9 * judges[seen].sum():
-            return True
-    return False
 
 
 def _natural(text: str) -> tuple[float, str]:
@@ -527,11 +497,6 @@ CHECKS = (
         " column has a usual name of a task, or tasks are numbered from the start under each"
         " value.",
         ("--field task=X,task", "--by X", "--pool X"), laid_out,
-    ),
-    Check(
-        SEVERAL_VERDICTS, EITHER,
-        "An unread column of scorers or criteria was laid out as a setting is.",
-        ("--where \"X = 'value'\"", "--by X", "--pool X"), laid_out,
     ),
     Check(
         SEVERAL_VERDICTS, CERTAIN,

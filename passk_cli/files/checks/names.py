@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from shlex import quote
 
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding
 from passk_cli.files.database import quote_text
-from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import ROLES, spelled, strength, words
-from passk_cli.files.vocabulary import NUMBERED, ROW_WORDS, STATEMENT_WORDS, look_like_models
+from passk_cli.files.vocabulary import ROW_WORDS, STATEMENT_WORDS, look_like_models
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import first_few
@@ -25,8 +24,6 @@ _SUM_WORDS = frozenset(
 )
 # What is more in a name than ASCII letters in another case.
 _ODD = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
-# Spellings of attempts that are compared.
-_SPELLINGS = 5000
 
 SUMMARY_ROWS = Message(
     "summary-rows", WARNING, "the task {names:and} sums up other rows", "",
@@ -39,7 +36,7 @@ HEADER_ROWS = Message(
     " case. Read as a row, a header would be a task. Leave it out with --where.",
 )  # fmt: skip
 SIMILAR_TASKS = Message(
-    "similar-tasks", WARNING, "{names:and} are read as different {role}s", "",
+    "similar-tasks", WARNING, "{names:and} are read as different tasks", "",
     "The names differ only in case, blanks, invisible characters, a leading ./, or as 1, 1.0 and"
     " 01. They are often one task in the spelling of two tools, so that its attempts are spread"
     " over two tasks, or one attempt is there twice. Write them alike.",
@@ -110,47 +107,13 @@ def _is_header(context: CheckContext, task: str) -> bool:
 
 
 def spellings(context: CheckContext) -> Iterator[Finding]:
-    """Tasks, or numbers of attempts at one task, that are one in two spellings."""
-    for names in _alike(context.tasks, plain)[:1]:
-        pairs = _alike(context.tasks, plain)
-        spelled_twice = len(pairs) >= 0.8 * len({*map(plain, context.tasks)})
-        certain = spelled_twice and _in_two_files(context, pairs)
-        shown = {"names": [repr(name) for name in names], "role": "task"}
-        yield Finding(SIMILAR_TASKS, certain, shown)
-    survey, attempt = context.survey, context.column("attempt")
-    if attempt not in survey.columns or context.request.duplicates != "error":
-        return
-    texts = survey.texts(attempt, _SPELLINGS)
-    if len(texts) == _SPELLINGS:
-        return
-    codes = np.unique([*map(_number, texts)], return_inverse=True)[1].astype(np.int64)
-    own = survey.columns[attempt].codes
-    merged = np.where(own >= 0, codes[own], -1) if len(codes) else own
-    if distinct(joined_codes(survey.cell, own)) > distinct(joined_codes(survey.cell, merged)):
-        names = _alike(texts, _number)[0]
-        shown = {"names": [repr(name) for name in names], "role": "attempt"}
-        yield Finding(SIMILAR_TASKS, True, shown)
-
-
-def _alike(names: Sequence[str], key: Callable[[str], str]) -> list[list[str]]:
-    """The names that have one key with others, by key."""
+    """Tasks that are one in two spellings."""
     groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(key(name), []).append(name)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def _in_two_files(context: CheckContext, pairs: Sequence[Sequence[str]]) -> bool:
-    """Whether each file has one of the two spellings."""
-    survey, task = context.survey, context.column("task")
-    if task not in survey.columns or len(survey.files) < 2:
-        return False
-    codes = {text: code for code, text in enumerate(survey.texts(task, 10_000))}
-
-    def files(name: str) -> set[int]:
-        return {*survey.file[survey.columns[task].codes == codes.get(name, -2)].tolist()}
-
-    return all(files(one).isdisjoint(files(other)) for one, other, *_ in pairs)
+    for name in context.tasks:
+        groups.setdefault(plain(name), []).append(name)
+    names = next((group for group in groups.values() if len(group) > 1), None)
+    if names is not None:
+        yield Finding(SIMILAR_TASKS, False, {"names": [repr(name) for name in names]})
 
 
 def plain(name: str) -> str:
@@ -166,16 +129,6 @@ def plain(name: str) -> str:
     text = text.casefold().strip().removeprefix("./")
     number = re.sub(r"^(\D*)0+([0-9]+)$", r"\1\2", re.sub(r"^(-?[0-9]+)\.0+$", r"\1", text))
     return re.sub(r"\s+", " ", number)
-
-
-def _number(text: str) -> str:
-    """A number of an attempt without what tools write around it.
-
-    >>> [_number(text) for text in ("0", "0.0", "000", "attempt_0", "a")]
-    ['0', '0', '0', '0', 'a']
-    """
-    match = NUMBERED.fullmatch(text.strip())
-    return str(int(match[1])) if match else text
 
 
 def models(context: CheckContext) -> Iterator[Finding]:
@@ -198,7 +151,7 @@ def rows(context: CheckContext) -> Iterator[Finding]:
         return
     statements = [name for name in context.unread if words(name) & STATEMENT_WORDS]
     again = [name for name in statements if _comes_again(survey.columns[name].codes)]
-    if words(task) & ROW_WORDS:
+    if words(task) & (ROW_WORDS - {"row", "message", "request"}):
         named = [name for name in context.unread if strength("task", name)]
         found = [name for name in named if 1 < survey.columns[name].distinct < survey.rows][:2]
         settles = tuple(Settle({"--field": {"task": name}}) for name in found)
@@ -226,9 +179,8 @@ CHECKS = (
         ("--where \"task <> 'task_id'\"",), headers,
     ),
     Check(
-        SIMILAR_TASKS, EITHER,
-        "Names of tasks differ by case, blanks, invisible characters or ./, or as 1 and 1.0. It is"
-        " an error if two files have one spelling each, or if a task has attempts 0 and 000.",
+        SIMILAR_TASKS, LIKELY,
+        "Names of tasks differ by case, blanks, invisible characters or ./, or as 1 and 1.0.",
         (), spellings,
     ),
     Check(

@@ -17,7 +17,7 @@ from passk_cli.arrays import Floats
 from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding, value_at
 from passk_cli.files.reading.records import records
 from passk_cli.files.reading.survey import joined_codes
-from passk_cli.files.roles import EQUAL, SHORT, candidates, leaf, words
+from passk_cli.files.roles import EQUAL, SHORT, leaf, words
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
     AVERAGE_WORDS,
@@ -114,8 +114,6 @@ def second(context: CheckContext) -> Iterator[Finding]:
     constant = survey.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
     always = bool(constant) and judged[0] == 1
     rivals = [name for name in context.unread if _contradicts(context, name, outcome)]
-    if always and leaf(outcome) in ENDED_WORDS:
-        rivals += _unequal_answers(context)
     if rivals:
         less = constant or leaf(outcome) in ENDED_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
@@ -253,26 +251,8 @@ def _no_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
     return bool(passed.min() <= failed.max()) and bool(failed.min() <= passed.max())
 
 
-def _unequal_answers(context: CheckContext) -> list[str]:
-    """The comparison of an answer with an expected value, if they agree in some rows only."""
-    survey = context.survey
-    short = [name for name in survey.columns if survey.kind(name).longest <= SHORT]
-    keys = [name for name in short if words(name) & EXPECTED_WORDS]
-    for answer in candidates("answer", short):
-        for key in keys:
-            there = (survey.columns[answer].codes >= 0) & (survey.columns[key].codes >= 0)
-            rows = np.flatnonzero(there).tolist()
-            texts = zip(survey.at(answer, rows), survey.at(key, rows), strict=True)
-            same = [one.strip().lower() == other.strip().lower() for one, other in texts]
-            if answer != key and any(same) and not all(same):
-                return [f"{answer}{EQUAL}{key}"]
-    return []
-
-
 def _chosen(context: CheckContext, name: str) -> Settle:
     """The option that makes a column the outcome, with a threshold if it is a grade."""
-    if EQUAL in name:
-        return Settle({"--field": {"outcome": name}}, "compares them")
     numbers = context.survey.numbers(name)
     numbers = numbers[np.isfinite(numbers)]
     if not np.any((numbers != 0) & (numbers != 1)):
@@ -287,7 +267,7 @@ CHECKS = (
         "Nobody chose the outcome, and a column named correct, match, verdict, label, resolved or"
         " the like agrees with it in some rows only; or no threshold on a column named score, grade"
         " or reward reproduces it; or a column has its name with a number.",
-        ("--outcome X", "--outcome X --threshold Y", "--field outcome=X==Y"), second,
+        ("--outcome X", "--outcome X --threshold Y"), second,
     ),
     Check(
         ALWAYS_SUCCESS, CERTAIN,

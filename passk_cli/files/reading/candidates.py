@@ -45,7 +45,6 @@ from passk_cli.files.vocabulary import (
     ATTEMPT_COUNT_WORDS,
     AVERAGE_WORDS,
     BAD_WORDS,
-    DATES,
     ENDED_ONLY_WORDS,
     ENDED_WORDS,
     EXPECTED_WORDS,
@@ -53,10 +52,10 @@ from passk_cli.files.vocabulary import (
     JUDGE_WORDS,
     NOT_OUTCOME_WORDS,
     NUMBERED,
+    NUMBERING_WORDS,
     PASS_COUNT_WORDS,
     PREDICTED_WORDS,
     PROSE_WORDS,
-    ROW_WORDS,
     SETTING_NAMES,
     STATEMENT_WORDS,
     VERDICT_WORDS,
@@ -75,24 +74,21 @@ _NOT_OUTCOMES = (
 )
 # Words of names of what does not name tasks, unless the name is a usual one.
 _NOT_TASKS = (
-    (HAPPENING_WORDS | ROW_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS | PROSE_WORDS)
-    - {"sample"}
-) | frozenset("code error model version status score points reward level type difficulty".split())
+    (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS)
+    | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
+) - {"sample"}
 # Words of names of what was asked, expected or answered.
 _SAID = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
-# Names of values of several attempts, like pass@5, and words of keys above what happens in turn.
+# Names of values of several attempts, like pass@5.
 _OF_SEVERAL = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
-_IN_TURN = {*"turn turns step steps history trajectory messages actions events trace calls".split()}
-# Names of codes, whose order says nothing.
-_CODES = {*"label category class code".split()}
+# Words of columns of classes, of which some may pass.
+_CLASS_WORDS = {"category", "class", "decision", "classification"}
 # Words that may be outcomes; values of a setting; values from which on text may name tasks.
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # How many more statements than names there may be before a name is one of a kind of tasks.
 _STATED = 1.2
 # Share of long answers among short ones.
 _RARE = 0.05
-# Share of the lists that have an entry of each name, if the names are those of scorers.
-_REPEATED = 0.6
 
 
 @dataclass(frozen=True)
@@ -195,13 +191,10 @@ class _Reader:
         """How likely records are attempts: higher ones come first."""
         task = max((self._task_level(path) for path in self.tasks), default=0)
         outcome = max((self._outcome_level(path) for path in self.outcomes), default=0)
-        outcome = 3 if self.counts else outcome
         task = max(task, bool(self.weak_tasks))
         named = sum(path in self.columns for path in self.request.named.values())
         # Records that are attempts come before records that contain lists of them.
-        first = next(iter(self.outcomes), "")
-        plain = bool(self.counts) or (first in self.columns and not self.columns[first].listed)
-        inside = plain and "." not in first
+        inside = "." not in next(iter(self.outcomes), "")
         both, several = min(task, outcome), self.place.rows > 1
         return named, both > 0, inside, both, task + outcome, several, -self.place.keys.count(".")
 
@@ -234,31 +227,19 @@ class _Reader:
         taken = {*self.tasks, *self.outcomes, *(self.counts or ())}
         found = [path for path, column in self.columns.items() if path not in taken
                  and _names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
-        plain = [path for path in found if not self._names_something_else(path)]
-        if any(self.columns[path].is_text for path in (*self.tasks, *plain)):
-            # A repetition's number is not a task if another column names them.
-            plain = [path for path in plain if not words(path) & {"index", "idx"}]
+        plain = [path for path in found if not _names_something_else(path)]
         return sorted(plain or ([] if self.tasks else found), key=lambda p: self.columns[p].whole)
-
-    def _names_something_else(self, path: str) -> bool:
-        """Whether a column is named, or has values, like a model, a setting or a result."""
-        other = words(path) & _NOT_TASKS or leaf(path) in SETTING_NAMES or strength("model", path)
-        return bool(other) or look_like_models(self.columns[path].counts)
 
     def _task_level(self, path: str) -> int:
         """3 if a column has a task's usual name, 2 a word of it, 1 if its values speak for it."""
         column, named = self.columns[path], strength("task", path)
-        plain = not (column.listed or column.missing) and (column.is_text or column.whole)
-        few = len(column.counts) < 2 < self.place.rows or column.verdicts <= {0, 1}
-        if not plain or (few and named < 3) or path in (self.counts or ()):
+        if not _is_plain(column) or path in (self.counts or ()):
             return 0
         if named == 3:
             return 3
-        other = self._names_something_else(path) or words(path) & {"index", "idx"}
-        if other or not _names(column) or self._is_kind(path):
+        if _names_something_else(path) or not _names(column) or self._is_kind(path):
             return 0
-        stated = column.is_text and words(path) & STATEMENT_WORDS
-        if named or stated:
+        if named:
             return 2
         even = len({*column.counts.values()}) == 1
         repeats = len(column.counts) < self.place.rows
@@ -267,24 +248,19 @@ class _Reader:
     def _task_rank(self, path: str) -> tuple[float, ...]:
         column = self.columns[path]
         sizes, longest = column.counts.values(), max(map(len, column.counts))
-        numbers = strength("attempt", path) > 0 or column.whole
         even, few = len({*sizes}) == 1, len(sizes) < _FEW
         level, own = self._task_level(path), path not in self.place.above
-        return level, own, not few, even, not numbers, -longest
+        return level, own, not few, even, not column.whole, -longest
 
     def _is_kind(self, path: str) -> bool:
         """Whether a statement or an expected answer differs within the values of a column."""
         column = self.columns[path]
-        if len(column.counts) == self.place.rows:
-            return False
         for other, stated in self.columns.items():
             named = words(other) & (STATEMENT_WORDS | {"gold", "expected"})
-            named_id = bool(words(other) & {"id", "idx"})
-            if other == path or not named or named_id or not stated.is_text or stated.listed:
-                continue
-            pairs = len({*zip(column.codes, stated.codes, strict=True)})
-            if min(pairs, len(stated.counts)) > _STATED * len(column.counts):
-                return True
+            if other != path and named and stated.is_text:
+                pairs = len({*zip(column.codes, stated.codes, strict=True)})
+                if min(pairs, len(stated.counts)) > _STATED * len(column.counts):
+                    return True
         return False
 
     def _task_candidate(self, path: str) -> Candidate:
@@ -337,8 +313,6 @@ class _Reader:
         constant = len(column.counts) < 2 <= self.place.rows
         if path in (self.counts or ()) or (own & ENDED_ONLY_WORDS and constant):
             return 0
-        if column.listed and any(words(key) & _IN_TURN for key in path.split(".")[:-1]):
-            return 0
         flags = column.verdicts <= {0, 1}
         like = named > 0 or bool(own & VERDICT_WORDS)
         both = len(column.verdicts) == 2
@@ -346,10 +320,9 @@ class _Reader:
         others = own & _NOT_OUTCOMES - (HAPPENING_WORDS if flags and both and like else set())
         if column.numbers and like and len(column.counts) > 1 and max(column.numbers) <= 1:
             others = others - {"max"}
-        if strength("task", path) == 3 or (is_average(path) and not flags and named < 3):
+        if named < 3 and (others or (is_average(path) and not flags)):
             return 0
-        numbering = strength("attempt", path) > 0 and not like
-        if numbering or (others and not (like and own & {"is", "first", "use"}) and named < 3):
+        if strength("attempt", path) and not like:
             return 0
         level = 3 if named == 3 else 2 if like else 1
         if flags:
@@ -358,20 +331,16 @@ class _Reader:
         if column.numbers:
             varies = len(column.counts) > 1 or self.place.rows == 1
             return level if like and varies else 0
-        few = 2 <= len(column.counts) <= _WORDS and 2 * column.missing <= len(column.flat)
-        said = like or own & {"category", "class", "decision", "classification"}
-        model = strength("model", path) or look_like_models(column.counts) or leaf(path) == "judge"
-        return level if few and said and leaf(path) not in SETTING_NAMES and not model else 0
+        few = 2 <= len(column.counts) <= _WORDS
+        return level if few and (like or own & _CLASS_WORDS) else 0
 
     def _outcome_rank(self, path: str) -> tuple[float, ...]:
         column, own = self.columns[path], _singular(path)
-        plain = not (column.listed and "." in path)
         return (
             len(column.verdicts) == 2 or not column.verdicts <= {0, 1},
             not own & ENDED_WORDS,
-            min(self._outcome_level(path), 2 if own & BAD_WORDS else 3),
+            self._outcome_level(path),
             column.verdicts <= {0, 1},
-            plain,
             -column.missing,
         )
 
@@ -406,7 +375,7 @@ class _Reader:
             )
             ways = tuple(Settle({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
             return ways[::-1] if own & BAD_WORDS else ways
-        if column.numbers and not (own & _CODES and len(column.counts) <= _WORDS):
+        if column.numbers:
             top = max(column.numbers)
             low = min(
                 (number for number in column.numbers if number > min(column.numbers)), default=top
@@ -448,8 +417,7 @@ class _Reader:
                 continue
             lists = [value for value in names.values if isinstance(value, list)]
             once = all(len({*map(str, value)}) == len(value) for value in lists)
-            often = min(names.counts.values()) >= _REPEATED * len(lists)
-            if once and often and 1 < len(names.counts) <= _VALUES:
+            if once and 1 < len(names.counts) <= _VALUES:
                 rows = [
                     dict(zip(map(str, of or ()), values or (), strict=False))
                     for of, values in zip(names.values, column.values, strict=True)
@@ -470,10 +438,8 @@ class _Reader:
 
     def _agreements(self) -> list[Candidate]:
         """An answer and what was expected, if they have values in common."""
-        plain = {p: c for p, c in self.columns.items() if _is_short(c)}
-        expected = [
-            p for p in plain if words(p) & EXPECTED_WORDS or {"correct", "answer"} <= words(p)
-        ]
+        plain = {path: column for path, column in self.columns.items() if _is_short(column)}
+        expected = [path for path in plain if words(path) & EXPECTED_WORDS]
         given = [p for p in plain if words(p) & ANSWER_WORDS and p not in expected]
         found = []
         for one, other in product(given, expected):
@@ -499,7 +465,7 @@ class _Reader:
         flags = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.listed or "." in path or "," in path)
-            and not _singular(path) & (_NOT_OUTCOMES | BAD_WORDS) and strength("task", path) < 3
+            and not _singular(path) & (_NOT_OUTCOMES | BAD_WORDS)
         ]  # fmt: skip
         numbered = all(NUMBERED.fullmatch(path) for path in flags)
         if len(flags) < 2 or not any(len(self.columns[path].verdicts) == 2 for path in flags):
@@ -514,10 +480,8 @@ class _Reader:
     @cached_property
     def counts(self) -> tuple[str, str] | None:
         """The columns of attempts and of passes: whole, c ≤ n in every row, some n above 1."""
-        whole = {
-            p: c for p, c in self.columns.items()
-            if c.whole and min(c.numbers) >= 0 and not (c.missing or c.listed)
-        }  # fmt: skip
+        whole = {path: column for path, column in self.columns.items()
+                 if column.whole and not (column.missing or column.listed)}  # fmt: skip
         for n, c in product(_count_columns("n", whole), _count_columns("c", whole)):
             if n == c:
                 continue
@@ -527,7 +491,7 @@ class _Reader:
         return None
 
     def _count_candidates(self) -> list[Candidate]:
-        if self.counts is None or self.request.named.get("outcome"):
+        if self.counts is None:
             return []
         n, c = self.counts
         tally = f"{sum(self.columns[c].numbers):g} of {sum(self.columns[n].numbers):g}"
@@ -545,7 +509,7 @@ class _Reader:
             path for path, column in self.columns.items()
             if column.is_text and not (column.listed or column.missing)
             and (strength("model", path) or look_like_models(column.counts))
-            and not words(path) & (JUDGE_WORDS | {"user"})
+            and not words(path) & JUDGE_WORDS
         ]  # fmt: skip
         found.sort(key=lambda p: (-strength("model", p), len(self.columns[p].counts) < 2))
         kept: dict[tuple[int, ...], str] = {}
@@ -590,8 +554,18 @@ def is_average(path: str) -> bool:
 
 def _names(column: Column) -> bool:
     """Whether the values of a column may be names."""
-    plain = not (column.listed or column.missing) and (column.is_text or column.whole)
-    return plain and len(column.counts) > 1 and not all(map(DATES.fullmatch, column.counts))
+    return _is_plain(column) and len(column.counts) > 1
+
+
+def _is_plain(column: Column) -> bool:
+    """Whether all records have a text, or all a whole number."""
+    return not (column.listed or column.missing) and (column.is_text or column.whole)
+
+
+def _names_something_else(path: str) -> bool:
+    """Whether a column is named like a model, a setting or a result."""
+    other = words(path) & _NOT_TASKS or leaf(path) in SETTING_NAMES or strength("model", path)
+    return bool(other)
 
 
 def _is_short(column: Column) -> bool:
@@ -604,7 +578,7 @@ def _is_short(column: Column) -> bool:
 def _count_columns(role: str, whole: Mapping[str, Column]) -> list[str]:
     """The columns that may be counts of attempts or of passes, by usual names or by words."""
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
-    others = {*"per tokens test tests id idx index".split()}
+    others = {"tokens", "test", "tests", "index"}
     return candidates(role, whole) or [
         path for path in whole if words(path) & kinds and not words(path) & others
     ]

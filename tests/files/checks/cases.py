@@ -187,14 +187,14 @@ MISLEADING: dict[str, Case] = {
         "unread-column", attempts(20, 10, idx_q=lambda t, a, p: a)
     ),
     # Verdicts and flags.
-    "scorers": Case("several-verdicts", attempts(scorer=arms(("exact", "model"), (3, 3)))),
+    "scorers": Case("pooled-settings", attempts(scorer=arms(("exact", "model"), (3, 3)))),
     "judges of answers": Case(
-        "several-verdicts",
+        "pooled-settings",
         attempts(each=2, grader=lambda t, a, p: ("gpt", "claude")[a],
                  predicted=lambda t, a, p: "ABCD"[t % 4]),
     ),
     "judges": Case(
-        "several-verdicts", attempts(each=4, judge_model=lambda t, a, p: ("gpt", "claude")[a % 2])
+        "pooled-settings", attempts(each=4, judge_model=lambda t, a, p: ("gpt", "claude")[a % 2])
     ),
     "superseded attempts": Case(
         "pooled-settings", attempts(each=4, superseded=lambda t, a, p: a == 0)
@@ -212,13 +212,6 @@ MISLEADING: dict[str, Case] = {
         "pooled-settings", attempts(20, 3, step=lambda t, a, p: 1000 * (a + 1))
     ),
     # What is no grade.
-    "answers beside a success of the call": Case(
-        "two-verdicts",
-        [
-            {"task": row["task"], "success": True, "answer": "yn"[row["passed"]], "expected": "n"}
-            for row in attempts(30, 1)
-        ],
-    ),
     "a success beside an attack": Case(
         "ambiguous-success",
         renamed(attempts(30, 1, attack_type=lambda t, a, p: "ab"[t % 2]), passed="success"),
@@ -389,20 +382,6 @@ MISLEADING: dict[str, Case] = {
     "uploaded twice, with times": Case(
         "repeated-records",
         2 * attempts(finished_at=lambda t, a, p: f"2026-01-{t + 1:02d}T10:{a:02d}:00"),
-    ),
-    "attempts spelled as 0 and 000": Case(
-        "similar-tasks",
-        [
-            *attempts(attempt=lambda t, a, p: f"{a}"),
-            *attempts(tasks=3, attempt=lambda t, a, p: f"00{a}"),
-        ],
-    ),
-    "attempts spelled as attempt_0": Case(
-        "similar-tasks",
-        [
-            *attempts(attempt=lambda t, a, p: f"{a}"),
-            *attempts(tasks=3, attempt=lambda t, a, p: f"attempt_{a}"),
-        ],
     ),
     "ids of runs as tasks": Case(
         "rows-as-tasks",

@@ -202,7 +202,7 @@ def test_runs_in_folders_of_models_are_no_models(tmp_path: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             lines(path, attempts(10, 1, draws=seed))
     message, certain, settles = found(tmp_path)
-    assert (message, certain) == ("files-as-runs", True)
+    assert (message, certain) == ("files-share-tasks", True)
     runs, apart = (read(tmp_path, **settle.options) for settle in settles)
     assert (runs.series, set(runs.n.tolist())) == ((("a",), ("b",)), {3})
     assert len(apart.series) == 6
@@ -221,7 +221,7 @@ def test_runs_of_several_attempts_at_a_task_are_pooled(tmp_path: Path) -> None:
             (tmp_path / model).mkdir(exist_ok=True)
             lines(tmp_path / model / f"{seed}.jsonl", attempts(10, 4, draws=seed))
     message, certain, settles = found(tmp_path)
-    assert (message, certain) == ("files-as-runs", True)
+    assert (message, certain) == ("files-share-tasks", True)
     runs, apart = (read(tmp_path, **settle.options) for settle in settles)
     assert (runs.series, runs.n.tolist()) == ((("a",), ("b",)), [12] * 10 + [8] * 10)
     assert len(apart.series) == 5
@@ -291,13 +291,13 @@ def test_folders_of_days_are_runs_of_the_folder_above(
             path.parent.mkdir(parents=True)
             lines(path, attempts(10, 1, draws=seed))
     message, certain, settles = found(tmp_path)
-    assert (message, certain) == ("files-as-runs", True)
+    assert (message, certain) == ("files-share-tasks", True)
     runs, apart = (read(tmp_path, **settle.options) for settle in settles)
     assert (runs.series, runs.n.tolist()) == ((("a",), ("b",)), [2] * 10 + [1] * 10)
     assert len(apart.series) == 3
     # So are those of one model.
     message, certain, (own, _) = found(tmp_path / "openai")
-    assert (message, certain) == ("files-as-runs", True)
+    assert (message, certain) == ("files-share-tasks", True)
     alone = read(tmp_path / "openai", **own.options)
     assert (alone.series, alone.n.tolist()) == ((("a",),), [2] * 10)
     # Versions are no days.
