@@ -45,7 +45,14 @@ from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import BELOW, REACHED, TRUTH, UNITS, find, reached
 from passk_cli.files.sources.arguments import comes_once, expand
-from passk_cli.files.sources.memory import READABLE, file_of_rows, frames_of, rows_of, tables_of
+from passk_cli.files.sources.memory import (
+    READABLE,
+    file_of_rows,
+    frames_of,
+    rows_of,
+    rows_of_arrays,
+    tables_of,
+)
 from passk_cli.files.sources.source import Source, text_kind
 from passk_cli.message import NOTE, Message, refused
 from passk_cli.near import meant
@@ -558,6 +565,8 @@ def sources_of(data: Any, folder: Path, request: Request, hidden: list[str]) -> 
     """
     if isinstance(data, str | os.PathLike):
         data = [data]
+    if rows := [*rows_of_arrays(data)]:
+        return [file_of_rows(rows, folder / "rows.jsonl")]
     if not isinstance(data, list | tuple | Mapping) or frames_of(data):
         return tables_of(data)
     if not data:

@@ -851,3 +851,32 @@ def test_a_frame_with_an_empty_task() -> None:
         == f"DataFrame: record 2: 'task' has no value; drop such rows with {remedy}"
     )
     assert cells(eval("frame" + remedy)) == {("model", "a"): (1, 1)}
+
+
+def test_an_array_has_tasks_in_rows_and_attempts_in_columns() -> None:
+    array = np.array([[1, 0, 1], [0, 0, 0]])
+    counts = read(array)
+    assert (counts.tasks, counts.n.tolist(), counts.c.tolist()) == (("0", "1"), [3, 3], [2, 0])
+    both = read({"a": array, "b": array.astype(bool)})
+    assert (both.series, both.c.tolist()) == ((("a",), ("b",)), [2, 0, 2, 0])
+    missing = array.astype(float)
+    missing[0, 1] = np.nan
+    with pytest.raises(DataError, match="1 attempt in all"):
+        read(missing)
+    assert read(missing, missing="drop").n.tolist() == [2, 3]
+    with pytest.raises(DataError, match="threshold"):
+        read(array / 2)
+    assert read(array / 2, threshold=0.5).c.tolist() == [2, 0]
+    with pytest.raises(DataError, match="tasks × attempts"):
+        read(np.zeros(3))
+
+
+def test_a_pivoted_frame_is_asked_for_its_attempts() -> None:
+    rows = [{"task": f"t{i // 4}", "trial": i % 4, "passed": i % 3 > 0} for i in range(16)]
+    wide = pd.DataFrame(rows).pivot(index="task", columns="trial", values="passed")
+    with pytest.raises(DataError) as error:
+        read(wide)
+    (candidate,) = error.value.candidates["outcome"]
+    assert (candidate.column, candidate.tally) == ("0,1,2,3", "4 columns, one per attempt")
+    counts = read(wide, fields={"outcome": candidate.column})
+    assert counts.c.tolist() == read(rows).c.tolist()

@@ -57,7 +57,7 @@ _PREFERENCES = {*"winner preference preferred".split()}
 # Lines of a role on the screen; the widest option that others are aligned with.
 _SHOWN, _WIDE = 8, 44
 # Lines and columns of a screen; characters of a tally that are always shown.
-_LINES, _COLUMNS, _SHORTEST = 20, 80, 24
+_LINES, _COLUMNS, _SHORTEST = 20, 80, 30
 # Bytes of files that are read again to try each remedy.
 _TRIED = 1 << 24
 # Names of a new map: a file that exists is never overwritten.

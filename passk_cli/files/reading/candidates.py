@@ -81,6 +81,10 @@ _NOT_TASKS = (
 _SAID = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
 # Names of values of several attempts, like pass@5.
 _OF_SEVERAL = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
+# A numbered attempt in a name, like run_1_passed.
+_NUMBERED_PART = re.compile(
+    rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
+)
 # Words of columns of classes, of which some may pass.
 _CLASS_WORDS = {"category", "class", "decision", "classification"}
 # Words that may be outcomes; values of a setting; values from which on text may name tasks.
@@ -167,7 +171,7 @@ class _Reader:
         """The candidates of all roles."""
         tasks = [self._task_candidate(path) for path in self.tasks]
         # Entries whose names repeat in every record are never attempts.
-        outcomes = [path for path in self.outcomes if path not in self.picks]
+        outcomes = [p for p in self.outcomes if p not in self.picks and p not in self.numbered]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
         found = {
@@ -183,6 +187,11 @@ class _Reader:
         verdicts = (p for p in outcomes if self.columns[p].verdicts == {0, 1})
         if not found["counts"] and not any(self._outcome_level(p) > 1 for p in verdicts):
             found["outcome"] += [*self._agreements(), *self._side_by_side()]
+        if self.numbered:
+            tally = f"{len(self.numbered):,} columns, one per attempt"
+            option = Settle({"--field": {"outcome": ",".join(self.numbered)}})
+            joined = Candidate("outcome", ",".join(self.numbered), option, tally)
+            found["outcome"] = [joined, *found["outcome"]]
         tallies = {path: column.tally for path, column in self.columns.items()}
         by_role = {role: (*found[role],) for role in SHOWN_ROLES if found[role]}
         return Candidates(self.place.keys, self.place.rows, by_role, tallies)
@@ -460,20 +469,30 @@ class _Reader:
                 found.append(Candidate("outcome", path, option, tally))
         return found
 
-    def _side_by_side(self) -> list[Candidate]:
-        """Columns with a verdict per model, or per attempt if their names are numbered."""
-        flags = [
+    @cached_property
+    def flags(self) -> list[str]:
+        """Plain columns of verdicts that may be side by side, at least one of which varies."""
+        found = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.listed or "." in path or "," in path)
             and not _singular(path) & (_NOT_OUTCOMES | BAD_WORDS)
         ]  # fmt: skip
-        numbered = all(NUMBERED.fullmatch(path) for path in flags)
-        if len(flags) < 2 or not any(len(self.columns[path].verdicts) == 2 for path in flags):
+        return found if any(len(self.columns[path].verdicts) == 2 for path in found) else []
+
+    @cached_property
+    def numbered(self) -> list[str]:
+        """Columns of verdicts that are numbered, as in a table with a column per attempt."""
+        found = [p for p in self.flags if NUMBERED.fullmatch(p) or _NUMBERED_PART.search(p)]
+        return found if len(found) > 1 else []
+
+    def _side_by_side(self) -> list[Candidate]:
+        """Columns with a verdict per model."""
+        flags = [p for p in self.flags if p not in self.numbered and not strength("attempt", p)]
+        if len(flags) < 2:
             return []
         joined = ",".join(flags)
-        fields = {"outcome": joined} | ({} if numbered else {"model": COLUMN})
-        tally = f"if each column is {'an attempt' if numbered else 'a model'}"
-        return [Candidate("outcome", joined, Settle({"--field": fields}), tally)]
+        option = Settle({"--field": {"outcome": joined, "model": COLUMN}})
+        return [Candidate("outcome", joined, option, "if each column is a model")]
 
     # Counts, models and settings
 
@@ -498,7 +517,7 @@ class _Reader:
         option = Settle({"--field": {"n": n, "c": c}})
         unasked = self._is_unasked("n", n) and self._is_unasked("c", c)
         # A total, or counts next to a verdict, may be of the tests of one attempt.
-        attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "size", "evaluated"})
+        attempts = words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = bool(attempts) and all(map(is_average, self.outcomes))
         return [Candidate("counts", f"{n},{c}", option, tally, certain, unasked)]
 

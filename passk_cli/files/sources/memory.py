@@ -17,8 +17,8 @@ from passk_cli.files.sources.arguments import ROWS, comes_once, is_file_argument
 from passk_cli.files.sources.source import Source
 
 READABLE = (
-    "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame or Arrow data; a"
-    " dict of DataFrames has one for each model"
+    "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame, Arrow data or an"
+    " array of tasks × attempts; a dict of DataFrames or arrays has one for each model"
 )
 
 
@@ -128,6 +128,28 @@ def rows_of(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
         problem, remedy = f"of different lengths ({sizes})", "give each a value per row"
         raise DataError("columns", problem, remedy, name="wrong-data")
     return (dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True))
+
+
+def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
+    """A row per attempt of a two-dimensional array, or of a dict of them by model; none of others.
+
+    Rows of an array are tasks, columns are attempts, and what is not a number is missing.
+
+    >>> import numpy as np
+    >>> [*rows_of_arrays(np.array([[1, 0]]))]
+    [{'task': 0, 'attempt': 0, 'passed': 1}, {'task': 0, 'attempt': 1, 'passed': 0}]
+    """
+    arrays = data if isinstance(data, Mapping) else {None: data}
+    if not all(hasattr(a, "tolist") and getattr(a, "ndim", 0) == 2 for a in arrays.values()):
+        return
+    for model, array in arrays.items():
+        named = {} if model is None else {"model": model}
+        values = array.tolist()
+        scores = any(v not in (0, 1) and v == v for row in values for v in row)
+        outcome = "score" if scores else "passed"
+        for task, row in enumerate(values):
+            for attempt, value in enumerate(row):
+                yield {**named, "task": task, "attempt": attempt, outcome: value}
 
 
 def file_of_rows(rows: Iterable[Any], path: Path) -> Source:

@@ -471,6 +471,15 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
         [{"suite_task": f"t{i}", "episodes": 10, "successes": i} for i in range(6)],
         ["--field n=episodes --field c=successes"], ["--field outcome=successes"],
     ),
+    **{
+        f"columns of attempts named {name}": (
+            [{"task": f"t{i}", **{name.format(a): i * a % 3 % 2 for a in range(4)}}
+             for i in range(12)],
+            [f"--field outcome={','.join(name.format(a) for a in range(4))}"],
+            ["--field model=@column", f"--field outcome={name.format(1)}"],
+        )
+        for name in ("{}", "attempt_{}", "run{}", "trial-{}", "sample_{}_passed")
+    },
     "columns of models": (
         [{"task": f"t{i}", "alpha": i % 2, "beta": int(i % 3 > 0)} for i in range(12)],
         ["--field outcome=alpha,beta --field model=@column"], [],
