@@ -35,6 +35,8 @@ AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
 # Equal texts are remarkable from this share of the attempts on.
 _SHARE_OF_TEXTS = 0.1
+# Rows with a figure this rare come before the original of a copy: benchmarks/integrity.md.
+_RARE = 0.05
 _STOPPED = {
     FIRST_PASS: "stops at the first pass",
     ONCE_PASSED: "stops after a pass",
@@ -114,10 +116,10 @@ class Board:
 
     @cached_property
     def submissions(self) -> list[Submission]:
-        """Those with a remark first, the least likely by chance at the top.
+        """The least likely by chance at the top, whether that is enough for a remark or not.
 
         Two that agree have the same p. The one whose outcomes fit the difficulty of the tasks less
-        comes first, and the other one after all submissions with a remark of their own.
+        comes first, and the other one after all submissions with a rare figure of their own.
         """
         every = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
         return sorted(every, key=lambda each: (*each.order, each.series))
@@ -166,13 +168,11 @@ class Submission:
 
     @property
     def order(self) -> tuple[int, float]:
-        """0 with a remark of its own, 1 if all are said of another submission before, 2 without
-        remarks; and the smallest p."""
-        figures = self.figures.values()
-        first = [f.p for f in figures if f.p is not None and f.remarkable and not f.second]
-        if first:
-            return 0, min(first)
-        return (1 if self.remarks else 2), min(f.p for f in figures if f.p is not None)
+        """0 if a figure of its own is rare, 1 if its remarks are said of another submission
+        before, 2 else; and the smallest p of its own figures."""
+        own = [f.p for f in self.figures.values() if f.p is not None and not f.second]
+        p = min(own, default=1.0)
+        return (0 if p < _RARE else 1 if self.remarks else 2), p
 
     def _figures(self) -> Iterator[tuple[str, Figure]]:
         at, board = self.place, self.board

@@ -62,7 +62,7 @@ def _p(name: str) -> Callable[[Submission], float | None]:
 
 
 class Integrity(Section[Submission]):
-    """A row per submission, those with a remark first."""
+    """A row per submission, the least likely by chance first."""
 
     title = "Integrity"
     shown = FULL

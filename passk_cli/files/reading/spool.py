@@ -217,6 +217,7 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
     only = request.outcome == ONLY and ONLY not in every
     chosen: dict[str, str] = {}
     unjudged = [each.source.path for each, table in tables if table.outcomes is None]
+    times = Counter(name for _, table in tables for name in table.outcomes or ())
     for each, table in tables:
         names = result.outcomes.setdefault(each.format.name, {})
         names.update(dict.fromkeys(table.outcomes or ()))
@@ -224,21 +225,29 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
             continue
         if only or request.outcome in (None, *table.outcomes) or each.source.named:
             asked = None if only else request.outcome or table.verdict
-            chosen[each.source.path] = one_of(each.source.name, asked, table.outcomes)
+            # Of those to choose from, the one that leaves the fewest files out comes first.
+            common = sorted(table.outcomes, key=lambda name: -times[name])
+            chosen[each.source.path] = one_of(each.source.name, asked, common)
         else:
             result.over.append(each.source.name)
     if judged and not chosen:
         one_of(judged[0], request.outcome, every)
     if len(set(chosen.values())) > 1 and request.outcome is None:
         problem = f"{len(every)} outcomes in {plural(len(judged), 'file')}: {', '.join(every)}"
-        each_one = Settle({"--outcome": ONLY}, "reads the only one of each file")
-        suites = {table.facts.get("suite") for _, table in tables} - {None}
-        if len(suites) > 1:
-            # Files of several benchmarks: one number for all of them would hide how they differ.
-            options = {"--outcome": ONLY, "--by": ("suite",)}
-            each_one = Settle(options, "reads the only one of each file, by benchmark")
-        others = [Settle({"--outcome": name}) for name in [*every][:2]]
-        settles = [each_one, *others]
+        of_files = [table for _, table in tables if table.outcomes is not None]
+
+        def remedy(name: str, why: str = "") -> Settle:
+            """Files of several benchmarks stay apart: one number would hide how they differ."""
+            own = [each for each in of_files if name == ONLY or name in (each.outcomes or ())]
+            apart = len({table.facts.get("suite") for table in own} - {None}) > 1
+            by = {"--by": ("suite",)} if apart else {}
+            return Settle({"--outcome": name, **by}, why + ", by benchmark" * bool(why and by))
+
+        common = sorted(every, key=lambda name: -times[name])[:2]
+        settles = [remedy(name) for name in common]
+        if all(len(table.outcomes or ()) < 2 for table in of_files):
+            each_one = remedy(ONLY, "reads the only one of each file")
+            settles.insert(times[common[0]] == len(judged), each_one)
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
     return {**chosen, **dict.fromkeys(unjudged, "")}
 

@@ -360,5 +360,42 @@ def test_logs_with_one_scorer_each_of_different_names(passk: Passk, tmp_path: Pa
         read(LOGS, outcome="only")
 
 
+@pytest.mark.parametrize(
+    "logs",
+    [
+        [("a", "t", ["match"]), ("b", "t", ["includes"])],
+        [("a", "t", ["match"]), ("a", "u", ["includes"])],
+        [("a", "t", ["match"]), ("b", "t", ["includes", "match"])],
+        [("a", "t", ["match"]), ("b", "u", ["includes", "match"]), ("b", "t", ["includes"])],
+    ],
+)
+def test_the_first_remedy_for_several_scorers_loses_no_attempt_that_one_can_keep(
+    passk: Passk, tmp_path: Path, logs: list[tuple[str, str, list[str]]]
+) -> None:
+    """--outcome only comes first only if every log has one scorer, and then pools no benchmarks."""
+    for number, (model, task, scorers) in enumerate(logs):
+        header = json.loads(json.dumps(HEADER))
+        header["eval"] |= {"model": model, "task": task}
+        samples = [
+            {**sample(i, e, "C"), "scores": {name: {"value": "CI"[i % 2]} for name in scorers}}
+            for i in range(4) for e in (1, 2)
+        ]  # fmt: skip
+        (tmp_path / f"{number}.eval").write_bytes(archive(log_of(*samples, header=header)))
+    refused = passk("estimate", tmp_path)
+    assert refused.code == 3
+    first = refused.err.splitlines()[1].partition("  #")[0].split()
+    assert first[0] == "passk"
+    done = passk(*first[1:], "-k", "1", "-v", "-f", "json")
+    document = json.loads(done.out)
+    named = {message["name"] for message in document["messages"]}
+    every = [scorers for *_, scorers in logs]
+    alone = all(len(own) == 1 for own in every)
+    assert ("only" in first) == alone
+    assert "uneven-attempts" not in named
+    assert not alone or "pooled-benchmarks" not in named
+    lost = not alone and not set.intersection(*map(set, every))
+    assert ("files-without-outcome" in named) == lost
+
+
 def _scorers(log: dict[str, Any]) -> dict[str, None]:
     return {name: None for sample in log["samples"] for name in sample["scores"]}
