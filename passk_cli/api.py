@@ -100,8 +100,6 @@ def read(
     format: str | None = None,
     records: str | None = None,
     path: str | None = None,
-    engine: str = "duckdb",
-    spark_master: str | None = None,
     attempts: str | Sequence[str] = (),
     normalise: str = "none",
     similarity: float | None = None,
@@ -142,8 +140,6 @@ def read(
     format : force a file format instead of recognising it.
     records : the key of a JSON document that holds its records.
     path : columns from the end of each path, as in "{model}/{task}/run-{attempt}.json".
-    engine : "duckdb" counts rows here, "spark" on a cluster; spark_master : its address, else the
-        active session.
     attempts : what is to be known of the attempts besides passing, for metrics that need it:
         "score" (best@k, worst@k, mean), "answer" (maj@k), "solution" (distinct@k), "attempt"
         (their order, for first@k), "cost" (dollars), "tokens_in", "tokens_out", "tokens",

@@ -236,8 +236,8 @@ _FAMILIES = {
     " numbers from 0 up. Correct what is none, or leave its rows out.",
     "wrong-data": "Python data of this type cannot be read. Give paths, a list of dicts, a dict of"
     " lists, a DataFrame, an Arrow table, or what `passk_cli.read` returned.",
-    "not-on-spark": "Spark cannot do this. With --engine spark only counts leave the cluster, and"
-    " Spark reads some files and names differently. Leave --engine spark out, or do what the"
+    "not-on-spark": "Spark cannot do this. With --engine spark a cluster counts attempts and"
+    " passes of JSON lines, CSV and Parquet as a map says. Leave --engine spark out, or do what the"
     " message says.",
     "spark-failed": "Spark ended with an error. The cluster could not read a file or was not"
     " reached. The message has its reason.",

@@ -15,7 +15,8 @@ from passk_cli.cli.app import build
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import command_of
 from passk_cli.files.formats import FORMATS
-from passk_cli.files.sources import remote, session
+from passk_cli.files.sources import remote
+from passk_cli.files.spark import session
 from tests.conftest import ROOT, Passk, assert_same_text, records
 
 README = (ROOT / "README.md").read_text()

@@ -430,7 +430,7 @@ ELSEWHERE: Mapping[str, str] = {
         ("left-out-tasks", "no-such-suite", "short-runs"), "tests/commands/test_history.py"
     ),
     "unjudged-numbers": "tests/files/test_outcomes.py: words beside numbers",
-    "spark-failed": "tests/files/spark: a cluster",
+    **dict.fromkeys(("spark-failed", "bad-map"), "tests/files/test_spark.py: a cluster"),
 }  # fmt: skip
 
 

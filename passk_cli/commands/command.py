@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 # The title of the options that only one command has.
 OWN = "Options"
 _EXAMPLE = "\n\nExample: "
+# Options that all commands had, as of `Command.lacking`.
+_FIRST = "count on the cluster first: "
+_SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
+_PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
+_REMOVED = {
+    **dict.fromkeys(("--engine", "--spark-master"), _FIRST + _SHELL),
+    **dict.fromkeys(("engine", "spark_master"), f"{_FIRST}passk_cli.{_PYTHON}"),
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +117,7 @@ def option_meant(
 
     value : what it was given.  spelled : the options of a command by how their caller writes them.
     """
-    if reason := command_of(command).lacking.get(word):
+    if reason := {**_REMOVED, **command_of(command).lacking}.get(word):
         return reason
     if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"

@@ -39,7 +39,7 @@ from passk_cli.files.counting.statement import LateColumn, Statement, Tally, run
 from passk_cli.files.database import connect
 from passk_cli.files.mapping import mapped
 from passk_cli.files.reading.condition import columns_in, ordered
-from passk_cli.files.reading.look import Inputs, Spooled, first_columns, look, unshared
+from passk_cli.files.reading.look import Inputs, Spooled, first_columns, look
 from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
@@ -128,7 +128,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
 def _read(
     data: Any, sources: Sequence[Source], request: Request, folder: Path, tolerant: bool
 ) -> Counts:
-    """Count the files; of a cluster's, fetch them where an error lacks its line.
+    """Count the files; an error comes with the columns that can be chosen.
 
     folder : for temporary files.
     """
@@ -174,17 +174,9 @@ def _read(
             if not files and sources[0].label is not None:
                 # Of frames by model each has an error of its own.
                 raise
-            if not any(source.partial for source in sources):
-                from passk_cli.files.reading.asking import asking
+            from passk_cli.files.reading.asking import asking
 
-                raise asking(error, con, sources, request, again, data) from None
-            from passk_cli.files.sources.cluster import whole
-
-            copies = whole(sources, request.spark_master)
-            if copies is None:
-                raise
-            # The same error, which names the line that a cluster does not know.
-            counts = _counts(con, copies, request, folder, unpacked, tolerant=tolerant)
+            raise asking(error, con, sources, request, again, data) from None
     return counts
 
 
@@ -296,7 +288,7 @@ def _counts(
 
         columns = tuple(read_columns(context, found))
         facts = replace(counts.facts, columns=columns)
-        if request.engine == "duckdb" and not any(comes_once(each.frame) for each in sources):
+        if not any(comes_once(each.frame) for each in sources):
             from passk_cli.files.choices import choices
 
             roles = statement.batches[0].roles.columns()
@@ -312,10 +304,6 @@ def _counts(
     except duckdb.Error as error:
         raise explain(con, error, statement.batches, request) from None
     changed = [s for s, before in zip(sources, states, strict=True) if _state(s) != before]
-    if not changed and any(source.shared is not None for source in sources):
-        from passk_cli.files.sources.cluster import changed as changed_there
-
-        changed = [source for source in [changed_there(sources, request.spark_master)] if source]
     if changed:
         # Its numbers would mix.
         problem = "changed while it was read"
@@ -380,7 +368,7 @@ def _state(source: Source) -> tuple[int, int] | None:
     """Size and time of the last change of a file that is here; None where it is gone."""
     with suppress(OSError):
         status = os.stat(source.path)
-        return None if source.shared else (status.st_size, status.st_mtime_ns)
+        return status.st_size, status.st_mtime_ns
     return None
 
 
@@ -463,12 +451,7 @@ def _recognised(
     attempts = Spooled()
     if by_formats:
         files = [file for file in files if file.source not in empty]
-        near = [file for file in files if file.source.shared is None]
-        attempts = spooled(near, request, folder, unpacked)
-        for file in files:
-            if file.source.shared is not None:
-                problem = f"in the format of {file.format.name}"
-                attempts.pass_over(file.source, unshared(file.source, problem))
+        attempts = spooled(files, request, folder, unpacked)
     attempts.empty += [source.name for source in empty]
     return attempts, tables
 
@@ -499,8 +482,6 @@ def _with_attempts(
     )
 
     query = AttemptQuery(con, statement, tally.keep)
-    if (numbering or request.order) and statement.shards:
-        statement.shards.require_numbers()
     if numbering:
         counts = with_numbering(query, counts)
     if request.truth is not None:
@@ -532,10 +513,6 @@ def _tallied(
         try:
             where = columns_in(con, request.where, batches) if request.where else []
             statement = Statement(batches, names, request, where)
-            if request.engine == "spark":
-                from passk_cli.files.spark.shards import SparkShards
-
-                statement = statement.over(SparkShards(con, statement))
             if request.where:
                 for sql in statement.compared(ordered(con, request.where)):
                     con.execute(sql)
@@ -579,8 +556,4 @@ def sources_of(data: Any, folder: Path, request: Request, hidden: list[str]) -> 
     if wrong is not None:
         problem = f"a list of {type(wrong).__name__} cannot be read"
         raise DataError("data", problem, READABLE, name="wrong-data")
-    if request.engine == "spark":
-        from passk_cli.files.sources.cluster import gathered
-
-        return gathered(data, folder, request.spark_master, hidden)
     return expand(data, folder, hidden)

@@ -33,8 +33,7 @@ NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _OWN = ("files", "has")
 # Options that choose models and tasks, or say how the question is asked, not what columns mean.
 _NO_KEYS = (
-    "--map --field --model --truth --truth-from --engine --spark-master --exclude-model --alias"
-    " --exclude-task --only-task"
+    "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
 # Of what passk wrote itself, columns mean what it says.
 _WRITTEN = "written by passk"

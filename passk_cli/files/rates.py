@@ -22,7 +22,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.roles import Roles, candidates
 from passk_cli.files.sources.arguments import comes_once, expand, model_names, paths_of, read_paths
 from passk_cli.files.sources.memory import source_with
-from passk_cli.files.sources.remote import is_remote, is_shared
+from passk_cli.files.sources.remote import is_remote
 from passk_cli.files.sources.source import Source
 from passk_cli.option import declared
 from passk_cli.settle import Given, Settle
@@ -132,8 +132,6 @@ def _sources(data: Any, spool: Path) -> list[Source]:
         return [] if source is None else [source]
     paths = read_paths(files)
     plain = all(is_remote(path) or os.path.isfile(path) for path in paths)
-    # What a cluster reads is outcomes.
-    plain = plain and not any(map(is_shared, paths))
     return expand(files, spool) if plain and not comes_once(files) else []
 
 

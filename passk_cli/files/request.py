@@ -68,7 +68,6 @@ TABLES = {
     "parquet": "parquet.apache.org",
 }
 DUPLICATES = ("error", "first", "last", "keep")
-ENGINES = ("duckdb", "spark")
 NORMALISE = ("none", "space", "python")
 ATTEMPTS = (*OF_ATTEMPTS, "attempt", "line")
 
@@ -375,14 +374,6 @@ class Request:
         detail="The template is matched with the end of each path, e.g."
         " '{model}/{task}/run-{attempt}.json'.",
     )] = None
-    engine: Annotated[str, Option(
-        "--engine", help="Where rows are counted.", choices=ENGINES,
-        detail="duckdb: on this machine; spark: on a cluster, and only counts are returned.",
-    )] = "duckdb"
-    spark_master: Annotated[str | None, Option(
-        "--spark-master", "URL", "Spark's master, e.g. spark://host:7077, sc://host.",
-        detail="Without it: the active session, else this machine (local[*]).",
-    )] = None
     # fmt: on
     cluster: str | None = None
     attempts: tuple[str, ...] = ()
@@ -426,12 +417,6 @@ class Request:
                     f"{decoded(text)}: this is not UTF-8, as all names in data are"
                 )
         _ = self.template
-        if self.spark_master is not None and self.engine != "spark":
-            raise ParameterError(
-                Given("--spark-master"), "it goes with the engine spark",
-                name="contradicting-options",
-                settles=[Settle({"--engine": "spark"}), Settle({"--spark-master": None})],
-            )  # fmt: skip
         labels, outcome = self.labels, self.named.get("outcome", "")
         if labels and labels in parts(outcome):
             raise ParameterError(

@@ -168,8 +168,6 @@ READING: dict[str, tuple[Any, Any]] = {
     "format": ("jsonl", "jsonl"),
     "records": ("g", "g"),
     "path": ("{model}/{task}.json", "{model}/{task}.json"),
-    "engine": ("spark", "spark"),
-    "spark_master": ("local[2]", "local[2]"),
     "cluster": ("h", "h"),
 }
 # Options that contradict each other or the data, and what is said of it.  FILE stands for results.

@@ -15,6 +15,8 @@ REMOVED = [
     (["compare", AGENTS, "--band", True], "passk curve draws the bands of each model"),
     (["plan", AGENTS, "--cost-per-label", "1"], "passk judge shows the interval that labels give"),
     (["convert", AGENTS, "--resume", True], "commands read many counts files together"),
+    (["estimate", AGENTS, "--engine", "spark"], "count on the cluster first"),
+    (["compare", AGENTS, "--spark-master", "sc://x"], "count on the cluster first"),
     (["watch", AGENTS, "--best", True], "compare the models with passk compare"),
     (["watch", AGENTS, "--give-up", "5%"], "the answer shows the chance that the rest decides"),
     (["watch", AGENTS, "--pause", "1"], "looks twice a second"),

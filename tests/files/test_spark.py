@@ -319,7 +319,7 @@ def test_no_map_and_no_pyspark(
     done = passk("convert", SAMPLES / "costs.csv", *given)
     assert done.code == 2
     assert done.err.startswith(
-        "error[bad-map]: --engine spark: a cluster needs a map of the columns; give --map"
+        "error[bad-map]: --engine spark: a cluster needs a map of the columns; passk describe"
     )
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     own = tmp_path / "passk.toml"

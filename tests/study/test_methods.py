@@ -165,7 +165,7 @@ CHANGES = [
 SAME = set(
     """
     --sort --crossings --flips --sensitivity --delta --unpaired --error --ignore --points --rates
-    --map --records --path --from --engine --spark-master --truth --truth-from --outcome
+    --map --records --path --from --truth --truth-from --outcome
     --missing-cost --price
 """.split()
 )

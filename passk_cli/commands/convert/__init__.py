@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.files.request import ENGINES, KEEP, Request
+from passk_cli.files.request import KEEP, Request
 from passk_cli.option import Option, split
 
 
@@ -43,7 +43,7 @@ class ConvertOptions:
         " cost (in dollars), tokens_in, tokens_out, tokens, duration (in seconds), turns."
         " Repeatable.")] = ()
     engine: Annotated[str, Option(
-        "--engine", help="Where rows are counted.", choices=ENGINES,
+        "--engine", help="Where rows are counted.", choices=("duckdb", "spark"),
         detail="duckdb: on this machine; spark: on a cluster, with --counts and --map. The table"
         " has a sum of each amount that the map names, such as cost_sum.")] = "duckdb"
     spark_master: Annotated[str | None, Option(

@@ -69,6 +69,10 @@ class Convert(Question, ConvertOptions):
         path = Path(self.output)
         _require_outside(options.source, path)
         form, request = export_form(path, self.form), options.request
+        without = (Settle({"--spark-master": None}),)
+        idle = self.spark_master is not None and self.engine != "spark"
+        about = Given("--spark-master"), "it is for the engine spark", without
+        refuse("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | Given, object] = {
                 Given("--with"): self.columns,
@@ -86,6 +90,8 @@ class Convert(Question, ConvertOptions):
                 Given("--threshold", thresholds): len(request.threshold) > 1,
             }
             problem, settles = "it is for counts, which add attempts up", _COUNTS
+            if self.engine == "spark" and request.map is None:
+                settles = (Settle({"--counts": True, "--map": Blank("FILE")}, "adds them up"),)
         reasons = ((there, at, problem, settles) for at, there in contradictions.items())
         refuse("contradicting-options", *reasons)
         if self.counts:

@@ -1230,7 +1230,7 @@ class Gate(Question, GateOptions):
         counts = study.counts
         rows = bool(counts.facts.inputs) and all("n" not in f.roles for f in counts.facts.inputs)
         known = "attempt" in counts.attempts or request.missing == BOUNDS
-        if known or not rows or self.unpaired == "drop" or request.engine != "duckdb":
+        if known or not rows or self.unpaired == "drop":
             return False
         every = Sides.of(study, self.baseline).made(self.attempts)
         return any(len(made.longer) and not made.design for made in every.values())

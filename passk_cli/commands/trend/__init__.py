@@ -52,7 +52,7 @@ class TrendOptions:
 COMMAND = Command(
     TrendOptions, (Request, Confidence), charts=True, judges=True,
     without=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome", "records",
-             "path", "bounds", "engine", "spark_master"),
+             "path", "bounds"),
     lacking={
         **dict.fromkeys(("--price", "price"), "a run is recorded with its prices, by passk record"),
     },

@@ -69,9 +69,8 @@ class AttemptQuery:
 
     @property
     def columns(self) -> set[str]:
-        """The columns of the data; none where an engine added rows up."""
-        batches = [] if self.statement.weight else self.statement.batches
-        return {name for batch in batches for name in batch.layout.kinds}
+        """The columns of the data."""
+        return {name for batch in self.statement.batches for name in batch.layout.kinds}
 
     def rows(
         self,
@@ -243,14 +242,11 @@ def _one_per_similar(query: AttemptQuery, solutions: Attempts, similarity: float
 
 
 def _sql(statement: Statement, role: str, keep: str | None) -> str:
-    more = f", {statement.weight} AS times" if statement.weight else ""
-    total = "coalesce(sum(times){}, 0)::BIGINT" if statement.weight else "count(*){}"
-    n, passed = total.format(""), total.format(" FILTER (verdict = 1)")
-    judged = total.format(" FILTER (verdict IS NOT NULL)")
     return (
-        values_sql(statement, role, keep, more)
-        + f"""
-SELECT cell, value, {n} AS n, {passed} AS passed, {judged} AS judged
+        values_sql(statement, role, keep)
+        + """
+SELECT cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed,
+       count(*) FILTER (verdict IS NOT NULL) AS judged
 FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
     )
 

@@ -116,7 +116,7 @@ def require_as_written(batch: Batch, tally: Tally) -> None:
 
 def require_sound(layout: Layout, sources: Sequence[Source], request: Request) -> None:
     """DataError for what DuckDB reads and drops: a delimiter too many, an array without its end."""
-    uneven = layout.kind == "csv" and not request.skip_bad and request.engine == "duckdb"
+    uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
         if uneven and may_be_uneven(source, layout.delimiter.encode(), len(layout.columns)):
             require_even_rows(source, layout)

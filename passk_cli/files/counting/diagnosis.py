@@ -393,9 +393,6 @@ def repeated_attempt(
 def _of_runs(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Settle, ...]:
     """Remedies where a history is given as results: its last run, or the command for histories."""
     course = Settle({}, "shows the course of its runs", "trend")
-    if any(source.partial for batch in statement.batches for source in batch.sources):
-        # The last run of what is here need not be that of the files.
-        return (course,)
     runs = " UNION ALL ".join(
         f'SELECT run, "at" FROM {batch.layout.relation([s.path for s in batch.sources], {})}'
         for batch in statement.batches

@@ -257,14 +257,12 @@ def _sample(con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: i
     if layout.kind == "parquet" or layout.table:
         rows = layout.relation([source.path for source in batch.sources], {})
         ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
-        return _SampleQuery(
-            batch, {}, number <= _ROWS and not any(s.partial for s in batch.sources)
-        )
+        return _SampleQuery(batch, {}, number <= _ROWS)
     files = [layout.spool] if layout.spool else [source.path for source in batch.sources]
     total = sum(map(os.path.getsize, files))
     plain = bool(layout.spool) or layout.packing == "none"
     if plain and total <= WHOLE_BYTES:
-        return _SampleQuery(batch, {}, not any(source.partial for source in batch.sources))
+        return _SampleQuery(batch, {}, whole=True)
     if not layout.spool and layout.kind not in ("jsonl", "csv"):
         return _SampleQuery(batch, {}, whole=False)
     blocks = _blocks(files) if plain else _beginnings(files)

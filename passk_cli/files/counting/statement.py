@@ -46,7 +46,6 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.paths import TEMPERATURES, temperature_template
 from passk_cli.files.sources.source import object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
-from passk_cli.message import Said
 from passk_cli.near import meant
 from passk_cli.settle import Settle
 
@@ -139,65 +138,14 @@ class Tally:
     keep: str | None = None
 
 
-class Shards:
-    """Rows that were counted before, by an earlier run or on a cluster: equal ones are one row.
-
-    Beside its columns a row has `times`, how many it stands for; `numbers`, how many of those have
-    an attempt's number, and `code`, the exclusive or of the hashes of these.
-
-    dense : SQL for whether a fingerprint, as the hashes of these rows make it, is that of 0 … n−1
-        or 1 … n.
-    """
-
-    dense = "false"
-
-    def rows(self, statement: Statement, batch: Batch, files: str, *, ordered: bool) -> str:
-        """SQL for the rows of a batch.
-
-        files : SQL for those of its files.  ordered : whether they come in the order of these.
-        Errors: duckdb.Error, DataError.
-        """
-        raise NotImplementedError
-
-    def ordered(self, keep: str | None) -> bool:
-        """Whether rows can come in the order of the files.
-
-        Errors: ParameterError where a policy of repeats needs that and there is none.
-        """
-        return True
-
-    def require_numbers(self) -> None:
-        """Make sure that rows have the numbers of the attempts, as those of files always have."""
-        raise NotImplementedError
-
-    def rejected(self) -> int:
-        """Rows of delimited texts that reading left out."""
-        return 0
-
-    def messages(self, batches: Sequence[Batch]) -> tuple[Said, ...]:
-        """Messages about how files were read."""
-        return ()
-
-    def repeats(self, statement: Statement) -> str:
-        """The statement for attempts that come more than once; "" where it is that of files."""
-        self.require_numbers()
-        return ""
-
-    def carrying(self, statement: Statement, columns: Sequence[str]) -> Shards | None:
-        """Shards whose rows have these columns as well; None where only those of files have."""
-        return None
-
-
 class Statement:
     """The SQL of one reading; see the module for what it does.
 
-    shards : what takes the place of the rows of files, if anything.
     numbered : whether rows say which of their file they are, as `place`.
     lenient : whether what is no record is left out.
     """
 
     numbered = lenient = False
-    shards: Shards | None = None
 
     def __init__(
         self,
@@ -236,24 +184,10 @@ class Statement:
         self.care = Care(careful, numeric=numbered)
 
     def having(self, **changes: Any) -> Statement:
-        """The statement with another care, request, shards, or other columns carried along."""
+        """The statement with another care or request, or other columns carried along."""
         other = copy(self)
         vars(other).update(changes)
         return other
-
-    def over(self, shards: Shards) -> Statement:
-        """The statement over rows that were counted before, which hold texts."""
-        return self.having(shards=shards, care=Care(careful=True), truths=False, benchmarks=())
-
-    @property
-    def weight(self) -> str:
-        """SQL for how many rows a row stands for; "" where it is one."""
-        return "times" if self.shards else ""
-
-    @property
-    def times(self) -> str:
-        """SQL for how many rows there are."""
-        return "sum(times)::BIGINT" if self.shards else "count(*)"
 
     def with_more_care(self, error: Exception) -> Statement | None:
         """The statement as it is run when a row or a number did not fit; None at the end."""
@@ -275,15 +209,12 @@ class Statement:
         return self.having(care=replace(self.care, numeric=False))
 
     def carrying(self, columns: Sequence[str]) -> Statement:
-        """The statement whose rows have these columns as well: those of files, or of a cluster."""
-        shards = self.shards and self.shards.carrying(self, columns)
-        if shards:
-            return self.having(shards=shards, carried=tuple(columns))
+        """The statement whose rows have these columns as well."""
         batches = [replace(b, layout=b.layout.further(columns)) for b in self.batches]
         return self.of_files(batches).having(carried=tuple(columns))
 
     def of_files(self, batches: Sequence[Batch]) -> Statement:
-        """The statement that reads these files with all care, whatever has counted them."""
+        """The statement that reads these files with all care."""
         own = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, careful=True, numeric=False)
         return own.having(care=care, has_counts=self.has_counts)
@@ -314,16 +245,13 @@ class Statement:
         late = ", bool_or(late) AS late" if self.open else ""
         n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
         c = f"WHEN 2 THEN rows * {_C}" if self.has_counts else ""
-        numbers, code = "count(attempt)", "hash(attempt)"
         unrepeated = "coalesce(fingerprint = from_0 OR fingerprint = from_1, false)"
-        if self.shards:
-            numbers, code = "sum(numbers)::BIGINT", "code"
-            unrepeated += f" OR {self.shards.dense}"
         return f"""
 WITH {self.rows(keep, truths=truths)},
 cells AS (
   SELECT {"" if only is None else quote_text(only) + " AS file, "}{keys}{count_columns},
-         {self.times} AS rows, {numbers} AS numbered, bit_xor({code}) AS fingerprint{spans}{late}
+         count(*) AS rows, count(attempt) AS numbered,
+         bit_xor(hash(attempt)) AS fingerprint{spans}{late}
   FROM rows GROUP BY {keys}{count_columns}),
 judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM cells)),
 totals AS (
@@ -349,15 +277,13 @@ FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
     def repeats(self) -> str:
         """How many attempts come more than once, exactly, and the first of them."""
-        if self.shards and (counted := self.shards.repeats(self)):
-            return counted
         columns = ["model", *self.groups, "task", "attempt"]
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
         return f"""
 WITH {self.named(None)},
 keyed AS (
-  SELECT {key}, {self.times} AS times FROM named
+  SELECT {key}, count(*) AS times FROM named
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
@@ -373,7 +299,7 @@ GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
         """How many outcomes of each model are missing by each word that says why."""
         return f"""
 WITH {self.named(keep)}
-SELECT model, lower(trim(outcome)) AS word, {self.times}
+SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching(self, condition: str) -> str:
@@ -387,15 +313,14 @@ matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condi
         """How many outcomes there are of each word, and whether it passes."""
         return f"""
 WITH {self.rows(None)}
-SELECT trim(outcome) AS word, {self.times} AS times, any_value({self.verdict()}) AS verdict
+SELECT trim(outcome) AS word, count(*) AS times, any_value({self.verdict()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
     def cells(self, one_in: int) -> str:
-        """The rows of one of so many tasks, chosen by hash, each as often as it stands for rows."""
-        often = f", unnest(range({self.weight})) AS often(i)" if self.weight else ""
+        """The rows of one of so many tasks, chosen by hash."""
         return f"""
 WITH {self.named(None)}
-SELECT named.* FROM named{often} WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
+SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
     def there(self) -> str:
         """The names of models and tasks as they stand in the data: model, task."""
@@ -426,14 +351,8 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
         names = {path: self.request.called(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
         ordered = file_order or keep is not None
-        ordered = ordered and (not self.shards or self.shards.ordered(keep))
         batches = in_order(self.batches) if ordered else self.batches
-        # What is wrong with columns is said before anything is counted.
-        every = [self.rows_of(batch, truths=truths) for batch in batches]
-        if self.shards:
-            of_files = zip(batches, every, strict=True)
-            every = [self.shards.rows(self, b, files, ordered=ordered) for b, files in of_files]
-        rows = " UNION ALL ".join(every)
+        rows = " UNION ALL ".join(self.rows_of(batch, truths=truths) for batch in batches)
         both = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
         kept = ""
         if self.request.models or self.request.exclude_models:
@@ -596,9 +515,8 @@ rows AS (SELECT row.* FROM picked)"""
             layout, column = batch.layout, batch.roles.column(role) or ""
             seen = {name.lower() for name in layout.kinds}
             others = [name for name in ROLES[role].names[0] if name not in seen]
-            apart = any(source.shared is not None for source in batch.sources)
             made = column in layout.joined or column not in layout.kinds
-            if layout.complete or apart or made or not others:
+            if layout.complete or made or not others:
                 continue
             rows = self.relation(batch, dict.fromkeys((column, *others), "VARCHAR"))
             yield (
@@ -690,8 +608,7 @@ def run(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement
     rejected = 0
     if csv and statement.request.skip_bad:
         sql = "SELECT count(DISTINCT (file_id, line)) FROM reject_errors"
-        shards = statement.shards
-        rejected = shards.rejected() if shards else int(con.execute(sql).fetchall()[0][0])
+        rejected = int(con.execute(sql).fetchall()[0][0])
     repeats, keep = Repeats(), None
     policy = statement.request.duplicates
     if policy != "keep" and not cells["unrepeated"].all():

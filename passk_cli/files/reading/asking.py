@@ -76,7 +76,7 @@ def asking(
 
     read : reads with a request.  data : what was asked for, next to which a map is looked for.
     """
-    if request.engine != "duckdb" or any(comes_once(source.frame) for source in sources):
+    if any(comes_once(source.frame) for source in sources):
         return error
     trials = Trials(request, read)
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}

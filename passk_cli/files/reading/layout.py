@@ -62,7 +62,7 @@ class Layout:
     spool : the file of rows that a format's files were written to, whose lines have at most
         `longest` bytes.
     form : the format of these files.
-    table : the rows as DuckDB knows them by a name: of a frame, or of what a cluster returned.
+    table : the rows as DuckDB knows them by a name: of a frame.
     constants : column → path → value, of columns that are constant in each file and not in it.
     joined : column → what its values are made of.
     orders : column → its values in order, where it says so itself.

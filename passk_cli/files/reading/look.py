@@ -341,10 +341,6 @@ def _layout(
         layout = _frame(con, source)
         return replace(layout, joined=request.joined(layout.kinds))
     for from_end_to_end in sorted({whole, True}):
-        if from_end_to_end and source.partial and source.opening == "{":
-            from passk_cli.files.sources.cluster import with_all_keys
-
-            with_all_keys(source, request.spark_master)
         layout = sniff(con, source, request.format, whole=from_end_to_end)
         if len(layout.columns) > MOST_COLUMNS:
             raise DataError(
@@ -355,7 +351,7 @@ def _layout(
             break
         unseen = [column for column in columns if find(column, layout.kinds) is None]
         names = (json.dumps(root(column))[:-1].encode() for column in unseen)
-        if not unseen or not (source.partial or any(mentions(source, name) for name in names)):
+        if not any(mentions(source, name) for name in names):
             break
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds)
@@ -438,10 +434,8 @@ def sniff(
         alone = "\n" not in text.strip()
         lines = first != "{" and (alone or any(r for r in records if isinstance(r, dict)))
     if lines:
-        short = len(start) < HEAD_BYTES and not source.partial
+        short = len(start) < HEAD_BYTES
         return _lines(con, source, text, whole or short)
-    if source.shared is not None:
-        raise unshared(source, "one JSON document")
     return _document(con, source, text if len(start) < HEAD_BYTES else "")
 
 
@@ -458,13 +452,6 @@ def first_columns(source: Source) -> Sequence[str]:
     except PasskError:
         # The reader says what is wrong with it.
         return []
-
-
-def unshared(source: Source, what: str) -> NoResults:
-    """Error for a file at an address that is no table."""
-    remedy = "write its attempts as JSON lines, or copy it here and read it here"
-    problem = f"{what}; a cluster reads JSON lines, CSV and Parquet"
-    return NoResults(source.name, problem, remedy, name="not-on-spark")
 
 
 def _merge(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:

@@ -28,7 +28,7 @@ _MOST_EMPTY = 64
 
 def is_empty(source: Source) -> bool:
     """Whether a file holds nothing: no byte but blanks, or a JSON object or array of nothing."""
-    if source.partial or os.path.getsize(source.path) > _MOST_EMPTY:
+    if os.path.getsize(source.path) > _MOST_EMPTY:
         return False
     with open_bytes(source) as stream:
         return b"".join(stream.read(_MOST_EMPTY).split()) in (b"", b"{}", b"[]")
@@ -104,8 +104,7 @@ def equal_files(sources: Iterable[tuple[object, Source]]) -> list[tuple[Source, 
     for key, source in sources:
         if source.frame is not None:
             continue
-        size = source.shared.size if source.shared else os.path.getsize(source.path)
-        alike.setdefault((key, size), []).append(source)
+        alike.setdefault((key, os.path.getsize(source.path)), []).append(source)
     pairs = []
     for group in alike.values():
         first: dict[bytes, Source] = {}

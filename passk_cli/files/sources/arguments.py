@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from errno import EACCES
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, Any
 
@@ -137,19 +136,11 @@ def without(arguments: Sequence[str], argument: str) -> list[str]:
     """The arguments without the file that another argument means, which folders and globs lose.
 
     Arguments that do not mean the file stay as they are.
-    Errors: ParameterError where the file lies in what only a cluster can look through.
     """
-    real, own = read_paths([argument]), split_label(argument)[1]
+    real = read_paths([argument])
     remaining: list[str] = []
     for candidate in arguments:
         label, path = split_label(candidate)
-        apart = not remote.is_shared(own) or not remote.is_shared(path) or own == path
-        if not apart and (fnmatchcase(own, path) or own.startswith(path.rstrip("/") + "/")):
-            raise ParameterError(
-                f"{name_of(own)} is the baseline and lies in {name_of(path)};"
-                " name the files of the new run one by one",
-                name="contradicting-options",
-            )
         paths = _paths(path)
         others = [p for p in paths if _real(p) not in real]
         if len(others) == len(paths):

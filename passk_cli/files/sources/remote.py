@@ -86,10 +86,12 @@ def is_shared(path: str) -> bool:
 
 
 def unread(address: str) -> DataError:
-    """Error for an address that only a cluster reads, where none is asked."""
+    """Error for an address that only a cluster reads."""
     scheme, name = scheme_of(address), name_of(address)
     here = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
-    spark = Settle({"--engine": "spark"}, "counts on a cluster")
+    counted: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
+    counted["-o"] = "counts.parquet"
+    spark = Settle(counted, "counts on a cluster", "convert")
     return NotFetched(
         name, f"only a cluster reads {scheme}://", here.get(scheme, "copy the file here"),
         settles=[spark],

@@ -66,20 +66,6 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True)
-class Shared:
-    """A file that a cluster reads, of which the beginning was fetched.
-
-    uri : what Spark calls it.  size, changed : its bytes, and the time of its last change in
-    microseconds, when it was looked up.  whole : whether all of it was fetched.
-    """
-
-    uri: str
-    size: int
-    changed: int
-    whole: bool = False
-
-
-@dataclass(frozen=True)
 class Source:
     """One file to read.
 
@@ -93,7 +79,6 @@ class Source:
         nobody looked.
     origin : the absolute path of the file, where path is a copy or a link; "" of what is no file.
     encoding : of a text that is not in UTF-8, of which path is a copy that is; else "".
-    shared : the file itself where a cluster reads it; path is then a copy of how it begins.
     frame : a table in memory, which is no file; path and name are what it is called.
     """
 
@@ -106,13 +91,7 @@ class Source:
     opening: str = ""
     origin: str = ""
     encoding: str = ""
-    shared: Shared | None = None
     frame: Any = field(default=None, compare=False, repr=False)
-
-    @property
-    def partial(self) -> bool:
-        """Whether the path holds only how the file begins."""
-        return self.shared is not None and not self.shared.whole
 
     @property
     def stem(self) -> str:

@@ -1,6 +1,5 @@
-"""Reading on a Spark cluster: rows are grouped there, and the groups come home.
+"""Counting on a Spark cluster, for `passk convert --counts`: groups of equal rows return.
 
-What a cluster does is small: it takes the columns that play a role out of each row, groups equal
-rows and counts them.  What the values mean is decided here, by the statement that reads files on
-one machine, so that both engines give the same numbers.
+session : which session, and its errors in one sentence.  frames : files as columns of text.
+counting : a map and one aggregation → Counts.
 """

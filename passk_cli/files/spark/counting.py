@@ -1,6 +1,6 @@
 """Counts of attempts and passes that a Spark cluster groups, as a map says.
 
-One aggregation groups equal rows.  What comes home is a row for each different combination of
+One aggregation groups equal rows.  What is returned is a row for each different combination of
 model, task, groups and outcome, with how often it is there: what an outcome means is decided here,
 by the SQL that judges outcomes of files.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.errors import DataError, ParameterError
+from passk_cli.errors import BadRecord, DataError, ParameterError
 from passk_cli.files.counting.checks import WITHOUT_GROUP
 from passk_cli.files.database import ours, quote_name
 from passk_cli.files.mapping import NO_MAP, Map, read_maps
@@ -30,16 +30,16 @@ from passk_cli.files.roles import (
     parts,
     verdict_sql,
 )
-from passk_cli.files.sources.session import HERE, NotOnSpark, explained, session
 from passk_cli.files.sources.source import SKIPPED, Source
-from passk_cli.files.spark.frames import BAD, Files, Rows, name, shown, text
+from passk_cli.files.spark.frames import BAD, Files, Rows, name, text
+from passk_cli.files.spark.session import NotOnSpark, explained, session
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
-from passk_cli.settle import Given, Settle
+from passk_cli.settle import Blank, Given, Settle
 from passk_cli.text import plural
 
-# Groups that may come home.
+# Groups that may be returned.
 _MOST_GROUPS = 50_000_000
 _ROLES = ("task", "outcome", "model", "attempt", *UNITS)
 _OPTIONS = frozenset(
@@ -48,7 +48,7 @@ _OPTIONS = frozenset(
 )
 # Options that commands apply to counts as well.
 _LATER = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
-# A number that Spark and DuckDB read alike; all other texts are judged at home.
+# A number that Spark and DuckDB read alike; all other texts are judged here.
 _PLAIN = r"^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?$"
 
 
@@ -64,14 +64,17 @@ def count(
     own, request = _mapped(request)
     _require_possible(own, request)
     spark = session(master)
-    with explained([Source("", shown(addresses[0]), None, "none")]):
+    with explained(addresses):
         files = Files.at(spark, addresses, request.format)
         named = [uri for uri in files.paths if own.is_named(_source(uri))]
         if not named:
             remedy = "correct its files ="
             raise ParameterError(own.place, "it is for none of the files", remedy, name="bad-map")
         rows = Rows.of(spark, replace(files, paths=named))
-        return _Groups(spark, rows, own.place, request).counts()
+        if absent := own.lacking(rows.columns):
+            problem = f"it is for files with a column {absent[0]!r}, and there is none"
+            raise ParameterError(own.place, problem, "correct its has =", name="bad-map")
+        return _Groups(spark, rows, request).counts()
 
 
 def _source(uri: str) -> Source:
@@ -83,8 +86,8 @@ def _mapped(request: Request) -> tuple[Map, Request]:
     if request.map in (None, "", NO_MAP):
         raise ParameterError(
             Given("--engine", "spark"), "a cluster needs a map of the columns",
-            "give --map passk.toml; passk describe FILE --init passk.toml writes one",
-            name="bad-map",
+            "passk describe writes one of a file here", name="bad-map",
+            settles=[Settle({"--map": Blank("FILE")}, "names it")],
         )  # fmt: skip
     maps = read_maps(request.map)
     if len(maps) != 1:
@@ -101,16 +104,14 @@ def _require_possible(own: Map, request: Request) -> None:
         if role not in fields:
             line = f'{role} = "COLUMN"' + ' or model = {value = "NAME"}' * (role == "model")
             raise ParameterError(own.place, f"no {role}", f"write {line}", name="bad-map")
-    for column in own.has:
-        fields = {**fields, f"has {column}": column}
     for role, column in fields.items():
-        if role.partition(" ")[0] not in (*_ROLES, "has"):
+        if role not in _ROLES:
             problem = f"{role}: a cluster counts passes and adds amounts"
-            raise NotOnSpark(own.place, problem, "leave the role out", settles=[HERE])
+            raise NotOnSpark(own.place, problem, "leave the role out")
         made = column.startswith("@") and not column.startswith(VALUE)
         if made or "[" in column or (role == "outcome" and "," in column):
             problem = f"{role}: a cluster reads no lists, lines and columns of models ({column})"
-            raise NotOnSpark(own.place, problem, "write a row per attempt", settles=[HERE])
+            raise NotOnSpark(own.place, problem, "write a row per attempt")
     policies = {"--missing": request.missing == "bounds", "--threshold": len(request.threshold) > 1,
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
     for option in changed(request):
@@ -123,7 +124,7 @@ def _require_possible(own: Map, request: Request) -> None:
             continue
         raise ParameterError(
             Given(option), problem, remedy, name="contradicting-options",
-            settles=[] if remedy else [Settle({option: None}), HERE],
+            settles=[] if remedy else [Settle({option: None})],
         )  # fmt: skip
 
 
@@ -131,17 +132,16 @@ def _require_possible(own: Map, request: Request) -> None:
 class _Groups:
     """Groups of equal rows, of which a cluster says how often each is there.
 
-    place : of the map, for messages.  request : with the map.
+    request : with the map.
     """
 
     spark: Any
     rows: Rows
-    place: str
     request: Request
 
     @property
     def layout(self) -> Layout:
-        """The columns of the groups at home, and what the values of roles are made of."""
+        """The columns of the groups, and what the values of roles are made of."""
         columns = {column: {"text"} for column in (*self.rows.columns, *self.columns)}
         kinds = ((column, frozenset(kinds)) for column, kinds in columns.items())
         return Layout("spark", "", tuple(kinds), joined=self.request.joined(columns))
@@ -277,7 +277,7 @@ class _Groups:
         if bad and not request.skip_bad:
             what = "rows with another number of fields than the header"
             what = "lines that are not JSON records" if self.rows.form == "jsonl" else what
-            raise DataError(place, f"{what}: {bad:,}", name="bad-record", settles=[SKIPPED])
+            raise BadRecord(place, f"{what}: {bad:,}", settles=[SKIPPED])
         con.execute("DELETE FROM judged_ WHERE times = 0")
         for role, number in (("task", tasks), ("model", models)):
             if number:

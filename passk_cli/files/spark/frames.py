@@ -17,9 +17,10 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.roles import find
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import is_result, split_label
-from passk_cli.files.sources.session import HERE, NotOnSpark
 from passk_cli.files.sources.source import PACKED
+from passk_cli.files.spark.session import HERE, NotOnSpark
 from passk_cli.near import meant
+from passk_cli.settle import Blank, Settle
 from passk_cli.text import first_few, name_of
 
 # Files are found in folders at any depth, and a folder key=value adds no column.
@@ -68,7 +69,8 @@ class Files:
             raise DataError(place, "no result files there", "check the address", name="no-results")
         if len(forms) > 1 or not forms <= {*_FORMS}:
             problem = f"a cluster reads JSON lines, CSV or Parquet; there are {first_few(files)}"
-            raise NotOnSpark(place, problem, "name files of one format, or give --from")
+            named = Settle({"--from": Blank("FORMAT")}, "reads them as this")
+            raise NotOnSpark(place, problem, "name files of one format", settles=[named])
         return cls(place, _FORMS[forms.pop()], [_escaped(uri) for uri in files])
 
 

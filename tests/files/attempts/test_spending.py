@@ -271,18 +271,6 @@ def test_units_and_sums(
     assert counts.attempts[role].value.tolist() == pytest.approx([value], nan_ok=True)
 
 
-@pytest.mark.parametrize("column", ["cost+judge", "calls[].usd"])
-def test_sums_are_refused_on_a_cluster_before_it_is_asked(column: str, tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    row = {"task": "a", "passed": True, "cost": 1, "judge": 0.5, "calls": [{"usd": 1}]}
-    path.write_text(json.dumps(row) + "\n")
-    # There is no such master, and Spark need not be installed.
-    cluster = {"engine": "spark", "spark_master": "spark://127.0.0.1:1"}
-    with pytest.raises(DataError, match="adds amounts, which a cluster does not; write one") as no:
-        read(path, fields={"cost": column}, attempts="cost", **cluster)
-    assert (no.value.name, no.value.problem.split()[0]) == ("not-on-spark", repr(column))
-
-
 def test_costs_of_several_attempts_in_one_record_are_one_each() -> None:
     rows = [{"task": "a", "passed": [True, False], "costs": [1, 2]}]
     counts = read(rows, fields={"cost": "costs"}, attempts="cost")

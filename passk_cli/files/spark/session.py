@@ -13,7 +13,7 @@ from typing import Any
 
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote, scheme_of
-from passk_cli.files.sources.source import QUOTE, Source
+from passk_cli.files.sources.source import QUOTE
 from passk_cli.settle import Given, Settle
 from passk_cli.text import name_of
 
@@ -24,7 +24,7 @@ _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    # Names of files come home with every group.
+    # Groups are returned packed.
     "spark.sql.execution.arrow.compression.codec": "zstd",
 }
 # Hadoop tries for a quarter of an hour to reach a host that does not answer.
@@ -46,11 +46,8 @@ _WRAPPED = ("An error occurred while calling", "Exception thrown in awaitResult"
 _CUT_OFF = ("EOFException", "ZipException", "incorrect data check", "invalid block type",
             "not a gzip file", "incorrect header check")  # fmt: skip
 _JAVA = r"^(?:Caused by)?[: ]*\(?(?:[a-z]+\.)+\w+(?:Exception|Error)[:)] *"
-# What makes an address a pattern to Hadoop.
-PATTERN = "*?[{"
 
-
-HERE = Settle({"--engine": None}, "reads it here")
+HERE = Settle({"--engine": None, "--spark-master": None}, "counts it here")
 
 
 class NotOnSpark(DataError):
@@ -167,8 +164,8 @@ def _quiet() -> Iterator[Callable[[], str]]:
 
 
 @contextmanager
-def explained(sources: Sequence[Source]) -> Iterator[None]:
-    """Errors of Spark's as DataError, about the file that they name or the first one."""
+def explained(addresses: Sequence[str]) -> Iterator[None]:
+    """Errors of Spark's as DataError, about the address that they name or the first one."""
     try:
         with _silent_warnings():
             yield
@@ -177,15 +174,14 @@ def explained(sources: Sequence[Source]) -> Iterator[None]:
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
             raise
-        raise _sentence(str(error), sources) from None
+        raise _sentence(str(error), addresses) from None
 
 
-def _sentence(message: str, sources: Sequence[Source]) -> DataError:
-    names = {s.path if s.shared is None else s.shared.uri: s.name for s in sources}
-    place = next((s for path, s in names.items() if path in message), sources[0].name)
-    far = is_remote(place)
-    packed = any(s.packing == "gzip" for s in sources) or any(n.endswith(".gz") for n in names)
-    scheme = scheme_of(place) if far else ""
+def _sentence(message: str, addresses: Sequence[str]) -> DataError:
+    address = next((each for each in addresses if each in message), addresses[0])
+    far, there = is_remote(address), os.path.exists(address)
+    place = name_of(address) if far else address
+    packed, scheme = ".gz" in place + message, scheme_of(place) if far else ""
     package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "PACKAGE"
     refused = " (connection refused)" if "Connection refused" in message else ""
     for applies, signs, problem, remedy, name in (
@@ -195,9 +191,9 @@ def _sentence(message: str, sources: Sequence[Source]) -> DataError:
          "spark-failed"),
         (far, _NO_ANSWER, f"Spark does not reach it{refused}", "check the host and the port",
          "spark-failed"),
-        (far and set(place) & set(PATTERN), _NOT_THERE, "no file matches",
+        (not there and set(place) & set("*?[{"), _NOT_THERE, "no file matches",
          "is the pattern quoted and right?", "no-such-file"),
-        (far, _NOT_THERE, "no such file", "check the address", "no-such-file"),
+        (not there, _NOT_THERE, "no such file", "check the address", "no-such-file"),
         (True, _NO_ROOM, "its counts are larger than Spark's driver can take",
          "read fewer files at once, or set spark.driver.memory and spark.driver.maxResultSize"
          " higher", "out-of-memory"),
