@@ -449,3 +449,45 @@ def test_long_names_are_short_in_tables_and_whole_in_titles(tmp_path: Path) -> N
     body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
     assert (body["data-beyond"], body["data-rows"]) == ("0", "1 of 12 rows")
     assert body["data-fact"] in {f"Model {name}" for name in names}
+
+
+NARROW = """<script>
+addEventListener("DOMContentLoaded", () => {
+  const cells = [...document.querySelectorAll(".board td.kept")];
+  const marked = cells.find((cell) => cell.textContent.includes("/"));
+  parent.postMessage([Math.ceil(marked.getBoundingClientRect().right), innerWidth], "*");
+});
+</script></head>"""
+# A window is 500 pixels wide at least.
+PHONE = """<!doctype html><body><script>
+addEventListener("message", (said) => {
+  [document.body.dataset.right, document.body.dataset.width] = said.data;
+});
+</script><iframe src="page.html" style="width: 390px; height: 800px; border: 0"></iframe></body>"""
+
+
+def test_lost_attempts_of_a_board_are_seen_on_a_phone(tmp_path: Path) -> None:
+    """Of long names the whole count and its mark, in a window of 390 pixels."""
+    names = [f"org/Some-Very-Long-Name-Coder-{m:02}B-Instruct-2026" for m in range(6)]
+    data = [
+        {"model": m, "task": f"t{t}", "n": 4 - (m == names[3] and t < 90), "c": t * (i + 1) % 7 % 3}
+        for i, m in enumerate(names) for t in range(150)
+    ]  # fmt: skip
+    with warnings.catch_warnings(action="ignore"):
+        report = passk_cli.report(data, board=True, resamples=100).report
+    text = pages.document(report, "html", Style())[""].decode()
+    assert "510 / 600 ⚠" in text
+    assert ".board table:has(.kept) .draw { display: none; }" in text
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium here")
+    (tmp_path / "page.html").write_text(text.replace("</head>", NARROW, 1))
+    (tmp_path / "phone.html").write_text(PHONE)
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+         "--virtual-time-budget=5000", f"--user-data-dir={tmp_path / 'profile'}",
+         (tmp_path / "phone.html").as_uri()],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    body = next(attrs for tag, attrs in Elements(done.stdout).tags if tag == "body")
+    assert int(body["data-right"]) <= int(body["data-width"]) == 390
