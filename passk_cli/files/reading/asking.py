@@ -205,7 +205,8 @@ def _asked(
     role = _QUESTIONS[error.name]
     if role and role not in best and not (role != "model" and "counts" in best):
         return trials.completed(error)
-    command = _certain(best, request) if len(_likely(found)) == 1 else None
+    likely = _likely(found)
+    command = _certain(best, request) if len(likely) == 1 else None
     settles: Sequence[Settle] = ()
     question = _question(error, best, request)
     if command is not None and command.options:
@@ -224,7 +225,8 @@ def _asked(
         type(error), remedy=f"{question}{hidden}".removeprefix("; "),
         settles=[*settles, *draft],
     )  # fmt: skip
-    own.candidates = best
+    others = {place.records: place.rows for place in likely if place.records != best.records}
+    own.candidates = replace(best, others=others)
     return own
 
 
@@ -238,7 +240,11 @@ def _draft(folder: str) -> Iterator[Settle]:
 
 def _likely(found: Sequence[Candidates]) -> list[Candidates]:
     """The places that may hold the attempts: those with a task and an outcome, else the first."""
-    both = [each for each in found if "task" in each and ("outcome" in each or "counts" in each)]
+    both = []
+    for each in found:
+        models = {candidate.column for candidate in each.get("model", ())}
+        tasks = {candidate.column for candidate in each.get("task", ())} - models
+        both += [each] * bool(tasks and each.keys() & {"outcome", "counts"})
     return both or [*found[:1]]
 
 
@@ -311,9 +317,11 @@ def screen(
         of 80 characters, and the rest is counted.
     """
     rows, place = [], found if isinstance(found, Candidates) else None
-    if place and place.records:
-        way = Settle({"--records": place.records})
-        rows.append(("records", spelled(way), f"{place.rows:,} records", ""))
+    if place and (place.records or place.others):
+        counts = {place.records: place.rows, **place.others}
+        for at, (records, count) in enumerate(counts.items()):
+            option = spelled(Settle({"--records": records or "."}))
+            rows.append(("" if at else "records", option, f"{count:,} records", ""))
     rest = ": --full" if columns else ""
     for role, every in found.items():
         for at, candidate in enumerate(every if full else every[:_SHOWN]):

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -125,12 +125,14 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
 
     records : the place, as --records takes it; "" at the top.  rows : records that were looked at.
     columns : path → tally of each column, also of those that play no role.
+    others : records → rows of the other places that may be meant.
     """
 
     records: str
     rows: int
     by_role: Mapping[str, tuple[Candidate, ...]]
     columns: Mapping[str, str]
+    others: Mapping[str, int] = field(default_factory=dict)
 
     def __getitem__(self, role: str) -> tuple[Candidate, ...]:
         return self.by_role[role]

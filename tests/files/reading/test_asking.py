@@ -169,6 +169,17 @@ CASES: dict[str, tuple[Document, str, Fraction]] = {
         "--records results",
         Fraction(1, 4),
     ),
+    "an average and a list per model": (
+        [{"model": m, "accuracy": 0.25, "details": [{"puzzle": f"t{i}", "solved": i == 1}
+                                                    for i in range(4)]} for m in "ab"],
+        "--records details --field task=puzzle",
+        Fraction(1, 4),
+    ),
+    "a list of records in one line": (
+        lines([{"config": {"of": "x"}, "results": [{"case": i, "ok": i == 1} for i in range(4)]}]),
+        "--records results --field outcome=ok",
+        Fraction(1, 4),
+    ),
     "a mapping in each line": (
         lines([{"model": m, "tasks": {f"t{i}": {"ok": i == 1} for i in range(4)}} for m in "ab"]),
         "--records tasks.{task} --field outcome=ok",
@@ -480,6 +491,11 @@ LISTED: dict[str, tuple[list[dict[str, Any]], list[str], list[str]]] = {
         )
         for name in ("{}", "attempt_{}", "run{}", "trial-{}", "sample_{}_passed")
     },
+    "a list in each record next to an average": (
+        [{"name": m, "accuracy": 0.25, "details": [{"puzzle": f"t{i}", "solved": i == 1}
+                                                   for i in range(4)]} for m in "ab"],
+        ["--records details", "--field task=name"], [],
+    ),
     "columns of models": (
         [{"task": f"t{i}", "alpha": i % 2, "beta": int(i % 3 > 0)} for i in range(12)],
         ["--field outcome=alpha,beta --field model=@column"], [],
