@@ -167,13 +167,40 @@ def looks() -> Iterable[str]:
     yield f"an ordinary interval at each look {to(ordinary)}"
 
 
+def plan_used() -> Iterable[str]:
+    used = [100 * number(row[7]) for row in section("watch.md", "size")]
+    yield f"if there is something to find (`watch.md`) | | {to(used)}"
+
+
+def let_through() -> Iterable[str]:
+    shares = {row[0]: [part.strip() for part in row[5].split("/")]
+              for row in section("gate.md", "undecided") if row[1] == "0.05"}  # fmt: skip
+    yield ", ".join(f"{size}: {number(own[0]):.1f} %" for size, own in shares.items())
+    assert {own[1] for own in shares.values()} == {"0.0"}
+
+
+def macro_averages() -> Iterable[str]:
+    covered = [number(row[1]) for row in section("macro.md", "real")]
+    yield f"real tasks {min(covered)} to {max(covered)} % (± 1.2)"
+    ranked = [number(row[1]) for row in section("macro.md", "ranks")]
+    yield f"some of four equal models (`macro.md`) | 5 % | {min(ranked)} to {max(ranked)} % (± 1.1)"
+
+
+def honest_boards() -> Iterable[str]:
+    table = [row for row in section("integrity.md", "honest") if row[1:3] == ["30", "4"]]
+    rates = {row[0]: 100 * int(row[6]) / int(row[3]) for row in table}
+    yield f"{rates['none']} to {rates['moderate']} % of boards of 30 × 4"
+    yield f"strong families: {rates['strong']} %"
+
+
 @pytest.mark.parametrize(
     ("said", "read_off"),
     [
         *((CLAIMS, each) for each in (
             steady, correlated, decided, unlike, lumps, missing_costs, order_power, families, plans,
             near_bounds,
-            equal_costs, gate_of_history, looks,
+            equal_costs, gate_of_history, looks, plan_used, let_through, macro_averages,
+            honest_boards,
         )),
         (CORRELATED_RUNS.meaning, correlated_message),
         (FEW_RUNS_KNOWN.meaning, few_runs),
