@@ -93,6 +93,12 @@ def test_words(page: Path) -> None:
     assert list(faults(prose(page.read_text()))) == []
 
 
+def test_the_page_on_data_is_short() -> None:
+    text = (DOCS / "data.md").read_text()
+    own = re.sub(r"(?s)<!-- (\w+) -->.*?<!-- /\1 -->", "", text)
+    assert len(own.split()) <= 1800
+
+
 def test_a_forbidden_word_is_seen() -> None:
     assert list(faults(prose("Models\ncannot be told\napart."))) != []
     assert list(faults(prose("`told apart`\n```\ntold apart\n```\n"))) == []
