@@ -54,13 +54,12 @@ from passk_cli.files.sources.memory import (
     tables_of,
 )
 from passk_cli.files.sources.source import Source, text_kind
-from passk_cli.message import NOTE, Message, refused
+from passk_cli.message import NOTE, Message, Said, refused
 from passk_cli.near import meant
 from passk_cli.settle import Blank, Given, Settle
 from passk_cli.text import decoded, first_few, plural
 
 if TYPE_CHECKING:
-    from passk_cli.files.reading.layout import Batch
     from passk_cli.files.reading.spool import Recognised, Unpacked
     from passk_cli.outcomes.counts import Counts
 
@@ -180,27 +179,33 @@ def _read(
     return counts
 
 
-def _require_judged(
-    words: Sequence[tuple[str, int, int | None]], request: Request, batches: Sequence[Batch]
-) -> None:
-    """Refuse numbers that fail because --passes names words alone, and no threshold judges them.
+def named_outcomes(
+    words: Sequence[tuple[str, int, int | None]], request: Request, place: str
+) -> Said:
+    """What counts as a pass and a failure, where --passes or --fails name words.
 
     words : outcome, how often, its verdict.
+    Errors: DataError for numbers that fail because --passes names only words, and no threshold
+    judges them.
     """
     named = {*request.passes, *request.fails}
     numbers = [w for w, _, verdict in words if verdict == 0 and text_kind(w) == "number"]
-    if request.bar is None and numbers and not any(text_kind(w) == "number" for w in named):
+    unnamed = not any(text_kind(word) == "number" for word in named)
+    if request.passes and request.bar is None and numbers and unnamed:
         problem = f"numbers fail that no word names ({first_few(numbers)})"
         says = Settle({"--threshold": Blank("X")}, "says from where on a score passes")
-        place = batches[0].sources[0].name
         raise DataError(place, problem, name="unjudged-numbers", settles=[says])
+    return NAMED_OUTCOMES(
+        passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
+        fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",
+    )
 
 
-def _require_matched(
-    words: Sequence[tuple[str, int, int | None]], request: Request, batches: Sequence[Batch]
+def require_matched(
+    words: Sequence[tuple[str, int, int | None]], request: Request, place: str
 ) -> None:
     """Refuse words of --passes, or of --fails, that no outcome has, unless the other option names
-    every outcome.  words : as of `_require_judged`."""
+    every outcome.  words : as of `named_outcomes`."""
     values = {word.strip().lower() for word, *_ in words if word is not None}
     options = ("--passes", request.passes), ("--fails", request.fails)
     named = {option: {word.strip().lower() for word in given} for option, given in options}
@@ -209,7 +214,6 @@ def _require_matched(
             shown = [f"{word} ({times:,})" for word, times, _ in words if word is not None]
             problem = f"no outcome is {' or '.join(given)}; the outcomes are {first_few(shown)}"
             remedy = f"give {option} some of these"
-            place = batches[0].sources[0].name
             raise DataError(place, problem, remedy, name="unmatched-words")
 
 
@@ -246,7 +250,7 @@ def _counts(
         words = con.execute(statement.words()).fetchall()
         # With labels, the words may be those of the labels.
         if not request.labelled:
-            _require_matched(words, request, statement.batches)
+            require_matched(words, request, statement.batches[0].sources[0].name)
     errors = [error_of(finding, statement.batches) for finding in found if finding.certain]
     if errors and not tolerant:
         raise errors[0]
@@ -269,12 +273,7 @@ def _counts(
         require_all(request, [model for model, *_ in counts.series])
     said = [warning_of(finding) for finding in found if not finding.certain]
     if words:
-        if request.passes:
-            _require_judged(words, request, statement.batches)
-        said.append(NAMED_OUTCOMES(
-            passes=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 1] or "none",
-            fails=[f"{word} ({n:,})" for word, n, verdict in words if verdict == 0] or "none",
-        ))  # fmt: skip
+        said.append(named_outcomes(words, request, statement.batches[0].sources[0].name))
     if request.threshold and statement.has_counts:
         said.append(IDLE_THRESHOLD())
     elif request.threshold and not request.unjudged:

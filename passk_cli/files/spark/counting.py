@@ -16,6 +16,7 @@ import numpy as np
 from passk_cli.errors import BadRecord, DataError, ParameterError
 from passk_cli.files.counting.checks import WITHOUT_GROUP
 from passk_cli.files.database import ours, quote_name
+from passk_cli.files.load import named_outcomes, require_matched
 from passk_cli.files.mapping import NO_MAP, Map, read_maps
 from passk_cli.files.reading.layout import Layout
 from passk_cli.files.request import COUNTED, Request
@@ -33,6 +34,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import SKIPPED, Source
 from passk_cli.files.spark.frames import BAD, Files, Rows, name, text
 from passk_cli.files.spark.session import NotOnSpark, explained, session
+from passk_cli.message import Said
 from passk_cli.option import changed
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import InputFacts, ReadFacts
@@ -167,6 +169,7 @@ class _Groups:
         self._judge(con)
         con.unregister("home_")
         self._require_sound(con)
+        said = self._words(con)
         # With missing outcomes left out, so is what their attempts took.
         counted = "true" if request.missing == "fail" else "verdict IS NOT NULL"
         sums = "".join(
@@ -180,7 +183,7 @@ class _Groups:
             f" coalesce(sum(times) FILTER (verdict IS NULL), 0)::BIGINT AS missing{sums}"
             " FROM judged_ GROUP BY ALL ORDER BY ALL"
         ).fetchnumpy()
-        return self._decided(cells)
+        return self._decided(cells, said)
 
     @property
     def keys(self) -> list[str]:
@@ -249,12 +252,10 @@ class _Groups:
         """Make the table `judged_`: the groups with what their values mean."""
         request, layout = self.request, self.layout
         values = {r: layout.text(request.named[r], ()) for r in ("model", "task", "outcome")}
-        values |= {f"group{i}": quote_name(column) for i, column in enumerate(request.by)}
-        numbers = [
-            "times",
-            "bad",
-            *(r + end for r in self.amounts for end in ("", "_known", "_wrong")),
-        ]
+        for i, column in enumerate(request.by):
+            values[f"group{i}"] = f"coalesce({quote_name(column)}, '')"
+        ends = ("", "_known", "_wrong")
+        numbers = ["times", "bad", *(role + end for role in self.amounts for end in ends)]
         shown = [f"{sql} AS {column}" for column, sql in values.items()]
         shown += [f"{quote_name('#' + number)} AS {number}" for number in numbers]
         # Words and thresholds judged the columns of `--all`.
@@ -297,17 +298,27 @@ class _Groups:
                 remedy = "correct it, or leave the role out of the map"
                 raise DataError(place, problem, remedy, name="missing-value")
 
-    def _decided(self, cells: Mapping[str, Any]) -> tuple[Counts, dict[str, Any]]:
+    def _words(self, con: Any) -> list[Said]:
+        """What counts as a pass and a failure, where the map names words."""
+        request, place = self.request, self.rows.place
+        if request.all_of or not (request.passes or request.fails):
+            return []
+        words = con.execute(
+            "SELECT trim(outcome) AS word, sum(times)::BIGINT AS times, any_value(verdict)"
+            " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
+        ).fetchall()
+        require_matched(words, request, place)
+        return [named_outcomes(words, request, place)]
+
+    def _decided(
+        self, cells: Mapping[str, Any], said: Sequence[Said]
+    ) -> tuple[Counts, dict[str, Any]]:
         """Counts of cells after the policy of missing outcomes, and the sums of their amounts."""
         request = self.request
         series = [*zip(*(cells[key] for key in self.keys[:-1]), strict=True)]
         made, missing, passed = (cells[c].astype(np.int64) for c in ("made", "missing", "c"))
-        losses = None
-        if missing.any():
-            every = Counts.from_columns(
-                series, cells["task"], made, passed, request.by, missing=missing
-            )
-            losses = every.losses
+        tasks = cells["task"].tolist()
+        every = Counts.from_columns(series, tasks, made, passed, request.by, missing=missing)
         n = made if request.missing == "fail" else made - missing
         there = n > 0
         if not there.any():
@@ -317,18 +328,20 @@ class _Groups:
         form = f"{self.rows.form} (on Spark)"
         facts = ReadFacts(
             inputs=(InputFacts(self.rows.place, form, roles, ()),),
-            missing=int(missing.sum()), missing_policy=request.missing, losses=losses,
+            missing=int(missing.sum()), missing_policy=request.missing,
+            losses=every.losses if missing.any() else None,
             duplicates_policy=request.duplicates, duplicates_checked="attempt" in roles,
             emptied=int((~there).sum()), passes=request.passes, threshold=request.bar,
-            messages=tuple(
+            messages=(*said, *(
                 WITHOUT_GROUP(attempts=without, column=column)
                 for column, key in zip(request.by, self.keys[1:-1], strict=True)
                 if (without := int(n[cells[key] == ""].sum()))
-            ),
+            )),
         )  # fmt: skip
         counts = Counts.from_columns(
             [each for each, kept in zip(series, there, strict=True) if kept],
-            cells["task"][there].tolist(), n[there], passed[there], request.by, facts,
+            [each for each, kept in zip(tasks, there, strict=True) if kept],
+            n[there], passed[there], request.by, facts,
         )  # fmt: skip
         # Cells came in the order in which counts have them: models, groups and tasks as texts.
         sums = {role: cells[role][there] for role in self.amounts}
