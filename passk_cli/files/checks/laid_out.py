@@ -31,7 +31,6 @@ from passk_cli.files.roles import (
     ENDINGS,
     ROLES,
     SETTINGS,
-    SHORT,
     leaf,
     strength,
     words,
@@ -121,7 +120,7 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
         survey = context.refined(names)
         columns = [survey.columns[name] for name in names if name in survey.columns]
     judged = []
-    for column in (_by_value(survey, column) for column in columns):
+    for column in (_by_day(survey, column) for column in columns):
         even = _layout(survey, column)
         if even.varies >= VARIES:
             judged.append((column, even, _certain(context, survey, column, even)))
@@ -194,19 +193,14 @@ def _named(context: CheckContext, name: str) -> bool:
     return is_setting(name) or (template is not None and name in template.names)
 
 
-def _by_value(survey: Survey, column: Observed) -> Observed:
-    """The column with equal numbers as one value, and times by days."""
-    codes = column.codes
-    if days := _days(survey, column):
-        values, inverse = np.unique(days, return_inverse=True)
-        by_day = np.where(codes < 0, -1, inverse[codes])
-        return replace(column, codes=by_day, distinct=len(values))
-    if survey.kind(column.name).name != "number":
+def _by_day(survey: Survey, column: Observed) -> Observed:
+    """The column with times by their days."""
+    days = _days(survey, column)
+    if not days:
         return column
-    numbers = survey.numbers(column.name)
-    there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
-    values, codes[there] = np.unique(numbers[there], return_inverse=True)
-    return replace(column, codes=codes, distinct=len(values))
+    values, inverse = np.unique(days, return_inverse=True)
+    by_day = np.where(column.codes < 0, -1, inverse[column.codes])
+    return replace(column, codes=by_day, distinct=len(values))
 
 
 def _days(survey: Survey, column: Observed) -> list[str]:
@@ -246,24 +240,8 @@ def _may_be(context: CheckContext, name: str) -> bool:
         return False
     named = _named(context, name)
     happens = words(name) & _HAPPENING and not (named or _days(survey, column))
-    outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
     consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
-    outcome = outcome or consequence
-    if happens or outcome or (context.harness and not named):
-        return False
-    chosen = survey.columns.get(context.request.fields.get("attempt", ""))
-    numbers = survey.kind(name).name == "number" and leaf(name) in ROLES["attempt"].ranks
-    if (
-        chosen
-        and numbers
-        and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes)
-    ):
-        # The caller chose another column to number the attempts, which distinguishes as many.
-        return False
-    if survey.whole and _pairs(survey.cell, column.codes) == distinct(survey.cell):
-        # It has one value in each cell.
-        return False
-    return survey.kind(name).longest <= SHORT or named
+    return not (happens or consequence or (context.harness and not named))
 
 
 def _separates(survey: Survey, column: Observed) -> bool:
@@ -286,28 +264,25 @@ def _certain(
     context: CheckContext, survey: Survey, column: Observed, even: Evenness
 ) -> bool | None:
     """True if a column was certainly laid out, False if it likely is a setting, else None."""
-    name, kind = column.name, context.survey.kind(column.name)
-    number, named = kind.name == "number", _named(context, name)
-    # Decimals, as of versions, number nothing.
-    numbers = (number and kind.whole) or words(name) & NUMBERING_WORDS or _numbered(survey, column)
+    name, number = column.name, context.survey.kind(column.name).name == "number"
+    named, numbers = _named(context, name), _numbers(survey, column)
     if context.column("attempt") in survey.columns and even.once > _ONCE and not named and numbers:
         # It numbers attempts that have numbers.
         return None
     # In few cells each value of a setting occurs equally often, as words do that are in every row.
-    crossed = even.ratio == 0 and even.varies == 1 and even.cells > 1 and not number
     rare = named or (column.share == 1 and even.cells > 8 and even.p <= 0.005)
+    crossed = rare and not number and even.ratio == 0 and even.varies == 1 and even.cells > 1
     exact = leaf(name) in _EXACT_NAMES and column.share == 1 and even.cells > 2
     part = strength("task", name) == 3 and even.varies > 0.9
-    if even.certain or even is _GOING_UP or (crossed and rare) or part:
-        return True
-    if exact and even.varies >= 0.5:
+    if even.certain or even is _GOING_UP or crossed or part or (exact and even.varies >= 0.5):
         return True
     return False if named or (even.likely and not number) else None
 
 
-def _numbered(survey: Survey, column: Observed) -> bool:
-    """Whether values are numbers with a word, as run1 or attempt_2."""
-    return all(map(NUMBERED.fullmatch, survey.texts(column.name, 20)))
+def _numbers(survey: Survey, column: Observed) -> bool:
+    """Whether values are whole numbers, also with a word (run1), or the name is that of numbers."""
+    numbered = all(map(NUMBERED.fullmatch, survey.texts(column.name, 20)))
+    return numbered or bool(words(column.name) & NUMBERING_WORDS)
 
 
 def _finding(
@@ -331,15 +306,12 @@ def _finding(
         as_models = models if texts else []
         return Finding(RESTARTING_TASKS, certain, shown, (tasks, apart, *as_models, pool))
     if even.once > _ONCE and not context.numbered and not _named(context, name):
-        kind, numbers = context.survey.kind(name), {"--field": {"attempt": name}}
-        numbering = Settle(numbers, "numbers the attempts")
+        numbering = Settle({"--field": {"attempt": name}}, "numbers the attempts")
         if _days(context.survey, context.survey.columns[name]):
             return Finding(UNREAD_NUMBER, certain, shown, (apart, numbering, tasks, pool))
-        if (kind.name == "number" and kind.whole) or _numbered(survey, column):
+        if _numbers(survey, column):
             order = [numbering, apart, tasks, pool]
-            if not words(name) & NUMBERING_WORDS and _far(survey, column):
-                order = [*models, apart, tasks, pool]
-            elif words(name) & {"case", "item", "question", "problem", "instance", "q"}:
+            if words(name) & {"case", "item", "question", "problem", "instance", "q"}:
                 finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
                 order = [finer_tasks, numbering, apart, pool]
             return Finding(UNREAD_NUMBER, certain, shown, tuple(order))
@@ -355,12 +327,6 @@ def _finding(
     return Finding(POOLED_SETTINGS, certain, shown, tuple(order))
 
 
-def _far(survey: Survey, column: Observed) -> bool:
-    """Whether numbers are too far apart to number attempts, as those of checkpoints."""
-    numbers = survey.numbers(column.name)
-    return bool(np.nanmax(numbers) - np.nanmin(numbers) > most_numbers(column.distinct))
-
-
 def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
     """Whether ids that start again in each task have, with the task, one value of a column."""
     if name not in survey.columns or leaf(name).rpartition("_")[2] != "id":
@@ -368,8 +334,7 @@ def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
     ids = survey.columns[name].codes
     part = joined_codes(survey.cell, ids)
     fixed = _pairs(part, column.codes) == distinct(part) < np.sum(part >= 0)
-    other = words(name) & (NUMBERING_WORDS | _HAPPENING) or is_setting(name)
-    return bool(fixed and not other) and _pairs(ids, column.codes) > survey.columns[name].distinct
+    return fixed and _pairs(ids, column.codes) > survey.columns[name].distinct
 
 
 def _natural(text: str) -> tuple[float, str]:
@@ -388,9 +353,6 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
     if attempt is None or terms & (_HAPPENING | NUMBERING_WORDS | _RESULT_WORDS):
         return False
     if is_setting(name) or 2 * column.distinct > survey.rows or column.share < 1:
-        return False
-    if any("." in text for text in survey.texts(name)) and survey.kind(name).name == "number":
-        # Fractions are settings, such as temperatures; parts of a benchmark are not named so.
         return False
     numbers = joined_codes(survey.cell, attempt.codes)
     parts = joined_codes(numbers, column.codes)

@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
 from passk_cli.files.reading.survey import Survey, distinct, joined_codes
-from passk_cli.files.roles import leaf, strength, words
+from passk_cli.files.roles import words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -18,7 +18,6 @@ from passk_cli.text import shortened
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
-_LANGUAGE_NAMES = frozenset("language lang locale".split())
 # Words of names that number or name tasks.
 _ID_WORDS = frozenset("id idx index case item no number qid uid key question example".split())
 # The share of the tasks in which a statement differs; the rows per task, and the number of tasks,
@@ -42,19 +41,13 @@ def coarse(context: CheckContext) -> Iterator[Finding]:
     survey, task = context.survey, context.column("task")
     if context.harness or not task:
         return
-    languages = (c for name, c in survey.columns.items() if leaf(name) in _LANGUAGE_NAMES)
-    stated = joined_codes(survey.task, *(c.codes for c in languages if c.share == 1))
-    judged = "judge" in words(context.column("outcome"))
     for name in context.unread:
         stating = words(name) <= STATEMENT_WORDS
         # A prompt may be worded differently at each attempt.
         states = words(name) & _EXPECTED_WORDS or (stating and not words(name) & _PROMPT_WORDS)
         if not (states or stating):
             continue
-        if judged and np.all(survey.verdicts(name)[survey.columns[name].codes >= 0] >= 0):
-            # Next to a judge's verdict, an expected verdict says whether the judge is right.
-            continue
-        differs, example = _differing(stated, survey.columns[name].codes)
+        differs, example = _differing(survey.task, survey.columns[name].codes)
         nested = _nested(survey.task, survey.columns[name].codes)
         if differs >= _DIFFERS and (states or nested):
             yield _coarse(context, name, example)
@@ -65,19 +58,14 @@ def coarse(context: CheckContext) -> Iterator[Finding]:
 def _different_ids(context: CheckContext) -> Iterator[Finding]:
     """Ids that are different in each row of a few tasks with many rows."""
     survey = context.survey
-    sizes, models = (
-        np.bincount(survey.task[survey.task >= 0]),
-        int(survey.series.max(initial=0)) + 1,
-    )
+    sizes, models = np.bincount(survey.task[survey.task >= 0]), survey.series.max(initial=0) + 1
     few = 1 < len(sizes) <= _FEW_TASKS and sizes.mean() >= _MANY_ROWS * models
     if not few or not survey.whole:
         return
-    attempt = context.column("attempt")
-    unequal = len({*sizes.tolist()}) > 1
-    for name in [*([attempt] if attempt in survey.columns else []), *(context.unread * unequal)]:
+    # Tasks of equal sizes have attempts.
+    for name in context.unread if np.ptp(sizes) else ():
         column, terms = survey.columns[name], words(name)
         ids = joined_codes(survey.series, column.codes)
-        # Numbers of attempts start again at each task, and ids do not.
         all_different = distinct(ids) == np.sum(ids >= 0) and column.share == 1
         if terms & _ID_WORDS and not terms & ROW_WORDS and all_different:
             example = np.flatnonzero(survey.task == int(sizes.argmax()))[:3].tolist()
@@ -114,13 +102,7 @@ def _coarse(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
     fine = [n for n in context.unread if _identifies(survey, n, name)]
     finer = [*fine[:1], name] if fine else [name]
     settles = [Settle({"--field": {"task": f"{task},{other}"}}) for other in finer]
-    pairs = joined_codes(survey.task, survey.columns[name].codes)
-    values, tasks = survey.columns[name].distinct, distinct(survey.task)
-    if tasks > 1 and distinct(pairs) >= 0.9 * values * tasks:
-        # Each value occurs at each task, so the statement is the task.
-        apart = {"--by": (task,)} if context.column("model") else {"--field": {"model": task}}
-        settles.insert(0, Settle(apart).merged(Settle({"--field": {"task": name}})))
-    elif values > 1.5 * tasks and not fine:
+    if survey.columns[name].distinct > distinct(survey.task) and not fine:
         settles.append(Settle({"--field": {"task": name}}, f"if it is the same under each {task}"))
     texts = [shortened(text, 40) for text in survey.at(name, rows)]
     shown = {"rows": len(rows), "task": task, "column": quote(name), "values": texts}
@@ -134,7 +116,7 @@ def _identifies(survey: Survey, name: str, statement: str) -> bool:
         return False
     together = joined_codes(survey.task, column.codes)
     differs, _ = _differing(together, survey.columns[statement].codes)
-    return differs < 0.02 and strength("attempt", name) < 3
+    return differs < 0.02
 
 
 CHECKS = (

@@ -27,7 +27,6 @@ from passk_cli.files.vocabulary import (
     ENDED_WORDS,
     EXPECTED_WORDS,
     GRADE_WORDS,
-    JUDGE_WORDS,
     NOT_OUTCOME_WORDS,
 )
 from passk_cli.message import WARNING, Message
@@ -113,13 +112,14 @@ def second(context: CheckContext) -> Iterator[Finding]:
     judged = survey.verdict[(survey.task >= 0) & np.isfinite(survey.verdict)]
     constant = survey.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
     always = bool(constant) and judged[0] == 1
+    expected = any(words(name) & EXPECTED_WORDS for name in context.unread)
     rivals = [name for name in context.unread if _contradicts(context, name, outcome)]
     if rivals:
         less = constant or leaf(outcome) in ENDED_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
         shown = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
         yield Finding(TWO_VERDICTS, True, shown, tuple(_chosen(context, n) for n in order[:4]))
-    elif always and leaf(outcome) in ENDED_ONLY_WORDS:
+    elif always and leaf(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
         counted: dict[str, Any] = {"attempts": len(judged), "sample": not survey.whole}
         counted |= {"column": outcome, "value": constant}
         way = Settle({"--outcome": outcome}, "if it says that tasks were solved")
@@ -172,11 +172,9 @@ def _ambiguous(context: CheckContext, outcome: str, attack: str) -> Finding:
 def _expects(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether all values of a column are verdicts, and the outcome has some of them, as words."""
     survey = context.survey
-    if survey.kind(outcome).name != "text":
-        return False
     expected, given = ({text.lower() for text in survey.texts(c, 50)} for c in (name, outcome))
     known = survey.verdicts(name)[survey.columns[name].codes >= 0]
-    return len(known) > 0 and bool(np.all(known >= 0)) and not expected.isdisjoint(given)
+    return bool(np.all(known >= 0)) and not expected.isdisjoint(given)
 
 
 def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
@@ -188,8 +186,7 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     survey, terms, ended = context.survey, words(name), leaf(outcome) in ENDED_WORDS
     if _stem(name) == _stem(outcome):
         return _unlike(context, name, outcome)
-    judge_named = terms & JUDGE_WORDS and "model" in terms
-    if terms & (_OTHER_WORDS | BAD_WORDS) or judge_named or survey.kind(name).longest > SHORT:
+    if terms & (_OTHER_WORDS | BAD_WORDS) or survey.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
     # A column of a few rows holds labels of these attempts, not another outcome of all.
@@ -271,7 +268,8 @@ CHECKS = (
     ),
     Check(
         ALWAYS_SUCCESS, CERTAIN,
-        "The outcome is a status, ok, completed or the like, and it passes in every row.",
+        "The outcome is a status, ok, completed or the like, and it passes in every row. Or it is"
+        " named success, and a column of expected answers is not read.",
         ("--outcome X",), second,
     ),
     Check(

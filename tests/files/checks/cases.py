@@ -324,6 +324,13 @@ MISLEADING: dict[str, Case] = {
     "ids start again, unlisted": Case(
         "restarting-tasks", renamed(_coarse(), number="task", subject="zork")
     ),
+    "answers beside a success of the call": Case(
+        "always-success",
+        [
+            {"task": row["task"], "success": True, "answer": "yn"[row["passed"]], "expected": "n"}
+            for row in attempts(30, 1)
+        ],
+    ),
     # A row is not one attempt.
     "rows with a weight": Case(
         "weighted-rows",
