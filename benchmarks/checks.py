@@ -1,19 +1,31 @@
-"""How often is an honest column taken for a setting, and how often is a setting found?
+"""How often is an honest column accused, and how often is a setting or a second verdict found?
 
 python benchmarks/checks.py [REPETITIONS] writes checks.md; 1,000 repetitions take ten minutes.
+python benchmarks/checks.py columns [REPETITIONS] writes its section about verdicts, names and arms.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
+from passk_cli.arrays import Floats, Ints
+from passk_cli.files.checks.check import CheckContext, Finding
 from passk_cli.files.checks.evenness import Evenness, evenness
+from passk_cli.files.checks.laid_out import arms as pooled_arms
+from passk_cli.files.checks.laid_out import laid_out
+from passk_cli.files.checks.verdicts import second
+from passk_cli.files.reading.layout import Batch, Layout
+from passk_cli.files.reading.survey import Observed, Survey, ValueKind
+from passk_cli.files.request import Request
+from passk_cli.files.roles import Roles
 
 TASKS, SIZES, VALUES = (10, 30, 100, 1000), (2, 5, 20), (2, 3, 5, 10, 20)
 # Arms: rows of each value at a task.  The last four were not looked at before the test was made.
@@ -21,6 +33,8 @@ ARMS = ((1, 1), (1, 2), (2, 2), (1, 4), (4, 4), (3, 8), (1, 1, 1), (2, 4, 4), (8
         (5, 5), (2, 3), (1, 3), (2, 2, 2, 2))  # fmt: skip
 FOUND_IN = (8, 12, 20, 30, 60)
 LOST = 0.05
+NUMBER = re.compile(r"[0-9.]+")
+Check = Callable[[CheckContext], Iterator[Finding]]
 
 
 def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: int) -> Evenness:
@@ -52,6 +66,155 @@ def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: 
     return evenness(cell[kept], value[kept])
 
 
+class Simulated(Survey):
+    """A survey whose columns are in memory: texts by name, one per row, "" where there is none."""
+
+    @cached_property
+    def rows_of(self) -> dict[str, list[str]]:
+        """The texts of each column, kept in `table`."""
+        return cast("dict[str, list[str]]", self.table)
+
+    @cached_property
+    def kinds(self) -> dict[str, ValueKind]:
+        """The kind of the values of each column."""
+        kinds = {}
+        for name, texts in self.rows_of.items():
+            numbers, there = self.numbers(name), np.array([text != "" for text in texts])
+            kind = "number" if np.isfinite(numbers[there]).all() else "text"
+            whole = kind == "number" and bool(np.all(numbers[there] % 1 == 0))
+            kinds[name] = ValueKind(kind, whole, max(map(len, texts)))
+        return kinds
+
+    def texts(self, column: str, most: int = 1000) -> list[str]:
+        """The values of a column in the order of their codes."""
+        return sorted({*self.rows_of[column]} - {""})[:most]
+
+    def at(self, column: str, rows: Sequence[int]) -> list[str]:
+        """The texts of a column in these rows."""
+        return [self.rows_of[column][row] for row in rows]
+
+    def verdicts(self, column: str) -> Floats:
+        """The verdicts on the values of a column."""
+        known = {"1": 1.0, "pass": 1.0, "0": 0.0, "fail": 0.0, "": np.nan}
+        return np.array([known.get(text, -1.0) for text in self.rows_of[column]])
+
+    def numbers(self, column: str) -> Floats:
+        """The values of a column as numbers."""
+        return np.array([float(t) if NUMBER.fullmatch(t) else np.nan for t in self.rows_of[column]])
+
+
+def certain_and_likely(
+    check: Check, task: Ints, passed: Ints, columns: Mapping[str, Sequence[Any]]
+) -> tuple[bool, bool]:
+    """Whether a check finds something in a table for certain, and whether it finds anything."""
+    texts = {
+        "task": [f"t{code}" for code in task],
+        "passed": [str(int(value)) for value in passed],
+        **{name: [str(value) for value in values] for name, values in columns.items()},
+    }
+    observed = {}
+    for name, values in texts.items():
+        codes = np.unique(values, return_inverse=True)[1]
+        if "" in values:
+            codes = codes - 1
+        observed[name] = Observed(name, codes, int(codes.max()) + 1, "")
+    zeros = np.zeros(len(task), dtype=np.int64)
+    survey = Simulated(
+        observed, zeros, task, zeros, passed.astype(float), ("a.csv",), True,
+        con=cast("Any", None), table=cast("Any", texts),
+    )  # fmt: skip
+    layout = Layout("csv", "", tuple((name, frozenset({"text"})) for name in texts))
+    roles = Roles("attempts", "task", outcome="passed")
+    context = CheckContext(survey, [Batch(layout, roles, ())], Request(), {}, lambda names: survey)
+    found = [*check(context)]
+    return any(finding.certain for finding in found), bool(found)
+
+
+def attempts(random: np.random.Generator, tasks: int, n: int) -> tuple[Ints, Ints]:
+    """Tasks and outcomes of attempts at tasks of different difficulty."""
+    task = np.repeat(np.arange(tasks), n)
+    return task, (random.random(len(task)) < random.beta(1, 1, tasks)[task]).astype(int)
+
+
+def second_verdict(random: np.random.Generator, kind: str, tasks: int, n: int) -> tuple[bool, bool]:
+    """Whether a column with a verdict's word is taken for a second verdict."""
+    task, passed = attempts(random, tasks, n)
+    rows = len(task)
+    score = np.where(passed, random.uniform(0.5, 1, rows), random.uniform(0, 0.49, rows))
+    columns: dict[str, Sequence[Any]] = {}
+    if kind == "a score that decides the outcome":
+        columns["score"] = [*score.round(2)]
+    elif kind == "the same, with 5 % missing":
+        columns["score"] = np.where(random.random(rows) < LOST, "", score.round(2)).tolist()
+    elif kind == "the outcome as a word":
+        columns["verdict"] = np.where(passed, "pass", "fail").tolist()
+    elif kind == "a rating of each task":
+        columns["rating"] = random.integers(1, 6, tasks)[task].tolist()
+    elif kind == "the label of each task, next to a prediction":
+        label = random.integers(0, 2, tasks)[task]
+        columns |= {"label": label.tolist(), "prediction": (label ^ (1 - passed)).tolist()}
+    else:
+        flipped = random.random(rows) < float(kind.split()[0]) / 100
+        columns["verified"] = np.where(flipped, 1 - passed, passed).tolist()
+    return certain_and_likely(second, task, passed, columns)
+
+
+def setting_by_name(
+    random: np.random.Generator, varies: int, tasks: int, n: int
+) -> tuple[bool, bool]:
+    """Whether a column named temperature is taken for a setting; varies : % of the tasks."""
+    task, passed = attempts(random, tasks, n)
+    value = random.integers(0, 3, tasks)[task]
+    odd = (random.random(tasks) < varies / 100)[task] & (random.random(len(task)) < 0.5)
+    return certain_and_likely(laid_out, task, passed, {"temperature": np.where(odd, 3, value)})
+
+
+def shared_out(
+    random: np.random.Generator, arms_: int, gain: float, tasks: int, n: int
+) -> tuple[bool, bool]:
+    """Whether a setting with one value per task is said; gain : how much the last arm is better."""
+    task, passed = attempts(random, tasks, n)
+    arm = random.permutation(np.arange(tasks) % arms_)[task]
+    better = (arm == arms_ - 1) & (random.random(len(task)) < gain)
+    return certain_and_likely(
+        pooled_arms, task, passed | better, {"scaffold": [f"s{a}" for a in arm]}
+    )
+
+
+def columns_section(times: int, random: np.random.Generator) -> str:
+    """The tables of second verdicts, exact names and arms that share the tasks out."""
+    honest = ("a score that decides the outcome", "the same, with 5 % missing",
+              "the outcome as a word", "a rating of each task",
+              "the label of each task, next to a prediction")  # fmt: skip
+    kinds = (*honest, "2 % differ", "10 % differ", "30 % differ")
+
+    def cells(make: Callable[..., tuple[bool, bool]], *given: Any) -> str:
+        shown = []
+        for tasks, n in product((10, 30, 100), (1, 5)):
+            found = np.mean([make(random, *given, tasks, n) for _ in range(times)], axis=0) * 100
+            shown.append(f"{found[0]:.1f} ({found[1]:.1f})")
+        return " | ".join(shown)
+
+    head = (
+        "| " + " | ".join(f"{t} × {n}" for t, n in product((10, 30, 100), (1, 5))) + " |\n| --- |"
+    )
+    head += " --: |" * 6 + "\n"
+    verdicts = "".join(f"| {kind} | {cells(second_verdict, kind)} |\n" for kind in kinds)
+    names = "".join(f"| {v} % | {cells(setting_by_name, v)} |\n" for v in (0, 10, 30, 50, 80, 100))
+    arms_ = "".join(
+        f"| {arms_} arms, {'none better' if not gain else f'one by {gain:g} of the failures'}"
+        f" | {cells(shared_out, arms_, gain)} |\n"
+        for arms_, gain in product((2, 3, 5), (0.0, 0.5))
+    )
+    return (
+        f"{times:,} repetitions a cell, of tasks × attempts: % of files that are asked about; in"
+        " brackets with those that are warned about.\n\n"
+        f"| a second verdict {head}{verdicts}\n"
+        f"| tasks in which `temperature` varies {head}{names}\n"
+        f"| `scaffold` with one value per task {head}{arms_}"
+    )
+
+
 def share(times: int, make: Callable[[], Evenness]) -> tuple[float, float]:
     """Shares of the repetitions that are certain, and certain or likely, in percent."""
     found = [make() for _ in range(times)]
@@ -61,9 +224,18 @@ def share(times: int, make: Callable[[], Evenness]) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Write the tables."""
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    """Write the tables, or the section about columns."""
+    only = "columns" in sys.argv
+    times = next((int(text) for text in sys.argv[1:] if text.isdigit()), 200 if only else 1000)
     random = np.random.default_rng(20261123)
+    section = f"<!-- columns -->\n{columns_section(times, random)}<!-- /columns -->\n"
+    path = Path(__file__).with_suffix(".md")
+    if only:
+        before = path.read_text()
+        path.write_text(
+            re.sub("<!-- columns -->.*<!-- /columns -->\n", section, before, flags=re.S)
+        )
+        return
     rows, worst = [], {}
     for tasks, kind in product(TASKS, ("at random", "by the task", "by the outcome")):
         for n, values in product(SIZES, VALUES):
@@ -86,7 +258,7 @@ def main() -> None:
     head = "| arms | " + " | ".join(f"{tasks} tasks" for tasks in FOUND_IN) + " |\n"
     head += "| --- |" + " --: |" * len(FOUND_IN) + "\n"
     error = 100 * (0.005 * 0.995 / times) ** 0.5
-    Path(__file__).with_suffix(".md").write_text(
+    path.write_text(
         "# Checks: settings that were pooled\n\n"
         "- An honest column is accused for certain in at most"
         f" {max(c for pairs in worst.values() for c, _ in pairs):.1f} % of files, in"
@@ -94,7 +266,12 @@ def main() -> None:
         "- Arms are found for certain in the shares below; in brackets with those that are only"
         " likely.\n"
         f"- {times:,} repetitions a cell, a fifth of them at 1,000 tasks and for arms; at 0.5 %"
-        f" ± {error:.2f} points.\n\n"
+        f" ± {error:.2f} points.\n"
+        "- From 30 tasks on no honest verdict, label or score is asked about. A rating of each task is"
+        " if every task has one attempt:\n  nobody can tell it from a grade of the attempt.\n"
+        "- A setting with an exact name is asked about if it varies in half of the tasks. One value"
+        " per task is a warning, also if no\n  arm is better: an estimate mixes them all the same.\n"
+        "\n"
         "`python benchmarks/checks.py` makes both tables: 5 % of the attempts are lost.\n\n"
         "## Honest columns: accused, % of files\n\n"
         f"n of {', '.join(map(str, SIZES))}, columns of {', '.join(map(str, VALUES))} values: mean"
@@ -108,7 +285,8 @@ def main() -> None:
         + "\n\n## The last arm on half of the tasks\n\n"
         + head
         + "\n".join(found[True])
-        + "\n"
+        + "\n\n## Verdicts, exact names and arms\n\n"
+        + section
     )
 
 

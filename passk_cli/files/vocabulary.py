@@ -17,48 +17,42 @@ def _listed(text: str) -> frozenset[str]:
 
 # Words of a verdict on an attempt, of a grade, and of columns that may be either.
 CORRECT_WORDS = _listed(
-    "correct correctness match matches em verdict label resolved verified accepts accepted pass"
-    " passed solved success successful right judgment judgement"
+    "correct correctness match matches em verdict label resolved verified accepted pass passed"
+    " solved success successful right judgment"
 )
 GRADE_WORDS = _listed("grade score scores reward accuracy acc rating f1")
 VERDICT_WORDS = (
     CORRECT_WORDS
     | GRADE_WORDS
     | _listed(
-        "graded passes passing succeeded win won judged outcome result valid points complied placed"
-        " done achieved completed ok fulfilled satisfied safe"
+        "passes passing win won outcome result valid points complied done achieved completed ok"
+        " safe"
     )
 )
 # Words of what is bad if it is true, so that nobody knows whether true passes.
 BAD_WORDS = _listed(
-    "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucination hallucinated"
-    " violation violated leaked leak flagged fail failed failure wrong biased breach breached"
-    " misled hacked compromised obsolete duplicate error errors incorrect bad broken crash crashed"
-    " unresolved rejected injected malicious escalated exploited deceived"
+    "attack refusal refused jailbreak harmful toxic unsafe hallucinated violation leaked flagged"
+    " failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
 # Words of columns next to which a success may be the attacker's.
-ATTACK_WORDS = _listed(
-    "attack attacks attacker asr injection injected jailbreak redteam poisoned adversarial hijack"
-    " leakage exfiltrated"
-)
+ATTACK_WORDS = _listed("attack asr injection injected jailbreak poisoned adversarial")
 # Words of how a run ended, which says less than any verdict; the last ones are never more.
-ENDED_WORDS = _listed("status success successful ok completed complete finished state done ended")
-ENDED_ONLY_WORDS = _listed("status ok completed complete finished state ended stop")
+ENDED_WORDS = _listed("status success successful ok completed complete finished state done")
+ENDED_ONLY_WORDS = _listed("status ok completed complete finished state stop")
 # Words of what an attempt is asked, of what is right, and of what was answered.
 STATEMENT_WORDS = _listed("question problem statement instruction query goal prompt input claim")
 EXPECTED_WORDS = _listed("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _listed("pred predict predicted prediction predictions")
-ANSWER_WORDS = PREDICTED_WORDS | _listed("answer output response actual result selected claimed")
+ANSWER_WORDS = PREDICTED_WORDS | _listed("answer output response actual result")
 # Words of what is written next to an answer, which names nothing.
 PROSE_WORDS = _listed(
-    "text message content note notes explanation rationale reason reasoning reply log trace patch"
-    " diff completion solution"
+    "text message content note notes explanation rationale reason reasoning reply log patch"
+    " completion solution"
 )
 # Words of what an outcome is not, whatever its values are.
 NOT_OUTCOME_WORDS = _listed(
-    "n num total max min enabled use used type first cached cache skipped retry timeout timed id"
-    " idx index seed level turn step size rank confidence temperature k mock delta energy calls"
-    " edits has exists thinking answerable unanswerable"
+    "n num total max min enabled type first cached skipped retry timeout timed id idx index seed"
+    " level turn step size rank confidence temperature k mock has exists"
 )
 # Names of settings, under which one model is really several; the first ones also end such names.
 SETTING_ENDS = _listed(
@@ -66,28 +60,26 @@ SETTING_ENDS = _listed(
     " fewshot args config template effort"
 )
 SETTING_NAMES = SETTING_ENDS | _listed(
-    "cond harness adapter pipeline route routing configuration checkpoint provider scaffolding mode"
-    " prompt_type prompt_style prompt_name policy setting settings experiment ablation baseline"
-    " quantization quant precision thinking thinking_budget profile perturbation temperature"
-    " intensity noise edit_format decoding n_shot num_fewshot prompt_hash prompt_version"
+    "harness adapter pipeline route configuration checkpoint provider mode prompt_type"
+    " prompt_style prompt_name policy setting settings experiment baseline quantization precision"
+    " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
+    " prompt_hash prompt_version"
 )
 # Names of parts of the data that have tasks of their own.
 SUITE_NAMES = _listed(
-    "subject category domain split dataset benchmark suite subset topic track collection section"
-    " language repo repository group family"
+    "subject category domain split dataset benchmark suite subset topic language repo group"
 )
 # Words of what happens while attempts are made, which is never a setting or a task.
 HAPPENING_WORDS = _listed(
-    "disposition date time timestamp ts datetime at started start finished end created updated"
-    " host hostname machine node worker pid thread rank shard gpu device session batch part chunk"
-    " uuid hash day hour minute week month ip port duration elapsed latency seconds ms returncode"
-    " token tokens"
-    " truncated stopped cost costs usd price weight turns steps chars length len lines count"
+    "date time timestamp ts at started start finished end created updated host hostname machine"
+    " node gpu worker pid thread rank shard device session batch part uuid hash day duration"
+    " elapsed latency seconds ms token tokens truncated stopped cost costs usd price weight turns"
+    " steps length len lines count"
 )
 # Words of what numbers attempts, and values that do.
 NUMBERING_WORDS = _listed(
-    "seed run runs rep reps repeat repetition replicate replica trial job sample attempt epoch"
-    " iteration iter try round rollout generation index idx"
+    "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
+    " rollout generation index idx"
 )
 # Words of what a row is, but not its task.
 ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _listed(
@@ -102,7 +94,7 @@ ATTEMPT_COUNT_WORDS = _listed(
 PASS_COUNT_WORDS = _listed("c successes success correct passed passes solved wins sum")
 AVERAGE_WORDS = _listed("rate rates percent pct avg mean average std")
 # Words of who judges, whose name is not that of the model.
-JUDGE_WORDS = _listed("judge judged grader scorer evaluator annotator rater reviewer")
+JUDGE_WORDS = _listed("judge judged grader scorer evaluator annotator")
 
 # What names of models begin with, or end in: billions of parameters.
 MODEL_NAME = re.compile(

@@ -16,7 +16,7 @@ from passk_cli.settle import Settle
 
 # Names made of these words are those of weights, of numbers of attempts, of rates, of highest
 # scores, and of tests that passed and all tests.
-_WEIGHTS = frozenset("count counts freq frequency times weight weights occurrences".split())
+_WEIGHTS = frozenset("count frequency times weight weights".split())
 _SIZES = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
 _RATES = AVERAGE_WORDS | {"accuracy", "acc", "score"}
 _MAXIMA = frozenset("max score points possible out of total".split())

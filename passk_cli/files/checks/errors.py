@@ -31,10 +31,7 @@ _ERROR = (
 )
 # What a failed test says, and limits that are the model's own.
 _JUDGED = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
-_FLAG_NAMES = frozenset(
-    "parse_error judge_error grader_error api_error parse_failed judge_failed infra_error"
-    " timed_out".split()
-)
+_FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
 # Words of names of what a program printed, whose errors are the model's.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # Characters of a value that are read; values that a condition names, and their length.

@@ -16,7 +16,7 @@ import numpy as np
 from passk_cli.arrays import Floats
 from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding, value_at
 from passk_cli.files.reading.records import records
-from passk_cli.files.reading.survey import joined_codes
+from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import EQUAL, SHORT, leaf, words
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
@@ -28,6 +28,7 @@ from passk_cli.files.vocabulary import (
     EXPECTED_WORDS,
     GRADE_WORDS,
     NOT_OUTCOME_WORDS,
+    PREDICTED_WORDS,
 )
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -186,6 +187,10 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     survey, terms, ended = context.survey, words(name), leaf(outcome) in ENDED_WORDS
     if _stem(name) == _stem(outcome):
         return _unlike(context, name, outcome)
+    predicted = "label" in terms and any(words(n) & PREDICTED_WORDS for n in survey.columns)
+    if predicted or _is_of_task(survey, name, outcome):
+        # The label of a task, or another fact about it.
+        return False
     if terms & (_OTHER_WORDS | BAD_WORDS) or survey.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
@@ -209,6 +214,12 @@ def _contradicts(context: CheckContext, name: str, outcome: str) -> bool:
     return bool(equal.any() and not equal.all()) or bool(
         not equal.any() and np.ptp(survey.verdict[both]) == 0
     )
+
+
+def _is_of_task(survey: Survey, name: str, outcome: str) -> bool:
+    """Whether a column has one value at each task, and the outcome has several at some."""
+    pairs = (distinct(joined_codes(survey.cell, survey.columns[c].codes)) for c in (name, outcome))
+    return next(pairs) <= distinct(survey.cell) < next(pairs)
 
 
 def _stem(name: str) -> str:
