@@ -297,20 +297,22 @@ def test_other_headers_are_refused(shared: Path, master: str, passk: Passk, tmp_
     ("address", "words"),
     [
         ("hdfs://cluster/runs/none.jsonl", "no such file; check the address"),
+        ("hdfs://cluster/runs/other", "no result files there that {given} is for; check"),
         ("gs://bucket/a.csv", "Spark has no file system for gs://; give Spark its package"),
         ("webhdfs://127.0.0.1:1/a.csv", "Spark does not reach it (connection refused); check"),
         ("s3://bucket/a.csv", "which a cluster does not share; write s3a://"),
     ],
 )
 def test_addresses_that_are_refused(
-    master: str, passk: Passk, tmp_path: Path, address: str, words: str
+    shared: Path, master: str, passk: Passk, tmp_path: Path, address: str, words: str
 ) -> None:
     given = tmp_path / "passk.toml"
-    given.write_text('[data]\nmodel = "m"\ntask = "t"\noutcome = "ok"\n')
+    given.write_text('[data]\nfiles = "*.csv"\nmodel = "m"\ntask = "t"\noutcome = "ok"\n')
+    _jsonl(shared / "other" / "rows.jsonl", [{"m": "a", "t": "x", "ok": 1}])
     done = passk("convert", address, "--map", given, *_spark(master, "-o", tmp_path / "x.csv"))
     assert (done.code, done.out) == (3, "")
     assert done.said.startswith(f"{address}: ")
-    assert words in done.err
+    assert words.format(given=given) in done.err
     assert done.sentences == 1
 
 

@@ -150,8 +150,8 @@ def first_rows(
 ) -> list[_BadRow]:
     """The first rows that fulfil a condition, in the order of the arguments.
 
-    condition, shown : SQL, as of `Statement.matching`.  What is not in files that are here, as
-    where a cluster holds the rest of them, is a row of the statement's own, without its line.
+    condition, shown : SQL, as of `Statement.matching`.  A row that is not found in its file comes
+    without its line.
     """
     import duckdb
 

@@ -31,7 +31,7 @@ from passk_cli.files.roles import (
     parts,
     verdict_sql,
 )
-from passk_cli.files.sources.source import SKIPPED, Source
+from passk_cli.files.sources.source import SKIPPED
 from passk_cli.files.spark.frames import BAD, Files, Rows, name, text
 from passk_cli.files.spark.session import NotOnSpark, explained, session
 from passk_cli.message import Said
@@ -67,20 +67,11 @@ def count(
     _require_possible(own, request)
     spark = session(master)
     with explained(addresses):
-        files = Files.at(spark, addresses, request.format)
-        named = [uri for uri in files.paths if own.is_named(_source(uri))]
-        if not named:
-            remedy = "correct its files ="
-            raise ParameterError(own.place, "it is for none of the files", remedy, name="bad-map")
-        rows = Rows.of(spark, replace(files, paths=named))
+        rows = Rows.of(spark, Files.at(spark, addresses, own, request.format))
         if absent := own.lacking(rows.columns):
             problem = f"it is for files with a column {absent[0]!r}, and there is none"
             raise ParameterError(own.place, problem, "correct its has =", name="bad-map")
         return _Groups(spark, rows, request).counts()
-
-
-def _source(uri: str) -> Source:
-    return Source("", uri.rpartition("/")[2], None, "none", origin=uri)
 
 
 def _mapped(request: Request) -> tuple[Map, Request]:

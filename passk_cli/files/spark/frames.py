@@ -14,10 +14,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.mapping import Map
 from passk_cli.files.roles import find
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import is_result, split_label
-from passk_cli.files.sources.source import PACKED
+from passk_cli.files.sources.source import PACKED, Source
 from passk_cli.files.spark.session import HERE, NotOnSpark
 from passk_cli.near import meant
 from passk_cli.settle import Blank, Settle
@@ -52,8 +53,8 @@ class Files:
     paths: Sequence[str]
 
     @classmethod
-    def at(cls, spark: Any, addresses: Sequence[str], form: str | None) -> Files:
-        """The result files at addresses: files, folders, patterns.
+    def at(cls, spark: Any, addresses: Sequence[str], own: Map, form: str | None) -> Files:
+        """The result files at addresses that a map is for; an address is a file, folder or pattern.
 
         form : one of `_FORMS`; None: by the suffixes.
         Errors: DataError if there are none, or files of two forms; ParameterError for a label, or
@@ -64,13 +65,17 @@ class Files:
         found = spark.read.format("binaryFile").options(**READ).load(paths).inputFiles()
         files = sorted({unquote(re.sub("^([^:/]+):/(?!/)", r"\1:///", uri)) for uri in found})
         files = [uri for uri in files if is_result(uri)] or files
+        named = (Source("", os.path.basename(uri), None, "none", origin=uri) for uri in files)
+        files = [source.origin for source in named if own.is_named(source)]
         forms = {form or _form_of(uri) for uri in files}
         if not forms:
-            raise DataError(place, "no result files there", "check the address", name="no-results")
+            problem = f"no result files there that {own.place} is for"
+            remedy = "check the address, and files = of the map"
+            raise DataError(place, problem, remedy, name="no-results")
         if len(forms) > 1 or not forms <= {*_FORMS}:
             problem = f"a cluster reads JSON lines, CSV or Parquet; there are {first_few(files)}"
-            named = Settle({"--from": Blank("FORMAT")}, "reads them as this")
-            raise NotOnSpark(place, problem, "name files of one format", settles=[named])
+            forced = Settle({"--from": Blank("FORMAT")}, "reads them as this")
+            raise NotOnSpark(place, problem, "name files of one format", settles=[forced])
         return cls(place, _FORMS[forms.pop()], [_escaped(uri) for uri in files])
 
 

@@ -136,7 +136,7 @@ def _silent(master: str | None, error: BaseException, log: str) -> PasskError:
     if "PACKAGE_NOT_INSTALLED" in text or isinstance(error, ImportError | SystemExit):
         problem = f"packages of Spark Connect are missing; {INSTALL}"
         return ParameterError(Given("--spark-master", shown), problem, name="missing-package")
-    silent = "StatusCode.UNAVAILABLE" in text
+    silent = "StatusCode.UNAVAILABLE" in text or "a stopped SparkContext" in text
     reason = "nothing answers there" if silent else " ".join(text.split())[:200]
     remedy = "does it run, and is its version that of pyspark?"
     return DataError(
