@@ -34,7 +34,6 @@ def choices(
     Nothing for a harness's file.
     """
     from passk_cli.files.reading.candidates import find_candidates
-    from passk_cli.files.reading.places import ROWS
 
     found = []
     with suppress(DataError):
@@ -46,7 +45,7 @@ def choices(
         return
     tallies = dict(place.columns)
     tallies |= {each.column: each.tally for each in place.get("task", ())}
-    if place.rows == ROWS:
+    if place.some:
         # The beginning of a long file may have one value only.
         tallies |= {each.name: each.values for each in columns}
     for role, column in roles.items():

@@ -51,8 +51,8 @@ PROSE_WORDS = _listed(
 )
 # Words of what an outcome is not, whatever its values are.
 NOT_OUTCOME_WORDS = _listed(
-    "n num total max min enabled type first cached skipped retry timeout timed id idx index seed"
-    " level turn step size rank confidence temperature k mock has exists"
+    "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
+    " seed level turn step size rank confidence temperature k mock has exists"
 )
 # Names of settings, under which one model is really several; the first ones also end such names.
 SETTING_ENDS = _listed(

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from passk_cli.errors import DataError, PasskError
 from passk_cli.files.mapping import folders_of
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
-from passk_cli.files.reading.places import ROWS
 from passk_cli.files.reading.remedies import Trials, is_open, size
 from passk_cli.files.request import Request
 from passk_cli.files.roles import candidates, leaf, parts, words
@@ -84,20 +83,32 @@ def asking(
     # Two columns of one name have no options: only the file can be changed.
     other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
     if error.name not in (*_QUESTIONS, "no-role-column") or other:
-        return trials.completed(error) if sum(map(os.path.getsize, paths)) <= _TRIED else error
+        if sum(map(os.path.getsize, paths)) > _TRIED:
+            return error
+        completed = trials.completed(error)
+        if isinstance(completed, DataError) and completed.name == "bad-outcome" != error.name:
+            return asking(completed, con, sources, request, read, data)
+        return completed
     place = str(error.place)
     first = sorted(sources, key=lambda source: not place.startswith(source.name))
     try:
         found = find_candidates(con, first, request)
     except DataError as refusal:
         return refusal if error.name == "unknown-format" else error
-    if error.name == "no-task-column" and (template := layout_template(paths)):
-        # Folders that are named like tasks.
-        path = error.but(type(error), settles=[Settle({"--path": template})])
-        if (completed := trials.completed(path)).settles:
-            return completed
     if not found:
         return error
+    if error.name == "no-task-column" and "outcome" in found[0]:
+        template = layout_template(paths)
+        way, counts = trials.followed(Settle({"--path": template})) if template else (None, None)
+        if way is not None and not isinstance(counts, PasskError):
+            return error.but(type(error), settles=[way])
+        if way is not None:
+            # Files that are named like tasks.
+            file = Candidate(
+                "task", template, Settle({"--path": template}), f"{len(paths):,} files"
+            )
+            tasks = (file, *found[0].get("task", ()))
+            found[0] = replace(found[0], by_role={**found[0].by_role, "task": tasks})
     if error.name == "no-such-column":
         return _near_column(error, found[0], request)
     if error.name == "no-role-column":
@@ -338,8 +349,8 @@ def screen(
         rows += others[:most]
         if len(others) > most:
             rows.append(("", f"and {len(others) - most:,} more columns{rest}", "", ""))
-    if place and place.rows == ROWS:
-        rows.append(("", f"values of the first {ROWS:,} records", "", ""))
+    if place and place.some:
+        rows.append(("", f"values of {place.some}", "", ""))
     width = min(max((len(option) for _, option, *_ in rows), default=0), _WIDE)
     for role, option, tally, ways in rows:
         room = _COLUMNS - len(ways) - max(width, len(option)) - 13

@@ -125,6 +125,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
 
     records : the place, as --records takes it; "" at the top.  rows : records that were looked at.
     columns : path → tally of each column, also of those that play no role.
+    some : which files or records were looked at, if not all.
     others : records → rows of the other places that may be meant.
     """
 
@@ -132,6 +133,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     rows: int
     by_role: Mapping[str, tuple[Candidate, ...]]
     columns: Mapping[str, str]
+    some: str = ""
     others: Mapping[str, int] = field(default_factory=dict)
 
     def __getitem__(self, role: str) -> tuple[Candidate, ...]:
@@ -152,7 +154,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
 def find_candidates(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[Candidates]:
-    """The candidates at each place of the first of these files, the most likely place first.
+    """The candidates at each place of these files, the most likely place first.
 
     Empty for a file that a harness wrote.  Errors: DataError for a file that is not one of results.
     """
@@ -196,7 +198,7 @@ class _Reader:
             found["outcome"] = [joined, *found["outcome"]]
         tallies = {path: column.tally for path, column in self.columns.items()}
         by_role = {role: (*found[role],) for role in SHOWN_ROLES if found[role]}
-        return Candidates(self.place.keys, self.place.rows, by_role, tallies)
+        return Candidates(self.place.keys, self.place.rows, by_role, tallies, self.place.some)
 
     def likeliness(self) -> tuple[int, ...]:
         """How likely records are attempts: higher ones come first."""
@@ -329,6 +331,7 @@ class _Reader:
         both = len(column.verdicts) == 2
         # What happened to a verdict is one: found_correct_chunk; so is the highest reward of turns.
         others = own & _NOT_OUTCOMES - (HAPPENING_WORDS if flags and both and like else set())
+        others = others - {"has"} if flags and both else others
         if column.numbers and like and len(column.counts) > 1 and max(column.numbers) <= 1:
             others = others - {"max"}
         if named < 3 and (others or (is_average(path) and not flags)):

@@ -15,8 +15,9 @@ from functools import cached_property, partial
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
+from passk_cli.errors import DataError
 from passk_cli.files import formats
-from passk_cli.files.formats.format import File, look
+from passk_cli.files.formats.format import look
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
 from passk_cli.files.reading.records import records
@@ -144,6 +145,7 @@ class Place:
 
     keys : the way to them as --records takes it, "" at the top; "{model}" stands for every key.
     usual : names that have a role without a question.  above : columns from above the records.
+    some : which files or records were looked at, if not all.
     """
 
     keys: str
@@ -151,6 +153,7 @@ class Place:
     columns: Mapping[str, Column]
     usual: Sequence[str]
     above: frozenset[str] = frozenset()
+    some: str = ""
 
     @property
     def levels(self) -> list[str]:
@@ -168,17 +171,31 @@ def find_places(
 ) -> list[Place]:
     """The places of the first of these files, at most one of which is its top.
 
-    A file with one record is a record of its folder.  A harness's file has none: its format says
-    where outcomes are.  Errors: DataError for a file that is not one of results.
+    Each has the records of further files as well, until there are enough.  A harness's file has
+    none: its format says where outcomes are.  Errors: DataError for a file that is not one of
+    results.
     """
-    source = sources[0]
-    found: list[tuple[str, Pairs]]
-    if source.frame is not None:
-        found = [("", [({}, row) for row in _rows_of_frame(con, source.frame)])]
-    else:
-        found = [*_pairs_of_file(con, sources, request)]
+    found: dict[str, list[Any]] = {}
+    if sources[0].frame is not None:
+        found[""] = [({}, row) for row in _rows_of_frame(con, sources[0].frame)]
+    seen = 0
+    for source in sources[:_FILES] if not found else ():
+        if seen and all(len(pairs) >= ROWS for pairs in found.values()):
+            break
+        try:
+            inside = [*_pairs_of_file(con, source, request, several=len(sources) > 1)]
+        except DataError:
+            # A folder may have files of another kind as well.
+            if not seen:
+                raise
+            inside = []
+        for keys, pairs in inside:
+            if not seen or keys in found:
+                found.setdefault(keys, []).extend(pairs)
+        seen += 1
+    some = f"{seen:,} of {len(sources):,} files" if 0 < seen < len(sources) else ""
     verdict_of: dict[str, tuple[int | None, float | None]] = {}
-    places = [_place(keys, pairs, verdict_of) for keys, pairs in found if pairs]
+    places = [_place(keys, pairs, verdict_of, some) for keys, pairs in found.items() if pairs]
     verdict_of.update(_judged(con, places))
     return [place for place in places if place.columns]
 
@@ -206,9 +223,9 @@ def _judged(
 
 
 def _pairs_of_file(
-    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+    con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, Pairs]]:
-    source = sources[0]
+    """The records at each place of a file; it may be a record itself if there are several files."""
     file = look(source, size=_BYTES)
     known = formats.recognise(file)
     if known is not None and not known[1].generic:
@@ -222,20 +239,25 @@ def _pairs_of_file(
     if file.form == "lines":
         document: Any = [*map(parsed, islice(file.text.split("\n"), ROWS))]
     else:
-        document = file.begun
+        stream = [*islice(_stream(file.text), ROWS)] if file.form == "object" else []
+        document = stream if len(stream) > 1 else file.begun
     found = [*_below([({}, document)])]
-    if isinstance(document, dict) and (not found or sources[1:]):
-        yield "", [({}, record) for record in _documents(file, sources)]
+    listed = known is not None and known[1].name != "record"
+    if isinstance(document, dict) and (not found or (several and not listed)):
+        yield "", [({}, document)]
     yield from ((".".join(keys), pairs) for keys, pairs in found)
 
 
-def _documents(file: File, sources: Sequence[Source]) -> Iterator[Any]:
-    """The documents of a folder with one record per file."""
-    yield file.begun
-    for source in sources[1:_FILES]:
-        other = look(source)
-        if other.form == "object":
-            yield other.begun
+def _stream(text: str) -> Iterator[Any]:
+    """The documents of a text that has one after the other."""
+    decoder, end = json.JSONDecoder(), 0
+    while text[end:].strip():
+        end += len(text[end:]) - len(text[end:].lstrip())
+        try:
+            document, end = decoder.raw_decode(text, end)
+        except ValueError:
+            return
+        yield document
 
 
 def _rows_of_table(
@@ -375,9 +397,16 @@ def _alike(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -
 
 
 def _place(
-    keys: str, pairs: Pairs, verdict_of: Mapping[str, tuple[int | None, float | None]]
+    keys: str,
+    pairs: Pairs,
+    verdict_of: Mapping[str, tuple[int | None, float | None]],
+    files: str,
 ) -> Place:
-    """The place of these records, whose levels of keys get their names."""
+    """The place of these records, with names for its levels of keys.
+
+    files : which files were looked at, if not all.
+    """
+    some = files or (f"the first {ROWS:,} records" if len(pairs) >= ROWS else "")
     pairs = pairs[:ROWS]
     flat = [dict(islice(_flattened(record), _FIELDS)) for _, record in pairs]
     inside = dict.fromkeys(name for row in flat for name in row)
@@ -397,7 +426,7 @@ def _place(
     usual = dict.fromkeys([*(name for _, record in pairs for name in record), *names])
     above = frozenset(paths) - inside.keys() - {*names}
     filled = {column.path: column for column in columns if column.flat}
-    return Place(shown, len(pairs), filled, [*usual], above)
+    return Place(shown, len(pairs), filled, [*usual], above, some)
 
 
 def _names_of_levels(

@@ -66,15 +66,18 @@ class Trials:
     def completed(self, error: DataError) -> PasskError:
         """The error with the remedies that read, each with the answers to what it leads to.
 
-        If what remedies read does not suit the question, the error that says so.
+        If what remedies read does not suit the question, the error that says so.  If each leads to
+        the question of what passes, that question.
         """
         kept: dict[str, Settle] = {}
         unsuited: PasskError | None = None
+        following: list[PasskError | None] = []
         for settle in error.settles:
             if is_open(settle):
                 kept[repr(settle)] = settle
                 continue
             longer, read = self.followed(settle)
+            following.append(read if isinstance(read, PasskError) else None)
             if isinstance(read, _Unsuited):
                 unsuited = read.reason
             elif not isinstance(read, PasskError) or read.name not in (
@@ -87,6 +90,9 @@ class Trials:
                 kept.setdefault(repr(self.request.settled(way)), way)
         if unsuited is not None and not any(settle.complete for settle in kept.values()):
             return unsuited
+        first = next(iter(following), None)
+        if first is not None and {each and each.name for each in following} == {"bad-outcome"}:
+            return first
         return error.but(type(error), settles=tuple(kept.values()))
 
 
