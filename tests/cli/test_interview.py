@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -66,6 +67,8 @@ def _take_terminal() -> None:
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    # Tests in the background ignore it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_a_terminal_asks_writes_the_map_and_shows_the_first_estimate(folder: Path) -> None:
