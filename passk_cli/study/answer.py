@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
 from passk_cli.message import pattern
@@ -17,6 +16,10 @@ from passk_cli.report.model import Stated
 
 # Name → answer, of every module that was imported.
 ANSWERS: dict[str, Answer] = {}
+
+
+def _of_subject(subject: Any) -> Mapping[str, Any]:
+    return subject if isinstance(subject, Mapping) else subject.fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,7 @@ class Answer:
     when : (subject) → whether it is true of the subject, as a section.
     template : its words with named fields; see `passk_cli.message.filled`.
     fields : (subject) → name → text, count, number, names, or a number with its interval; by
-        default those that the subject has by that name.
+        default the subject itself, or what it has by that name.
     Errors: ValueError if two answers have one name.
 
     >>> some = Answer("some-left", lambda n: n > 0, "{left:task} left.", lambda n: {"left": n})
@@ -40,7 +43,7 @@ class Answer:
     name: str
     when: Callable[[Any], object]
     template: str
-    fields: Callable[[Any], Mapping[str, Any]] = attrgetter("fields")
+    fields: Callable[[Any], Mapping[str, Any]] = _of_subject
 
     def __post_init__(self) -> None:
         if ANSWERS.setdefault(self.name, self).template != self.template:

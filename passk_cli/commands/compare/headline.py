@@ -89,7 +89,7 @@ class Places:
         }  # fmt: skip
 
     @property
-    def of_ties(self) -> Mapping[str, Any]:
+    def fields(self) -> Mapping[str, Any]:
         """The models that tie for first, and the others."""
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
@@ -161,15 +161,14 @@ PLACES = (
     Answer("comes-first", lambda found: len(found.top) == 1,
            "{model} comes first at {metric}; " + _DIFFER + ".", lambda found: found.of_pairs),
     Answer("all-tie", lambda found: not found.rest,
-           "All {count:model} tie at {metric} ({level}).", lambda found: found.of_ties),
+           "All {count:model} tie at {metric} ({level})."),
     Answer("tie-but-one", lambda found: len(found.rest) == 1,
            "{first:and}{?more| and {more} more} tie for first at {metric} ({level}); {other}"
-           " ({last}) is significantly worse{?some| than at least one model}.",
-           lambda found: found.of_ties),
+           " ({last}) is significantly worse{?some| than at least one model}."),
     Answer("tie-for-first", lambda found: True,
            "{first:and}{?more| and {more} more} tie for first at {metric} ({level}); the other"
            " {rest} ({direction:at most|at least} {last}) are significantly worse"
-           "{?some| than at least one model}.", lambda found: found.of_ties),
+           "{?some| than at least one model}."),
 )  # fmt: skip
 
 

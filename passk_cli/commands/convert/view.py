@@ -34,12 +34,12 @@ _COUNTS = (Settle({"--counts": True}, "adds them up"),)
 WRITTEN = (
     Answer("counts-written", lambda written: written["rows"],
            "Written: n and c of {models:model} at {tasks:task}, {rows:row} for"
-           " {attempts:attempt}.", dict),
+           " {attempts:attempt}."),
     Answer("attempts-written-with-gaps", lambda written: written["empty"],
            "Written: {attempts:attempt} of {models:model} at {tasks:task}; {empty} without an"
-           " outcome.", dict),
+           " outcome."),
     Answer("attempts-written", lambda _: True,
-           "Written: {attempts:attempt} of {models:model} at {tasks:task}.", dict),
+           "Written: {attempts:attempt} of {models:model} at {tasks:task}."),
 )  # fmt: skip
 
 

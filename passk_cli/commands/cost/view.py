@@ -11,7 +11,7 @@ import numpy as np
 
 from passk_cli.arrays import grouped
 from passk_cli.commands.cost import CostOptions
-from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, Cheapest
+from passk_cli.commands.cost.headline import CHEAPEST, FURTHER, costs_of
 from passk_cli.commands.cost.outlay import (
     Outlay,
     Rivalry,
@@ -166,7 +166,7 @@ class Spent(Section[Outlay]):
         return [*super().facts(), *self.frontiers.values()]
 
     def answer(self) -> Iterator[Stated]:
-        found = Cheapest(self.study, self.records, self.pairs, self.ties, self.amount)
+        found = costs_of(self.study, self.records, self.pairs, self.ties, self.amount)
         yield from first_true(CHEAPEST, found)
         yield from every_true(FURTHER, found)
 

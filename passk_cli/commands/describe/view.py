@@ -54,9 +54,9 @@ _DECIDED_BY = {
 }  # fmt: skip
 DRAFTS = (
     Answer("draft-with-choices", lambda draft: draft["open"],
-           "{path} is a draft. Choose {open} in it.", dict),
+           "{path} is a draft. Choose {open} in it."),
     Answer("draft-without-choices", lambda draft: True,
-           "{path} is a draft. No role is open.", dict),
+           "{path} is a draft. No role is open."),
 )  # fmt: skip
 Fact = tuple[str, Cell]
 

@@ -139,7 +139,7 @@ class Headline(Range):
         }  # fmt: skip
 
     @property
-    def of_leader(self) -> Mapping[str, Any]:
+    def fields(self) -> Mapping[str, Any]:
         """The fields of the sentences about models without groups."""
         led, other = self.leader, self.other
         further = {} if other is None else {
@@ -218,34 +218,32 @@ HEADLINES = (
            " {metric} by itself{?where|, on {where}}.", lambda found: found.of_groups),
     Answer("highest-unsure", lambda found: not found.leader.end.certain,
            "{words} " + _BEST + _WHERE + ": {metric} {estimate}; missing outcomes decide which."
-           + _WITHOUT, lambda found: found.of_leader),
+           + _WITHOUT),
     Answer("same-estimates",
            lambda found: len(found.leader.end.names) == found.leader.models <= _NAMED,
-           "{models:and} have the same estimate" + _WHERE + ": {metric} {estimate}." + _WITHOUT,
-           lambda found: found.of_leader),
+           "{models:and} have the same estimate" + _WHERE + ": {metric} {estimate}." + _WITHOUT),
     Answer("same-estimates-of-all",
            lambda found: len(found.leader.end.names) == found.leader.models,
            "All {count:model} have the same estimate" + _WHERE + ": {metric} {estimate}."
-           + _WITHOUT, lambda found: found.of_leader),
+           + _WITHOUT),
     Answer("several-highest", lambda found: 1 < len(found.leader.end.names) <= _NAMED,
            "{models:and} {direction:score highest|are lowest}, with the same estimate" + _WHERE
-           + ": {metric} {estimate}." + _WITHOUT, lambda found: found.of_leader),
+           + ": {metric} {estimate}." + _WITHOUT),
     Answer("many-highest", lambda found: len(found.leader.end.names) > 1,
            "{count:model} {direction:score highest|are lowest}, with the same estimate" + _WHERE
-           + ": {metric} {estimate}." + _WITHOUT, lambda found: found.of_leader),
+           + ": {metric} {estimate}." + _WITHOUT),
     Answer("highest-at-both",
            lambda found: found.other is not None
            and (found.other.end.names[0], found.other.direction)
            == (found.leader.end.names[0], found.leader.direction),
            "{model} " + _BEST + _WHERE + ": {metric} {estimate}, {other} {other_estimate}."
-           + _WITHOUT, lambda found: found.of_leader),
+           + _WITHOUT),
     Answer("highest-per-metric", lambda found: found.other is not None,
            "{direction:Highest|Lowest} {metric}: {model} ({estimate});"
            " {other_direction:highest|lowest} {other}: {other_model} ({other_estimate})"
-           "{?where|; on {where}}." + _WITHOUT, lambda found: found.of_leader),
+           "{?where|; on {where}}." + _WITHOUT),
     Answer("highest", lambda found: True,
-           "{model} " + _BEST + _WHERE + ": {metric} {estimate}." + _WITHOUT,
-           lambda found: found.of_leader),
+           "{model} " + _BEST + _WHERE + ": {metric} {estimate}." + _WITHOUT),
 )  # fmt: skip
 FURTHER = (
     Answer("any-and-all-attempts", lambda found: found.at_most is not None,

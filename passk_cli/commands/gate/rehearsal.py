@@ -416,7 +416,7 @@ ALARMS = (
     f"with nothing changed, {WHOLE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
     "{?judged|, {fails:|not }more than {limit:=given}}"
 )
-FALSE_ALARMS = Answer("false-alarms", lambda _: True, ALARMS, dict)
+FALSE_ALARMS = Answer("false-alarms", lambda _: True, ALARMS)
 
 
 def _whole(both: Rehearsed, groups: Sequence[str], most: float | None) -> Judgement:

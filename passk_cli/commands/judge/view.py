@@ -468,14 +468,14 @@ def _require_both_verdicts(errors: Sequence[Errors]) -> None:
 
 TO_LABEL = (
     Answer("nothing-to-label", lambda chosen: not chosen["attempts"],
-           "Every attempt has a label.", dict),
+           "Every attempt has a label."),
     Answer("to-label", lambda chosen: chosen["attempts"],
            "{attempts:attempt} of {tasks:task} to label: fill in the column truth of {file}, and"
-           " give it as --truth.", dict),
+           " give it as --truth."),
     Answer("more-to-label",
            lambda chosen: 0 < chosen["number"] * chosen["models"] < chosen["attempts"],
            "They are more than {number} of each model: each verdict, in tasks that mostly pass and"
-           " in others, has its share, and at least ten.", dict),
+           " in others, has its share, and at least ten."),
 )  # fmt: skip
 
 

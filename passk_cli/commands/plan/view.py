@@ -209,27 +209,30 @@ class Choices(Section[Choice]):
             yield replace(table, shown=FULL)
 
     answers = (
-        Answer("budget-too-small", lambda section: section.unaffordable,
+        Answer("budget-too-small", lambda section: section.fields["unaffordable"],
                "{spend}{?pays| pays for {pays:attempt}}: too few for {metric}, which needs 2 tasks"
                " × {k:attempt}."),
-        Answer("no-standard-error", lambda section: section.reason,
+        Answer("no-standard-error", lambda section: section.fields["reason"],
                "No design has a standard error of {metric}: {reason}."),
-        Answer("planned-error", lambda section: section.untestable,
+        Answer("planned-error", lambda section: section.fields["untestable"],
                _SPLIT + "{own} give {metric} a standard error of {error}."),
-        Answer("detects-nothing", lambda section: section.sized and section.difference is None,
+        Answer("detects-nothing",
+               lambda section: section.fields["sized"] and section.fields["difference"] is None,
                _SPLIT + "{own} detect no difference in {metric}" + _BETWEEN + "."),
-        Answer("detects", lambda section: section.sized,
+        Answer("detects", lambda section: section.fields["sized"],
                _SPLIT + "{own} detect {difference:=points} in {metric}" + _BETWEEN + "."),
     )  # fmt: skip
     further_answers = ((
-        Answer("differences-not-planned", lambda section: section.planned and section.untestable,
+        Answer("differences-not-planned",
+               lambda section: section.fields["planned"] and section.fields["untestable"],
                "Differences cannot be planned from this pilot."),
         Answer("nothing-detects",
-               lambda section: section.planned and section.needed.size.tasks is None,
+               lambda section: section.fields["planned"] and section.fields["tasks"] is None,
                "No design detects {wanted:=points} in {metric}: {why}."),
-        Answer("needed-as-well", lambda section: section.planned and section.sized,
+        Answer("needed-as-well",
+               lambda section: section.fields["planned"] and section.fields["sized"],
                "To detect {wanted:=points}: {needed} per model" + _BEYOND),
-        Answer("needed", lambda section: section.planned,
+        Answer("needed", lambda section: section.fields["planned"],
                "To detect {wanted:=points} in {metric}" + _BETWEEN + ": {needed} per model"
                + _BEYOND),
     ),)  # fmt: skip
@@ -243,74 +246,38 @@ class Choices(Section[Choice]):
         own = [f for f in designs.designs if f.name == name and f.size.n_min == designs.reference]
         return own[-1] if own else None
 
-    @property
-    def n(self) -> int:
-        """The attempts per task that the answer is about."""
-        return (self.own and self.own.size.n_min) or self.designs.reference
-
-    @property
-    def unaffordable(self) -> bool:
-        """Whether the budget pays for no design."""
-        return self.designs.asked.budget is not None and self.own is None
-
-    @property
-    def reason(self) -> str:
-        """Why no design has a standard error; "" if some has."""
-        return self.outlook.unknown(self.n)
-
-    @property
-    def planned(self) -> bool:
-        """Whether a design has a standard error."""
-        return not self.unaffordable and not self.reason
-
-    @property
-    def untestable(self) -> bool:
-        """Whether the pilot shows no differences to plan a design with."""
-        return self.own is not None and bool(self.outlook.unknown_difference(self.n))
-
-    @property
-    def sized(self) -> bool:
-        """Whether the answer says what one design detects."""
-        asked = self.designs.asked
-        return self.own is not None and bool(asked.tasks or asked.budget is not None)
-
-    @property
-    def difference(self) -> float | None:
-        """What that design detects."""
-        assert self.own is not None
-        return self.own.more["difference"]  # type: ignore[return-value]
-
     @cached_property
-    def needed(self) -> Fact:
-        """The smallest design that detects the difference asked for."""
-        return self.designs.needed(self.outlook, self.n)
-
-    @property
     def fields(self) -> Mapping[str, Any]:
-        """The budget, what its best split or the design detects, and the design that is needed."""
+        """The budget, what its best split or the design detects, and the design that is needed.
+
+        planned : whether a design has a standard error.  untestable : whether the pilot shows no
+        differences.  sized : whether it is said what one design detects.
+        """
         designs, outlook, own = self.designs, self.outlook, self.own
-        aims, budget = designs.aims, designs.asked.budget is not None
-        measured = designs.cost is not None
+        aims, asked, budget = designs.aims, designs.asked, designs.asked.budget is not None
+        n = (own and own.size.n_min) or designs.reference
+        in_money, several = budget and aims.in_money, designs.several
+        reason, price = outlook.unknown(n), aims.unit_cost or 0.0
         fields: dict[str, Any] = {
-            "metric": outlook.metric.name, "k": outlook.metric.k, "reason": self.reason,
-            "spend": aims.words(aims.amount) if budget else "",
-            "pays": aims.spend if budget and aims.in_money else 0,
+            "metric": outlook.metric.name, "k": outlook.metric.k, "reason": reason,
+            "spend": aims.words(aims.amount) if budget else "", "pays": aims.spend * in_money,
+            "measured": price if in_money and designs.cost else None,
+            "of_model": outlook.name if in_money and designs.cost and several else "",
+            "price": amount_text(price, "$") if in_money and not designs.cost else "",
+            "unaffordable": budget and own is None,
+            "planned": not (budget and own is None) and not reason,
+            "untestable": own is not None and bool(outlook.unknown_difference(n)),
+            "sized": own is not None and bool(asked.tasks or budget),
         }  # fmt: skip
-        if budget and aims.in_money:
-            price = aims.unit_cost or 0.0
-            fields |= (
-                {"measured": price, "of_model": outlook.name if designs.several else ""}
-                if measured else {"price": amount_text(price, "$")}
-            )  # fmt: skip
-        if not self.planned or self.untestable:
-            return fields | ({} if own is None else {"own": _words(own), "error": own.se})
-        needed = self.needed
-        pair, most = outlook.pair or () if designs.several else (), aims.most_tasks
-        similar = "it" if budget and aims.in_money else outlook.name
+        if own is not None:
+            fields |= {"own": _words(own), "error": own.se, "difference": own.more["difference"]}
+        if not fields["planned"] or fields["untestable"]:
+            return fields
+        needed, most = designs.needed(outlook, n), aims.most_tasks
+        pair = (outlook.pair or ()) if several else ()
         return {
-            **fields, "own": own and _words(own), "difference": own and self.difference,
-            "pair": pair, "widest": bool(pair) and len(self.study.counts.series) > 2,
-            "similar": similar if designs.several and not pair else "",
+            **fields, "pair": pair, "widest": bool(pair) and len(self.study.counts.series) > 2,
+            "similar": ("it" if in_money else outlook.name) if several and not pair else "",
             "power": f"{aims.power:g}", "wanted": aims.detect, "why": needed.estimate.reason,
             "needed": _words(needed) if needed.size.tasks else "", "tasks": needed.size.tasks,
             "beyond": most is not None and (needed.size.tasks or 0) > most,

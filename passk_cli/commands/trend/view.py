@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from operator import itemgetter
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple
 
@@ -154,52 +155,59 @@ _WORSE = (
 _NOT_WORSE = "{metric} of {model} has not become worse{?since| since {since}}"
 _TOO_FEW = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
 # Of one course; in tables and in formats of pipelines without a verdict before them.
-BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE, dict)
-NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE, dict)
-TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW, dict)
+BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE)
+NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
+TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
 # Of all courses.
 VERDICTS = (
-    Answer("trend-fails", lambda section: section.failing,
+    Answer("trend-fails", lambda said: said["failing"],
            "FAIL: " + _WORSE + "{?others|; so is that of {others}}.",
-           lambda section: {**section.failing[0].finding.fields,
-                            "others": [check.model for check in section.failing[1:]]}),
-    Answer("trend-undecided", lambda section: section.undecided, "PASS: " + _TOO_FEW + ".",
-           lambda section: section.undecided[0].finding.fields),
-    Answer("trend-passes", lambda section: section.verdicts, "PASS: " + _NOT_WORSE + ".",
-           lambda section: section.verdicts[0].finding.fields),
+           lambda said: {**said["failing"][0].finding.fields,
+                         "others": [check.model for check in said["failing"][1:]]}),
+    Answer("trend-undecided", lambda said: said["undecided"], "PASS: " + _TOO_FEW + ".",
+           lambda said: said["undecided"][0].finding.fields),
+    Answer("trend-passes", lambda said: said["verdicts"], "PASS: " + _NOT_WORSE + ".",
+           lambda said: said["verdicts"][0].finding.fields),
 )  # fmt: skip
 _WHOSE = "{?model| {model}}{?models| {models} models}"
 _AT = " at {run} ({date}){?later|, seen {later:run} later}"
 _OTHERS = "{?others|; {others} changed as well}."
+_NUMBERS = ("metric", "model", "models", "runs", "latest", "points", "factor")
+
+
+def _numbers(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: said[name] for name in _NUMBERS}
+
+
 COURSES = (
-    Answer("changed-by-points",
-           lambda section: section.changed and section.changed[0].changes[-1].size.share,
+    Answer("changed-by-points", lambda said: said["change"] and "points" in said["change"],
            "{metric} of {model} {fell:fell|rose} by {points:=share points}" + _AT + _OTHERS,
-           lambda section: section.of_change),
-    Answer("changed-by-factor", lambda section: section.changed,
+           itemgetter("change")),
+    Answer("changed-by-factor", lambda said: said["change"],
            "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean)" + _AT
-           + ": {before} before, {after} since" + _OTHERS, lambda section: section.of_change),
-    Answer("no-last-ratio",
-           lambda section: section.study.metrics[0].kind.ratio
-           and section.fields["latest"].value is None,
-           "{metric} of {model} is not known in the last of {runs:run}: no attempt passed."),
-    Answer("last-ratio", lambda section: section.study.metrics[0].kind.ratio,
-           "{metric} of {model} is {latest} in the last of {runs:run}."),
-    Answer("too-few-for-a-change", lambda section: section.shows_none,
-           "{runs:run} {runs:is|are} too few to show a change of {metric} of" + _WHOSE + "."),
+           + ": {before} before, {after} since" + _OTHERS, itemgetter("change")),
+    Answer("no-last-ratio", lambda said: said["ratio"] and said["latest"].value is None,
+           "{metric} of {model} is not known in the last of {runs:run}: no attempt passed.",
+           _numbers),
+    Answer("last-ratio", lambda said: said["ratio"],
+           "{metric} of {model} is {latest} in the last of {runs:run}.",
+           _numbers),
+    Answer("too-few-for-a-change", lambda said: said["too_few"],
+           "{runs:run} {runs:is|are} too few to show a change of {metric} of" + _WHOSE + ".",
+           _numbers),
     Answer("no-change", lambda _: True,
            "No change of {metric} of" + _WHOSE + " is shown in {runs:run}"
            "{?points|, which would show one of {points:=share points} or more}"
-           "{?factor|, which would show one by a factor of {factor} or more}."),
+           "{?factor|, which would show one by a factor of {factor} or more}.",
+           _numbers),
 )  # fmt: skip
 EFFECTS = (
-    Answer("runs-differ", lambda section: section.effects,
+    Answer("runs-differ", lambda said: "effect" in said and said["effect"]["models"],
            "Runs of {models} differ by more than chance: standard deviation"
-           " {deviation:=share points}{?more| for {model}}, p {relation}.",
-           lambda section: section.of_effect),
-    Answer("runs-alike", lambda section: section.tested,
+           " {deviation:=share points}{?more| for {model}}, p {relation}.", itemgetter("effect")),
+    Answer("runs-alike", lambda said: "effect" in said,
            "{?changed|Otherwise runs}{?unchanged|Runs} differ no more than chance explains:"
-           " {?several|smallest }p {relation}.", lambda section: section.of_effect),
+           " {?several|smallest }p {relation}.", itemgetter("effect")),
 )  # fmt: skip
 
 
@@ -420,95 +428,63 @@ class Courses(Section[Course]):
             )  # fmt: skip
 
     def answer(self) -> Iterator[Stated]:
-        yield from first_true(VERDICTS, self)
-        if not self.failing:
-            yield from first_true(COURSES, self)
-        yield from first_true(EFFECTS, self)
-
-    @cached_property
-    def verdicts(self) -> list[Check]:
-        """The verdicts that were asked for."""
-        return [course.verdict for course in self.records if course.verdict]
+        said = self._fields
+        yield from first_true(VERDICTS, said)
+        if not said["failing"]:
+            yield from first_true(COURSES, said)
+        yield from first_true(EFFECTS, said)
 
     @property
-    def failing(self) -> list[Check]:
-        """Those that fail."""
-        return [verdict for verdict in self.verdicts if verdict.failing]
+    def _fields(self) -> dict[str, Any]:
+        """The verdicts, the latest change, the last number, and the smallest p of an effect."""
+        metric, records = self.study.metrics[0], self.records
+        verdicts = [course.verdict for course in records if course.verdict]
+        failing = [check for check in verdicts if check.failing]
+        undecided = [check for check in verdicts if check.verdict == UNDECIDED]
+        changed = sorted((course for course in records if course.changes), reverse=True,
+                         key=lambda c: c.setup.runs[c.changes[-1].first].at)  # fmt: skip
+        tested = sorted((c for c in records if c.adjusted is not None and not c.copied),
+                        key=lambda course: (course.adjusted, course.p))  # fmt: skip
+        level = 1 - self.study.confidence.level + 1e-12
+        effects = [course for course in tested if (course.adjusted or 0.0) <= level]
+        last = max(records, key=lambda course: course.setup.runs[-1].at)
+        sizes = [course.least for course in records]
+        quantity, most = metric.kind.quantity, math.inf if metric.kind.quantity else 1.0
+        shown = max(sizes) if max(sizes) < most else None
+        fields: dict[str, Any] = {
+            "failing": failing, "undecided": undecided, "verdicts": verdicts,
+            "change": self._of_change(changed) if changed else None, "metric": metric.name,
+            "ratio": metric.kind.ratio, "latest": last.facts[-1].estimate,
+            "model": last.name if metric.kind.ratio or len(records) == 1 else "",
+            "models": len(records) if len(records) > 1 else 0,
+            "runs": max(len(course.setup.runs) for course in records),
+            "too_few": min(sizes) >= most, "points": None if quantity else shown,
+            "factor": Estimate(math.exp(shown), unit="ratio") if quantity and shown else None,
+        }  # fmt: skip
+        if tested:
+            p = tested[0].adjusted or 0.0
+            fields["effect"] = {
+                "model": tested[0].name, "deviation": tested[0].deviation, "p": p,
+                "relation": p_relation(p), "models": [course.name for course in effects],
+                "changed": bool(changed), "unchanged": not changed, "several": len(tested) > 1,
+                "more": len(effects) > 1,
+            }  # fmt: skip
+        return fields
 
-    @property
-    def undecided(self) -> list[Check]:
-        """Those that too few runs leave undecided."""
-        return [verdict for verdict in self.verdicts if verdict.verdict == UNDECIDED]
-
-    @cached_property
-    def changed(self) -> list[Course]:
-        """The courses with a change, the latest one first."""
-        changed = [course for course in self.records if course.changes]
-        return sorted(changed, key=lambda c: c.setup.runs[c.changes[-1].first].at, reverse=True)
-
-    @property
-    def of_change(self) -> Mapping[str, Any]:
+    def _of_change(self, changed: Sequence[Course]) -> dict[str, Any]:
         """The latest change, and the other models that changed."""
-        (course, *others), groups = self.changed, self.study.counts.group_names
+        (course, *others), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
         first, size = course.setup.runs[change.first], change.size.value or 0.0
-        fields: dict[str, Any] = {
+        factor = replace(change.size, value=1 / (size or 1.0) if change.fell else size or 1.0)
+        before, after = (Estimate(each, unit=metric.unit) for each in (change.before, change.after))
+        return {
             "metric": metric.name, "model": named(course.series, groups, " at "),
             "fell": int(change.fell), "run": _short(first), "date": first.at[:10],
             "later": change.shown - change.first,
             "others": [named(other.series, groups, " at ") for other in others],
-        }  # fmt: skip
-        if change.size.share:
-            return {**fields, "points": abs(size)}
-        factor = replace(change.size, value=1 / (size or 1.0) if change.fell else size or 1.0)
-        return {
-            **fields, "factor": factor, "before": Estimate(change.before, unit=metric.unit),
-            "after": Estimate(change.after, unit=metric.unit),
-        }  # fmt: skip
-
-    @property
-    def fields(self) -> Mapping[str, Any]:
-        """The last number of the latest course, and the least change that would be shown."""
-        metric, last = self.study.metrics[0], max(self.records, key=lambda c: c.setup.runs[-1].at)
-        least = max(course.least for course in self.records)
-        shown = least < (math.inf if metric.kind.quantity else 1.0)
-        factor = Estimate(math.exp(least), unit="ratio") if shown else None
-        return {
-            "metric": metric.name, "latest": last.facts[-1].estimate,
-            "model": last.name if metric.kind.ratio or len(self.records) == 1 else "",
-            "models": len(self.records) if len(self.records) > 1 else 0,
-            "runs": max(len(course.setup.runs) for course in self.records),
-            "points": least if shown and not metric.kind.quantity else None,
-            "factor": factor if metric.kind.quantity else None,
-        }  # fmt: skip
-
-    @property
-    def shows_none(self) -> bool:
-        """Whether no course is long enough to show a change."""
-        most = math.inf if self.study.metrics[0].kind.quantity else 1.0
-        return min(course.least for course in self.records) >= most
-
-    @cached_property
-    def tested(self) -> list[Course]:
-        """The courses with a test of the effect of the run, the smallest p first."""
-        tested = [c for c in self.records if c.adjusted is not None and not c.copied]
-        return sorted(tested, key=lambda course: (course.adjusted, course.p))
-
-    @property
-    def effects(self) -> list[Course]:
-        """Those that differ from run to run by more than chance."""
-        level = 1 - self.study.confidence.level + 1e-12
-        return [course for course in self.tested if (course.adjusted or 0.0) <= level]
-
-    @property
-    def of_effect(self) -> Mapping[str, Any]:
-        """The smallest p, and the models with an effect of the run."""
-        first, p = self.tested[0], self.tested[0].adjusted or 0.0
-        return {
-            "model": first.name, "deviation": first.deviation, "p": p, "relation": p_relation(p),
-            "models": [course.name for course in self.effects], "changed": bool(self.changed),
-            "unchanged": not self.changed, "several": len(self.tested) > 1,
-            "more": len(self.effects) > 1,
+            **({"points": abs(size)} if change.size.share
+               else {"factor": factor, "before": before, "after": after}),
         }  # fmt: skip
 
     def context(self) -> Iterator[str]:
