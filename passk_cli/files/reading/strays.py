@@ -40,22 +40,10 @@ def without_strays(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResult
     As {"name": …, "status": "success"}: their task is but an id or a name, and the other files hold
     results of another kind.
     """
-    lone = [
-        batch
-        for batch in batches
-        if batch.layout.kind == "record"
-        and batch.roles.task.lower() in LOOSE.split()
-        and not any(source.named for source in batch.sources)
-    ]
-    if len(lone) == len(batches):
-        return [*batches], []
-    problem, remedy = "a lone record whose task would be its", "name the file if it is a result"
-    errors = [
-        NoResults(source.name, f"{problem} {batch.roles.task!r}", remedy)
-        for batch in lone
-        for source in batch.sources
-    ]
-    return [batch for batch in batches if batch not in lone], errors
+    loose = LOOSE.split()
+    lone = [b for b in batches if b.layout.kind == "record" and b.roles.task.lower() in loose]
+    problem, remedy = "a lone record without a task's name", "name the file if it is a result"
+    return _without(batches, lone, problem, remedy)
 
 
 def without_histories(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResults]]:
@@ -63,16 +51,19 @@ def without_histories(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoRes
 
     A history holds the runs that were recorded of such results, and these would count again.
     """
-    past = [
-        batch
-        for batch in batches
-        if {*OF_HISTORIES} <= batch.layout.kinds.keys()
-        and not any(source.named for source in batch.sources)
-    ]
-    if len(past) == len(batches):
+    past = [batch for batch in batches if {*OF_HISTORIES} <= batch.layout.kinds.keys()]
+    return _without(batches, past, "a history of runs", "")
+
+
+def _without(
+    batches: Sequence[Batch], others: Sequence[Batch], problem: str, remedy: str
+) -> tuple[list[Batch], list[NoResults]]:
+    """The batches without those of these that nobody named, and errors for their files."""
+    left = [b for b in others if not any(source.named for source in b.sources)]
+    if len(left) == len(batches):
         return [*batches], []
-    errors = [NoResults(s.name, "a history of runs", "") for each in past for s in each.sources]
-    return [batch for batch in batches if batch not in past], errors
+    errors = [NoResults(source.name, problem, remedy) for b in left for source in b.sources]
+    return [batch for batch in batches if batch not in left], errors
 
 
 def require_no_copies(batches: Sequence[Batch]) -> None:
