@@ -267,11 +267,7 @@ def main() -> None:
         " likely.\n"
         f"- {times:,} repetitions a cell, a fifth of them at 1,000 tasks and for arms; at 0.5 %"
         f" ± {error:.2f} points.\n"
-        "- From 30 tasks on no honest verdict, label or score is asked about. A rating of each task"
-        " is if every task has one attempt:\n  nobody can tell it from a grade of the attempt.\n"
-        "- A setting with an exact name is asked about if it varies in half of the tasks. One value"
-        " per task is a warning, also if\n  no arm is better: an estimate mixes them all the same."
-        "\n\n"
+        "\n"
         "`python benchmarks/checks.py` makes both tables: 5 % of the attempts are lost.\n\n"
         "## Honest columns: accused, % of files\n\n"
         f"n of {', '.join(map(str, SIZES))}, columns of {', '.join(map(str, VALUES))} values: mean"
@@ -286,7 +282,10 @@ def main() -> None:
         + head
         + "\n".join(found[True])
         + "\n\n## Verdicts, exact names and arms\n\n"
-        + section
+        "From 30 tasks on no honest verdict, label or score is asked about. A rating of each task is if"
+        " every task has one attempt:\nnobody can tell it from a grade of the attempt. A setting with"
+        " an exact name is asked about if it varies in half of the tasks.\nOne value per task is a"
+        " warning, also if no arm is better: an estimate mixes them all the same.\n\n" + section
     )
 
 

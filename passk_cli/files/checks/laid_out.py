@@ -120,7 +120,7 @@ def laid_out(context: CheckContext) -> Iterator[Finding]:
         survey = context.refined(names)
         columns = [survey.columns[name] for name in names if name in survey.columns]
     judged = []
-    for column in (_by_day(survey, column) for column in columns):
+    for column in (_by_value(survey, column) for column in columns):
         even = _layout(survey, column)
         if even.varies >= VARIES:
             judged.append((column, even, _certain(context, survey, column, even)))
@@ -193,14 +193,18 @@ def _named(context: CheckContext, name: str) -> bool:
     return is_setting(name) or (template is not None and name in template.names)
 
 
-def _by_day(survey: Survey, column: Observed) -> Observed:
-    """The column with times by their days."""
-    days = _days(survey, column)
-    if not days:
+def _by_value(survey: Survey, column: Observed) -> Observed:
+    """The column with equal numbers as one value, and times by days."""
+    if days := _days(survey, column):
+        values, inverse = np.unique(days, return_inverse=True)
+        by_day = np.where(column.codes < 0, -1, inverse[column.codes])
+        return replace(column, codes=by_day, distinct=len(values))
+    if survey.kind(column.name).name != "number":
         return column
-    values, inverse = np.unique(days, return_inverse=True)
-    by_day = np.where(column.codes < 0, -1, inverse[column.codes])
-    return replace(column, codes=by_day, distinct=len(values))
+    numbers = survey.numbers(column.name)
+    there, codes = np.isfinite(numbers), np.full(len(numbers), -1, dtype=np.int64)
+    values, codes[there] = np.unique(numbers[there], return_inverse=True)
+    return replace(column, codes=codes, distinct=len(values))
 
 
 def _days(survey: Survey, column: Observed) -> list[str]:
@@ -240,8 +244,9 @@ def _may_be(context: CheckContext, name: str) -> bool:
         return False
     named = _named(context, name)
     happens = words(name) & _HAPPENING and not (named or _days(survey, column))
+    outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
     consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
-    return not (happens or consequence or (context.harness and not named))
+    return not (happens or outcome or consequence or (context.harness and not named))
 
 
 def _separates(survey: Survey, column: Observed) -> bool:
