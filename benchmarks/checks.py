@@ -282,10 +282,11 @@ def main() -> None:
         + head
         + "\n".join(found[True])
         + "\n\n## Verdicts, exact names and arms\n\n"
-        "From 30 tasks on no honest verdict, label or score is asked about. A rating of each task is if"
-        " every task has one attempt:\nnobody can tell it from a grade of the attempt. A setting with"
-        " an exact name is asked about if it varies in half of the tasks.\nOne value per task is a"
-        " warning, also if no arm is better: an estimate mixes them all the same.\n\n" + section
+        "From 30 tasks on no honest verdict, label or score is asked about. A rating of each task"
+        " is if every task has one attempt:\nnobody can tell it from a grade of the attempt. A"
+        " setting with an exact name is asked about if it varies in half of the tasks.\nOne value"
+        " per task is a warning, also if no arm is better: an estimate mixes them all the same."
+        "\n\n" + section
     )
 
 
