@@ -19,7 +19,7 @@ import yaml
 from passk_cli.message import WARNING, Said
 from passk_cli.render.markup import markdown
 from passk_cli.render.style import Style
-from passk_cli.report.model import COMMENT, FULL, ChangedTasks, Check, Column, Report, Table
+from passk_cli.report.model import COMMENT, FULL, ChangedTasks, Check, Column, Report, Stated, Table
 from tests.conftest import ROOT, Passk
 
 ACTION = yaml.safe_load((ROOT / "action" / "action.yml").read_text())
@@ -202,7 +202,7 @@ def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     warning = Said("few", WARNING, "warned")
     report = Report(
         (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)),
-        answer=(("FAIL: it fell",),), checks=(Check("agent", "rule", "fail"),),
+        answer=(Stated("fails", "FAIL: it fell", {}),), checks=(Check("agent", "rule", "fail"),),
         changes=lambda: (ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
     )  # fmt: skip
     text = markdown(report, Style())

@@ -39,8 +39,12 @@ def json_text(report: Report, style: Style) -> str:
     # Words are the same whatever digits and units the reader of tables has chosen.
     stated = shown(report, style).methods
     words = {"answer": text} if (text := answer(report, Style())) else {}
+    # What decides which words are said is not data; nor is what an answer has nothing of.
     stated_answers = [
-        {"name": sentence.name, "fields": _fields(sentence.fields)}
+        {"name": sentence.name, "fields": _fields({
+            name: value for name, value in sentence.fields.items()
+            if not isinstance(value, bool) and value not in (None, "", [], ())
+        })}
         for sentence in report.answer
     ]  # fmt: skip
     document = {
