@@ -66,9 +66,12 @@ def next_to_outcomes(context: CheckContext) -> Iterator[Finding]:
     survey, outcome = context.survey, context.column("outcome")
     if outcome not in survey.columns or context.harness:
         return
+    names = [name for name in context.unread if survey.kind(name).name == "number"]
+    if not names:
+        return
     scores, rates = survey.numbers(outcome), words(outcome) & _RATES
     scored = survey.kind(outcome).name == "number"
-    for name in (n for n in context.unread if survey.kind(n).name == "number"):
+    for name in names:
         numbers, whole = survey.numbers(name), survey.kind(name).whole
         highest = float(np.nanmax(numbers, initial=0))
         shown = {"column": quote(name), "values": survey.texts(name, 20), "outcome": quote(outcome)}

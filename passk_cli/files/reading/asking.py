@@ -58,7 +58,7 @@ _SHOWN, _WIDE = 8, 44
 # Lines and columns of a screen; characters of a tally that are always shown.
 _LINES, _COLUMNS, _SHORTEST = 20, 80, 30
 # Bytes of files that are read again to try each remedy.
-_TRIED = 1 << 24
+_TRIED = 1 << 20
 # Names of a new map: a file that exists is never overwritten.
 _MAPS = ("passk.toml", "map.toml")
 
@@ -77,13 +77,13 @@ def asking(
     """
     if any(comes_once(source.frame) for source in sources):
         return error
-    trials = Trials(request, read)
-    roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     paths = [source.path for source in sources if source.frame is None]
+    trials = Trials(request, read, sum(map(os.path.getsize, paths)) <= _TRIED)
+    roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # Two columns of one name have no options: only the file can be changed.
     other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
     if error.name not in (*_QUESTIONS, "no-role-column") or other:
-        if sum(map(os.path.getsize, paths)) > _TRIED:
+        if not trials.small:
             return error
         completed = trials.completed(error)
         if isinstance(completed, DataError) and completed.name == "bad-outcome" != error.name:
@@ -220,7 +220,9 @@ def _asked(
     command = _certain(best, request) if len(likely) == 1 else None
     settles: Sequence[Settle] = ()
     question = _question(error, best, request)
-    if command is not None and command.options:
+    if command is not None and command.options and not trials.small:
+        settles, question = [command], ""
+    elif command is not None and command.options:
         command, counts = trials.followed(command, mixing=False)
         if not isinstance(counts, PasskError):
             settles, question = [replace(command, why=size(counts))], ""

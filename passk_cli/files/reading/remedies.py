@@ -26,11 +26,12 @@ _ROUNDS, _COMPLETING = 4, ("unread-column", "restarting-tasks")
 class Trials:
     """Remedies that are tried on the data of an error.
 
-    read : reads with a request.
+    read : reads with a request.  small : whether reading once more takes no time that matters.
     """
 
     request: Request
     read: Callable[[Request], Counts]
+    small: bool = True
 
     def counts(self, settle: Settle) -> Counts | PasskError:
         """The counts that a remedy reads, or the error it leads to."""
