@@ -24,7 +24,7 @@ from passk_cli.files.checks.check import (
     value_at,
 )
 from passk_cli.files.checks.evenness import VARIES, Evenness, evenness, goes_up
-from passk_cli.files.reading.records import records
+from passk_cli.files.reading.records import records, repeating_names
 from passk_cli.files.reading.survey import Observed, Survey, distinct, joined_codes
 from passk_cli.files.roles import (
     EACH,
@@ -339,7 +339,7 @@ def _is_finer(survey: Survey, name: str, column: Observed) -> bool:
     ids = survey.columns[name].codes
     part = joined_codes(survey.cell, ids)
     fixed = _pairs(part, column.codes) == distinct(part) < np.sum(part >= 0)
-    return fixed and _pairs(ids, column.codes) > survey.columns[name].distinct
+    return bool(fixed) and _pairs(ids, column.codes) > survey.columns[name].distinct
 
 
 def _natural(text: str) -> tuple[float, str]:
@@ -417,26 +417,14 @@ def arms(context: CheckContext) -> Iterator[Finding]:
 def in_lists(context: CheckContext) -> Iterator[Finding]:
     """Lists of outcomes whose entries have the same names in every record: one per scorer."""
     batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
-    way, _, key = context.column("outcome").replace(EACH, "").rpartition(".")
+    way = context.column("outcome").replace(EACH, "").rpartition(".")[0]
     if batch is None or not way:
         return
-    names: dict[str, list[list[str]]] = {}
-    for _, record in islice(records(batch), _RECORDS):
-        entries = value_at(record, way)
-        objects = [e for e in entries if isinstance(e, dict)] if isinstance(entries, list) else []
-        for other in {name for entry in objects for name in entry} - {key}:
-            texts = [entry[other] for entry in objects if isinstance(entry.get(other), str)]
-            names.setdefault(other, []).append(texts)
-    for other, lists in sorted(names.items()):
-        sets = {frozenset(texts) for texts in lists}
-        scorers = min(map(len, lists)) > 1 and len(sets) <= max(1, len(lists) // 4)
-        if not scorers or any(len({*texts}) < len(texts) for texts in lists):
-            continue
-        first = sorted(next(iter(sets)))
-        if not all(map(NUMBERED.fullmatch, first)):
-            shown = {"column": quote(f"{way}.{other}"), "values": first}
-            yield Finding(SEVERAL_VERDICTS, True, shown)
-            return
+    values = [value_at(record, way) for _, record in islice(records(batch), _RECORDS)]
+    found = repeating_names([value for value in values if isinstance(value, list)])
+    if found is not None and not all(map(NUMBERED.fullmatch, found[1])):
+        shown = {"column": quote(f"{way}.{found[0]}"), "values": sorted(found[1])}
+        yield Finding(SEVERAL_VERDICTS, True, shown)
 
 
 _EVENLY = (

@@ -390,35 +390,22 @@ class _Reader:
             ways = tuple(Settle({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
             return ways[::-1] if own & BAD_WORDS else ways
         if column.numbers:
-            top = max(column.numbers)
-            low = min(
-                (number for number in column.numbers if number > min(column.numbers)), default=top
-            )
-            return tuple(
-                Settle({"--threshold": (bar,)}, f"if {bar:g} or more passes")
-                for bar in dict.fromkeys((top, low))
-            )
+            values = sorted({*column.numbers})
+            bars = dict.fromkeys((values[-1], values[min(1, len(values) - 1)]))
+            return tuple(Settle({"--threshold": (bar,)}, f"if {bar:g} or more passes")
+                         for bar in bars)  # fmt: skip
         verdict_of = {
             text: column.verdict_of.get(text, (-1, None))[0]
             for text, _ in column.counts.most_common(_WORDS)
         }
         known = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
-        if {0, 1} & {*verdict_of.values()}:
-            # The words that are known keep their verdicts, and only the others are open.
-            unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
-            return tuple(
-                way
-                for text in unknown
-                for way in (
-                    Settle({"--fails": (text,)}, f"if {text} fails"),
-                    Settle({"--passes": (*known, text)}, f"if {text} passes"),
-                )
-            )
-        return tuple(
-            Settle({"--passes": (text,)}, f"if {text} passes")
-            for text, verdict in verdict_of.items()
-            if verdict is not None
-        )
+        ways = []
+        for text in (text for text, verdict in verdict_of.items() if verdict == -1):
+            if {0, 1} & {*verdict_of.values()}:
+                # The words that are known keep their verdicts.
+                ways.append(Settle({"--fails": (text,)}, f"if {text} fails"))
+            ways.append(Settle({"--passes": (*known, text)}, f"if {text} passes"))
+        return tuple(ways)
 
     @cached_property
     def picks(self) -> dict[str, list[Column]]:

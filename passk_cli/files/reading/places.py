@@ -20,7 +20,7 @@ from passk_cli.files import formats
 from passk_cli.files.formats.format import look
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.look import sniff
-from passk_cli.files.reading.records import records
+from passk_cli.files.reading.records import records, repeating_names
 from passk_cli.files.request import TABLES, Request
 from passk_cli.files.roles import EACH, ONE_SIDED, ROLE_WORDS, Roles, strength, verdict_sql, words
 from passk_cli.files.sources.memory import register
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 ROWS, _BYTES, _FILES, _LEVELS, _FIELDS = 1000, 1 << 22, 200, 4, 500
 # The longest value that is compared with the words of verdicts; the longest one that is shown.
 _LONGEST, _SHOWN = 40, 30
-# Share of entries with the same names from which on a list has one entry per scorer.
-_REPEATING = 0.75
 
 Context = Mapping[str, Any]
 Pairs = Sequence[tuple[Context, Any]]
@@ -335,7 +333,7 @@ def _in_records(entries: Pairs, keys: tuple[str, ...]) -> Iterator[tuple[tuple[s
             # The only record of a list is no attempt, whatever it contains.
             several = len(inside) > len(entries) or len(entries) == 1
             named = several and any(strength("task", name) for name in (inside or [{}])[0])
-            if inside and (named or len(entries) == 1) and not has_repeating_names(values):
+            if inside and (named or len(entries) == 1) and repeating_names(values) is None:
                 yield from _below(members, (*keys, key))
         elif all(isinstance(value, dict) and _is_mapping(value, (*keys, key)) for value in values):
             inner = next(iter(values[0].values()))
@@ -351,24 +349,6 @@ def _with_the_same_list(value: Mapping[str, Any]) -> list[str]:
             if isinstance(entries, list) and entries and isinstance(entries[0], dict):
                 keys_of.setdefault(key, []).append(name)
     return max((names for names in keys_of.values() if len(names) > 1), key=len, default=[])
-
-
-def has_repeating_names(lists: Sequence[Sequence[Any]]) -> bool:
-    """Whether the entries of most lists have the same names, like the scorers of each attempt.
-
-    >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
-    >>> has_repeating_names([scores] * 3), has_repeating_names([[{"id": 1}], [{"id": 2}]])
-    (True, False)
-    """
-    records_of = [[entry for entry in entries if isinstance(entry, dict)] for entries in lists]
-    names = {key for entries in records_of for entry in entries for key, v in entry.items()
-             if isinstance(v, str)}  # fmt: skip
-    for name in names:
-        values = Counter(tuple(str(e.get(name)) for e in entries) for entries in records_of)
-        ((most, times),) = values.most_common(1)
-        if len({*most} - {"None"}) > 1 and len(lists) > 2 and times >= _REPEATING * len(lists):
-            return True
-    return False
 
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:

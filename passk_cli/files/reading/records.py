@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -32,6 +32,8 @@ from passk_cli.files.sources.source import (
 )
 
 Record = Mapping[str, Any]
+# Share of the lists with the same names from which on these are the names of scorers.
+_REPEATING = 0.75
 
 
 def mixed_ends(source: Source) -> DataError | None:
@@ -171,3 +173,22 @@ def _queried(batch: Batch, source: Source, start: int) -> Iterator[tuple[str, Re
         if batch.layout.kind != "parquet":
             raise
         raise damaged_parquet(source, str(error)) from None
+
+
+def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:
+    """The field of the entries of lists whose texts are the same in most lists, like the names of
+    the scorers of each attempt, and these texts; None if there is none.
+
+    >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
+    >>> repeating_names([scores] * 3), repeating_names([[{"id": "1"}], [{"id": "2"}]])
+    (('name', ('correct', 'short')), None)
+    """
+    entries_of = [[entry for entry in entries if isinstance(entry, dict)] for entries in lists]
+    fields = dict.fromkeys(name for entries in entries_of for entry in entries
+                           for name, value in entry.items() if isinstance(value, str))  # fmt: skip
+    for name in fields:
+        values = Counter(tuple(str(e.get(name)) for e in entries) for entries in entries_of)
+        ((names, times),) = values.most_common(1)
+        if len({*names} - {"None"}) > 1 and len(lists) > 2 and times >= _REPEATING * len(lists):
+            return name, names
+    return None
