@@ -31,8 +31,8 @@ VERDICT_WORDS = (
 )
 # Words of what is bad if it is true, so that nobody knows whether true passes.
 BAD_WORDS = _listed(
-    "attack refusal refused jailbreak harmful toxic unsafe hallucinated violation leaked flagged"
-    " failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
+    "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
+    " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
 # Words of columns next to which a success may be the attacker's.
 ATTACK_WORDS = _listed("attack asr injection injected jailbreak poisoned adversarial")

@@ -97,18 +97,17 @@ def asking(
         return refusal if error.name == "unknown-format" else error
     if not found:
         return error
-    if error.name == "no-task-column" and "outcome" in found[0]:
-        template = layout_template(paths)
-        way, counts = trials.followed(Settle({"--path": template})) if template else (None, None)
-        if way is not None and not isinstance(counts, PasskError):
+    if error.name == "no-task-column" and "outcome" in found[0] and layout_template(paths):
+        # Files or folders that are named like tasks.
+        option = Settle({"--path": layout_template(paths)})
+        way, counts = trials.followed(option)
+        named = way.options.get("--field", {}).get("task", "task")
+        if not isinstance(counts, PasskError) and "task" in parts(named):
             return error.but(type(error), settles=[way])
-        if way is not None:
-            # Files that are named like tasks.
-            file = Candidate(
-                "task", template, Settle({"--path": template}), f"{len(paths):,} files"
-            )
-            tasks = (file, *found[0].get("task", ()))
-            found[0] = replace(found[0], by_role={**found[0].by_role, "task": tasks})
+        template = str(option.options["--path"])
+        file = Candidate("task", template, option, f"{len(paths):,} files")
+        tasks = (file, *found[0].get("task", ()))
+        found[0] = replace(found[0], by_role={**found[0].by_role, "task": tasks})
     if error.name == "no-such-column":
         return _near_column(error, found[0], request)
     if error.name == "no-role-column":

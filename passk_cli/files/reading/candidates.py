@@ -241,6 +241,9 @@ class _Reader:
         found = [path for path, column in self.columns.items() if path not in taken
                  and _names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
         plain = [path for path in found if not _names_something_else(path)]
+        # The number of a puzzle names a task, and the number of a repetition does not.
+        plain += [path for path in found if path not in plain and words(path) & {"index", "idx"}
+                  and strength("task", path)]  # fmt: skip
         return sorted(plain or ([] if self.tasks else found), key=lambda p: self.columns[p].whole)
 
     def _task_level(self, path: str) -> int:

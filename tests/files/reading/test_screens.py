@@ -1,0 +1,151 @@
+"""What a screen offers: kinds of files that once had no option, or a wrong one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passk_cli
+from passk_cli import DataError
+from passk_cli.files.reading.candidates import Candidates
+from tests.conftest import Passk, Write
+from tests.proposals import commands
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def lines(rows: Rows) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def screen(write: Write) -> Callable[..., Candidates]:
+    """The candidates of a file that is refused."""
+
+    def found(text: str, name: str = "runs.jsonl") -> Candidates:
+        with pytest.raises(DataError) as caught:
+            passk_cli.read(str(write(name, text)))
+        assert isinstance(caught.value.candidates, Candidates)
+        return caught.value.candidates
+
+    return found
+
+
+def columns(found: Candidates, role: str) -> list[str]:
+    return [candidate.column for candidate in found.get(role, ())]
+
+
+def test_a_list_of_models_is_not_a_list_of_attempts(passk: Passk, write: Write) -> None:
+    models = [{"id": name, "passed": passed, "total": 91} for name, passed in
+              (("A", 91), ("B", 74), ("C", 78))]  # fmt: skip
+    path = write("board.json", json.dumps({"models": models}))
+    done = passk("estimate", path)
+    assert done.code == 3
+    assert not commands(done.err)
+    passk("describe", path, "--init", path.with_name("passk.toml"))
+    assert passk("estimate", path).error == "open-role"
+
+
+@pytest.mark.parametrize("pred", [["1"], "1", [1]])
+def test_an_answer_in_a_list_of_one_is_compared(passk: Passk, write: Write, pred: Any) -> None:
+    rows = [{"question": f"q{i}", "gt": str(i % 2), "pred": pred} for i in range(20)]
+    path = write("runs.jsonl", lines(rows))
+    done = passk("estimate", path)
+    assert "--field outcome=pred==gt  10 of 20 agree" in done.err
+    done = passk("estimate", path, "--field", "outcome=pred==gt", "--field", "task=question")
+    assert "pass@1 0.500" in done.out
+
+
+def test_a_verdict_with_a_word_of_time_or_the_highest_reward_is_offered(screen: Any) -> None:
+    rows = [{"question": f"q{i}", "found_correct_chunk": i % 3 > 0,
+             "turns": {"max_reward": (0, 0.5, 1)[i % 3]}} for i in range(12)]  # fmt: skip
+    found = screen(lines(rows))
+    assert {"found_correct_chunk", "turns.max_reward"} <= {*columns(found, "outcome")}
+
+
+def test_a_flag_that_never_varies_is_offered_if_nothing_else_is(screen: Any) -> None:
+    rows = [{"goal": f"g{i}", "jailbroken": True} for i in range(9)]
+    assert columns(screen(lines(rows)), "outcome") == ["jailbroken"]
+    varied = [{**row, "safe": i % 2 > 0} for i, row in enumerate(rows)]
+    assert columns(screen(lines(varied)), "outcome") == ["safe"]
+
+
+def test_no_verdict_is_hidden_by_one_with_the_same_values(screen: Any) -> None:
+    rows = [{"task_id": f"t{i}", "silent": i % 4 == 0, "won_with_control": i % 4 > 0,
+             "raw_success": i % 5 > 0} for i in range(20)]  # fmt: skip
+    assert {*columns(screen(lines(rows)), "outcome")} == {"won_with_control", "raw_success"}
+
+
+def test_the_only_record_of_a_list_is_looked_into(screen: Any) -> None:
+    attempts = [{"question": f"q{i}", "completions": [{"score": i % 2}, {"score": 1}],
+                 "best_score": 1.0} for i in range(8)]  # fmt: skip
+    document = {"groups": [{"name": "g", "sets": [{"name": "s", "results": attempts}]}]}
+    found = screen(json.dumps(document, indent=1), "runs.json")
+    assert found.records == "groups.sets.results"
+    assert "completions.score" in columns(found, "outcome")
+
+
+def test_text_that_separates_passes_from_failures_is_not_a_setting(
+    passk: Passk, write: Write
+) -> None:
+    rows = [{"task": f"t{i % 8}", "model": "m", "success": i % 3 > 0, "arm": "ab"[i // 24],
+             "log": f"tests passed={i % 3 and 50 + i % 2} of 90"} for i in range(48)]  # fmt: skip
+    assert "--by log" not in passk("estimate", write("runs.jsonl", lines(rows))).err
+
+
+def test_a_folder_is_tallied_over_its_files(passk: Passk, tmp_path: Path) -> None:
+    for number in range(5):
+        rows = [{"question": f"q{i}", "cited": i > 2 or number > 0, "kept": (i + number) % 2 > 0}
+                for i in range(30)]  # fmt: skip
+        (tmp_path / f"e{number}.jsonl").write_text(lines(rows))
+    done = passk("estimate", tmp_path)
+    assert "75 false, 75 true" in done.err
+    assert "values of" not in done.err
+    for number in range(60):
+        (tmp_path / f"f{number:02}.jsonl").write_text(lines(rows))
+    assert "values of 34 of 65 files" in passk("estimate", tmp_path).err
+
+
+def test_documents_one_after_the_other_are_all_looked_at(screen: Any) -> None:
+    rows = [{"case": f"c{i}", "verdict_a": i % 2 > 0, "verdict_b": i % 3 > 0} for i in range(30)]
+    found = screen("\n".join(json.dumps(row, indent=1) for row in rows))
+    assert found.rows == 30
+
+
+def test_what_passes_is_asked_before_what_is_kept_apart(passk: Passk, write: Write) -> None:
+    rows = "".join(f"t{i},{mode},{(i % 4) / 3:.3f}\n" for i in range(12) for mode in ("on", "off"))
+    path = write("runs.csv", "task,condition,score\n" + rows)
+    done = passk("estimate", path)
+    assert done.error == "bad-outcome"
+    assert not commands(done.err)
+    done = passk("estimate", path, "--threshold", "1")
+    assert done.error == "pooled-settings"
+    assert [passk(*words).code for words in commands(done.err)] == [0] * len(commands(done.err))
+
+
+def test_a_folder_of_tasks_has_one_screen(passk: Passk, tmp_path: Path) -> None:
+    for number in range(6):
+        folder = tmp_path / f"case-{number}"
+        folder.mkdir()
+        verdict = {"verdict": "PASS" if number % 2 else "PARTIAL", "note": "n"}
+        (folder / "judge.json").write_text("null" if number == 5 else json.dumps(verdict))
+    done = passk("estimate", tmp_path)
+    assert "--path '{task}/judge.json'" in done.err
+    assert "3 PARTIAL, 2 PASS" in done.err
+
+
+def test_the_map_of_a_screen_is_found_next_to_the_data(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    rows = [{"question": f"q{i}", "met": i % 2 > 0, "kept": i % 3 > 0} for i in range(12)]
+    (folder / "a.jsonl").write_text(lines(rows))
+    (line,) = (line for line in passk("estimate", "runs").err.splitlines() if "--init" in line)
+    assert passk(*line.partition("  # ")[0].split()[1:]).code == 0
+    assert passk("estimate", "runs").error == "open-role"
