@@ -243,7 +243,7 @@ class _Reader:
         plain = [path for path in found if not _names_something_else(path)]
         # The number of a puzzle names a task, and the number of a repetition does not.
         plain += [path for path in found if path not in plain and words(path) & {"index", "idx"}
-                  and strength("task", path)]  # fmt: skip
+                  and words(path) - {"index", "idx"}]  # fmt: skip
         return sorted(plain or ([] if self.tasks else found), key=lambda p: self.columns[p].whole)
 
     def _task_level(self, path: str) -> int:
