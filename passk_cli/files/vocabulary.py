@@ -71,10 +71,10 @@ SUITE_NAMES = _listed(
 )
 # Words of what happens while attempts are made, which is never a setting or a task.
 HAPPENING_WORDS = _listed(
-    "date time timestamp ts at started start finished end created updated host hostname machine"
-    " node gpu worker pid thread rank shard device session batch part uuid hash day duration"
-    " elapsed latency seconds ms token tokens truncated stopped cost costs usd price weight turns"
-    " steps length len lines count"
+    "disposition date time timestamp ts at started start finished end created updated host"
+    " hostname machine node gpu worker pid thread rank shard device session batch part uuid hash"
+    " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
+    " weight turns steps length len lines count"
 )
 # Words of what numbers attempts, and values that do.
 NUMBERING_WORDS = _listed(

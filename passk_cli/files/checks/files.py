@@ -14,7 +14,7 @@ from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
 from passk_cli.files.checks.evenness import VARIES, evenness
 from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.strays import equal_files
-from passk_cli.files.sources.paths import Template, is_day, layout_template
+from passk_cli.files.sources.paths import Template, is_day, labels_of, layout_template
 from passk_cli.files.sources.source import Source
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
@@ -25,6 +25,8 @@ _SUMMARY = re.compile(
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
     re.I,
 )
+# Files that a line names, each with a label.
+_LABELLED = 6
 FILES_SHARE_TASKS = Message(
     "files-share-tasks", WARNING,
     "{?pooled|{values} contain attempts of one model at the same tasks and would be pooled}"
@@ -138,11 +140,14 @@ def _pooled(
     path = re.sub(r"^(\*/)+", "", path)
     parts = (*new.values(),)
     parted = sorted({level[by[-1]] for level in levels}) if recurring else sorted(survey.files)
+    runs = labels_of([source.name for source in sources])
+    labelled = len(sources) <= _LABELLED and not recurring and len({*survey.series.tolist()}) == 1
     yield Finding(
         FILES_SHARE_TASKS,
         True,
         {"values": parted, "pooled": True, "models": False},
         (
+            *[Settle({}, "keeps them apart as runs", labels=runs)] * labelled,
             Settle({"--path": path, "--by": parts}, "keeps them apart"),
             _of_parts(context, {"--path": path}, parts),
             Settle({"--pool": ("file",), **_repeats_kept(context)}, "pools them as runs"),
