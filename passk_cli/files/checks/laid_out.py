@@ -359,6 +359,9 @@ def _restarts_attempts(context: CheckContext, name: str) -> bool:
         return False
     if is_setting(name) or 2 * column.distinct > survey.rows or column.share < 1:
         return False
+    if any("." in text for text in survey.texts(name)) and survey.kind(name).name == "number":
+        # Fractions are settings, such as temperatures; parts of a benchmark are not named so.
+        return False
     numbers = joined_codes(survey.cell, attempt.codes)
     parts = joined_codes(numbers, column.codes)
     there = parts >= 0

@@ -16,7 +16,7 @@ from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 from passk_cli.text import shortened
 
-_EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true"}
+_EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
 # Words of names that number or name tasks.
 _ID_WORDS = frozenset("id idx index case item no number qid uid key question example".split())
@@ -41,11 +41,16 @@ def coarse(context: CheckContext) -> Iterator[Finding]:
     survey, task = context.survey, context.column("task")
     if context.harness or not task:
         return
+    judged = "judge" in words(context.column("outcome"))
     for name in context.unread:
         stating = words(name) <= STATEMENT_WORDS
         # A prompt may be worded differently at each attempt.
-        states = words(name) & _EXPECTED_WORDS or (stating and not words(name) & _PROMPT_WORDS)
+        expected = words(name) & _EXPECTED_WORDS or words(name) >= {"ground", "truth"}
+        states = expected or (stating and not words(name) & _PROMPT_WORDS)
         if not (states or stating):
+            continue
+        if judged and np.all(survey.verdicts(name)[survey.columns[name].codes >= 0] >= 0):
+            # Next to a judge's verdict, an expected verdict says whether the judge is right.
             continue
         differs, example = _differing(survey.task, survey.columns[name].codes)
         nested = _nested(survey.task, survey.columns[name].codes)
