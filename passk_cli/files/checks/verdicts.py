@@ -106,7 +106,8 @@ def second(context: CheckContext) -> Iterator[Finding]:
     for name in context.unread:
         if leaf(name).startswith("expected") and _expects(context, name, outcome):
             agree = Settle({"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them")
-            yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, (agree,))
+            ways = (agree, Settle({"--outcome": outcome}, "if it judges the attempt itself"))
+            yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, ways)
             return
     if context.request.scores_only:
         return
@@ -285,7 +286,8 @@ CHECKS = (
     ),
     Check(
         EXPECTED_VERDICTS, CERTAIN,
-        "A column named expected has the words of the outcome.", ("--field outcome=X==Y",), second,
+        "A column named expected has the words of the outcome.",
+        ("--field outcome=X==Y", "--outcome X"), second,
     ),
     Check(
         AMBIGUOUS_SUCCESS, CERTAIN,
