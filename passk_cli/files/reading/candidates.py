@@ -402,13 +402,13 @@ class _Reader:
             for text, _ in column.counts.most_common(_WORDS)
         }
         known = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
-        ways = []
+        open_ways = list[Settle]()
         for text in (text for text, verdict in verdict_of.items() if verdict == -1):
             if {0, 1} & {*verdict_of.values()}:
                 # The words that are known keep their verdicts.
-                ways.append(Settle({"--fails": (text,)}, f"if {text} fails"))
-            ways.append(Settle({"--passes": (*known, text)}, f"if {text} passes"))
-        return tuple(ways)
+                open_ways.append(Settle({"--fails": (text,)}, f"if {text} fails"))
+            open_ways.append(Settle({"--passes": (*known, text)}, f"if {text} passes"))
+        return tuple(open_ways)
 
     @cached_property
     def picks(self) -> dict[str, list[Column]]:

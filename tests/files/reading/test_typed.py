@@ -48,8 +48,8 @@ def numbers(tally: str) -> dict[str, int]:
     own = tally.partition(": ")[2] if " to " in tally else tally
     if re.search(r"\bmore\b|…|missing", tally):
         return {}
-    pairs = (re.fullmatch(r"([\d,]+)(?: ×)? (.+)", each) for each in own.split(", "))
-    return {pair[2]: int(pair[1].replace(",", "")) for pair in pairs if pair}
+    pairs = [re.fullmatch(r"([\d,]+)(?: ×)? (.+)", each) for each in own.split(", ")]
+    return {pair[2]: int(pair[1].replace(",", "")) for pair in pairs if pair} if all(pairs) else {}
 
 
 def described(passk: Passk, path: Path, words: Sequence[str]) -> Any:
