@@ -82,7 +82,9 @@ def asking(
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # Two columns of one name have no options: only the file can be changed.
     other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
-    if error.name not in (*_QUESTIONS, "no-role-column") or other:
+    # Of a file that is empty nothing is asked.
+    empty = error.name == "no-results" and bool(error.settles)
+    if error.name not in (*_QUESTIONS, "no-role-column") or other or empty:
         if not trials.small:
             return error
         completed = trials.completed(error)

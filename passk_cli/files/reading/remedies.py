@@ -92,7 +92,13 @@ class Trials:
         if unsuited is not None and not any(settle.complete for settle in kept.values()):
             return unsuited
         first = next(iter(following), None)
-        if first is not None and {each and each.name for each in following} == {"bad-outcome"}:
+        # What is wrong with a line is said before what passes in the others.
+        whole = not any("--skip-bad" in settle.options for settle in error.settles)
+        if (
+            whole
+            and first is not None
+            and {each and each.name for each in following} == {"bad-outcome"}
+        ):
             return first
         return error.but(type(error), settles=tuple(kept.values()))
 
