@@ -246,6 +246,15 @@ def _may_be(context: CheckContext, name: str) -> bool:
     happens = words(name) & _HAPPENING and not (named or _days(survey, column))
     outcome = ROLES["outcome"].ranks.get(leaf(name)) == 0
     consequence = _separates(survey, column) and not look_like_models(survey.texts(name, most))
+    # Numbers that the caller chose no longer leave other numbers of attempts a meaning.
+    chosen = survey.columns.get(context.request.fields.get("attempt", ""))
+    numbers = leaf(name) in ROLES["attempt"].ranks and survey.kind(name).name == "number"
+    if (
+        chosen
+        and numbers
+        and _pairs(survey.cell, chosen.codes) >= _pairs(survey.cell, column.codes)
+    ):
+        return False
     return not (happens or outcome or consequence or (context.harness and not named))
 
 
