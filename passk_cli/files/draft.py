@@ -19,6 +19,7 @@ from passk_cli.files.database import ours
 from passk_cli.files.export import require_folder
 from passk_cli.files.load import sources_of
 from passk_cli.files.mapping import TABLE
+from passk_cli.files.reading.asking import likely_places
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates, is_average
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, words
@@ -78,7 +79,7 @@ class Draft:
         """The options of a role that is certain or was chosen; None if it is open."""
         if role in self.chosen:
             return self.chosen[role]
-        certain = self.found.certain(role)
+        certain = self.found.certain(role) if len(likely_places(self.places)) == 1 else None
         # A map that names one of several verdicts would say that the others do not matter.
         verdicts = [c for r in _VERDICTS for c in self.found.get(r, ()) if not is_average(c.column)]
         several = role in _VERDICTS and len(verdicts) > 1

@@ -44,6 +44,7 @@ from passk_cli.files.reading.strays import is_empty
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import BELOW, REACHED, TRUTH, UNITS, find, reached
+from passk_cli.files.roles import words as words_of
 from passk_cli.files.sources.arguments import comes_once, expand
 from passk_cli.files.sources.memory import (
     READABLE,
@@ -54,6 +55,7 @@ from passk_cli.files.sources.memory import (
     tables_of,
 )
 from passk_cli.files.sources.source import Source, text_kind
+from passk_cli.files.vocabulary import CORRECT_WORDS
 from passk_cli.message import NOTE, Message, Said, refused
 from passk_cli.near import meant
 from passk_cli.settle import Blank, Given, Settle
@@ -78,6 +80,8 @@ IDLE_THRESHOLD = Message(
     "--threshold says from where on a score passes. Outcomes of true and false, or of words, pass"
     " and fail as they say, and counts of passes were judged before.",
 )  # fmt: skip
+# Files without an outcome in a folder of results that are looked at again.
+_FEW_FOREIGN = 3
 # What JSON, archives and Parquet begin with; "" of a file that has not been looked at.
 _OPENINGS = ("", "{", "[", "PK", "PAR1")
 # What a file that holds nothing may begin with.
@@ -217,6 +221,27 @@ def require_matched(
             raise DataError(place, problem, remedy, name="unmatched-words")
 
 
+def _require_one_name(
+    con: duckdb.DuckDBPyConnection,
+    sources: Sequence[Source],
+    foreign: Sequence[DataError],
+    request: Request,
+) -> None:
+    """DataError for a file of a folder with a task and a verdict of another name than the others.
+
+    It would be passed over as one without results.
+    """
+    unread = [e for e in foreign if e.name == "no-outcome-column"][:_FEW_FOREIGN]
+    for error in unread:
+        from passk_cli.files.reading.candidates import find_candidates
+
+        own = [source for source in sources if source.name == str(error.place)]
+        for place in find_candidates(con, own, request) if own else ():
+            verdicts = [c for c in place.get("outcome", ()) if words_of(c.column) & CORRECT_WORDS]
+            if place.certain("task") and any(not each.passing for each in verdicts):
+                raise error.but(DataError, remedy="other files have an outcome's usual name")
+
+
 def _counts(
     con: duckdb.DuckDBPyConnection,
     sources: Sequence[Source],
@@ -254,6 +279,8 @@ def _counts(
     errors = [error_of(finding, statement.batches) for finding in found if finding.certain]
     if errors and not tolerant:
         raise errors[0]
+    if not (tolerant or "outcome" in request.named):
+        _require_one_name(con, sources, [*attempts.refused, *attempts.foreign], request)
     named = _near_names(con, statement) if request.chosen_names else {}
     if request.only_tasks and all(named["--only-task", name] for name in request.only_tasks):
         first = request.only_tasks[0]

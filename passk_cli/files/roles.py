@@ -939,7 +939,8 @@ def _rivals(columns: Iterable[str]) -> Sequence[str]:
 
 
 def _there_are(columns: Mapping[str, set[str]]) -> str:
-    own = [name for name in columns if name not in _made_of(columns)]
+    made = _made_of(columns)
+    own = [name for name in columns if name not in made]
     names = [shortened(name, 40) for name in own[:12]]
     text = ", ".join(names) + (", …" if len(own) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]

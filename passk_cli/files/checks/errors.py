@@ -14,14 +14,18 @@ from passk_cli.files.checks.check import LIKELY, Check, CheckContext, Finding
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.roles import ENDED_WORDS, ENDINGS, leaf, words
+from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.message import WARNING, Message
 from passk_cli.settle import Settle
 
 # Patterns of DuckDB: words of a service that refused; with those of a machine that stopped, and the
 # beginning of a text in place of an answer.
+_CODE = r"\b(?:429|50[0234]|529)\b"
 _SERVICE = (
-    r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|\b(?:429|50[0234]|529)\b|unavailable"
+    r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|unavailable"
     r"|bad.?gateway|api.?(?:connection|timeout|error|key)|credit.?balance)\w*"
+    rf"|\b(?:http|status|error|code)\w*\W{{0,3}}{_CODE}"
+    rf"|^\W*{_CODE}\W+(?:too|internal|bad|service|gateway|server|error)\b"
 )
 _ERROR = (
     rf"{_SERVICE}|\w*(?:time.?out|timed.?out|connection|network|killed|out.?of.?memory|crash|abort"
@@ -34,6 +38,8 @@ _JUDGED = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
 # Words of names of what a program printed, whose errors are the model's.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
+# What was asked or expected has no errors of the harness either.
+_NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
 # Characters of a value that are read; values that a condition names, and their length.
 _HEAD, _NAMED, _LENGTH = 200, 4, 40
 # The share of the rows with an error that fail; the share of the other failures that end like
@@ -61,7 +67,7 @@ def in_place_of_answers(context: CheckContext) -> Iterator[Finding]:
     names = [
         name
         for name in survey.columns
-        if name not in read | {*context.request.pool} and not words(name) & _LOG_WORDS
+        if name not in read | {*context.request.pool} and not words(name) & _NOT_ANSWERS
     ]
     flags = [name for name in names if leaf(name) in _FLAG_NAMES]
     texts = [name for name in names if survey.kind(name).name == "text" and name not in flags]
@@ -89,7 +95,7 @@ def in_place_of_answers(context: CheckContext) -> Iterator[Finding]:
 
 def _with_errors(survey: Survey, names: Sequence[str]) -> list[str]:
     """The columns of texts of which one matches a pattern, by one query."""
-    tests = [_matches(survey.columns[name].sql, _ERROR) for name in names]
+    tests = [_matches(survey.columns[name].sql, f"{_ERROR}|{_CODE}") for name in names]
     if not tests:
         return []
     query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {survey.table}"
@@ -118,7 +124,9 @@ def _written(context: CheckContext, name: str) -> dict[str, list[int]]:
     column, named = survey.columns[name], bool(words(name) & ENDINGS)
     judged = (survey.task >= 0) & np.isfinite(survey.verdict)
     passing = np.unique(column.codes[judged & (survey.verdict == 1)])
-    for pattern, enough in ((_SERVICE, named), (_ERROR, False)):
+    # A number is a code only in a column that shows how attempts ended.
+    service = f"{_SERVICE}|{_CODE}" if named else _SERVICE
+    for pattern, enough in ((service, named), (_ERROR, False)):
         kinds = _of_failures(context, _rows(survey, name, pattern))
         rows = [row for of_kind in kinds.values() for row in of_kind]
         others = judged & (survey.verdict == 0)

@@ -8,6 +8,7 @@ Preferences, summaries and files without outcomes are refused by name, without a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -189,7 +190,8 @@ def _refused(error: DataError, found: Sequence[Candidates]) -> DataError | None:
     if average:
         problem = f"a summary: {average} is an average of several attempts"
         return DataError(error.place, problem, "give the file with the attempts", name="summary")
-    problem = "no column says whether an attempt passed"
+    more = re.search(r" \([0-9,]+ more files? not read either\)", error.problem)
+    problem = f"no column says whether an attempt passed{more[0] if more else ''}"
     return DataError(error.place, problem, error.words, name="no-outcome-column")
 
 
@@ -213,11 +215,12 @@ def _asked(
 
     hidden : what to do if the index of a frame contains the task.  draft : writes a map.
     """
-    best, request = found[0], trials.request
-    role = _QUESTIONS[error.name]
+    role, request = _QUESTIONS[error.name], trials.request
+    # The outcome of records that contain others may say nothing of them.
+    best = next((place for place in found if role in place), found[0])
     if role and role not in best and not (role != "model" and "counts" in best):
         return trials.completed(error)
-    likely = _likely(found)
+    likely = likely_places(found)
     command = _certain(best, request) if len(likely) == 1 else None
     settles: Sequence[Settle] = ()
     question = _question(error, best, request)
@@ -252,7 +255,7 @@ def _draft(folder: str) -> Iterator[Settle]:
         yield Settle({"--init": name}, why, "describe")
 
 
-def _likely(found: Sequence[Candidates]) -> list[Candidates]:
+def likely_places(found: Sequence[Candidates]) -> list[Candidates]:
     """The places that may hold the attempts: those with a task and an outcome, else the first."""
     both = []
     for each in found:

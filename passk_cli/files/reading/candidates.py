@@ -45,6 +45,7 @@ from passk_cli.files.vocabulary import (
     ATTEMPT_COUNT_WORDS,
     AVERAGE_WORDS,
     BAD_WORDS,
+    CORRECT_WORDS,
     ENDED_ONLY_WORDS,
     ENDED_WORDS,
     EXPECTED_WORDS,
@@ -333,7 +334,11 @@ class _Reader:
         like = named > 0 or bool(own & VERDICT_WORDS)
         both = len(column.verdicts) == 2
         # What happened to a verdict is one: found_correct_chunk; so is the highest reward of turns.
-        others = own & _NOT_OUTCOMES - (HAPPENING_WORDS if flags and both and like else set())
+        happened = HAPPENING_WORDS if flags and both and like else frozenset[str]()
+        if flags and own & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
+            # What a prediction is, and not what it predicts.
+            happened = happened | PREDICTED_WORDS
+        others = own & _NOT_OUTCOMES - happened
         others = others - {"has"} if flags and both else others
         if column.numbers and like and len(column.counts) > 1 and max(column.numbers) <= 1:
             others = others - {"max"}
@@ -402,13 +407,17 @@ class _Reader:
             for text, _ in column.counts.most_common(_WORDS)
         }
         known = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
-        open_ways = list[Settle]()
-        for text in (text for text, verdict in verdict_of.items() if verdict == -1):
+        unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
+        if len(verdict_of) == 2:
+            # A word that usually means a missing outcome is one of two verdicts here.
+            unknown += [text for text, verdict in verdict_of.items() if verdict is None]
+        found: list[Settle] = []
+        for text in unknown:
             if {0, 1} & {*verdict_of.values()}:
                 # The words that are known keep their verdicts.
-                open_ways.append(Settle({"--fails": (text,)}, f"if {text} fails"))
-            open_ways.append(Settle({"--passes": (*known, text)}, f"if {text} passes"))
-        return tuple(open_ways)
+                found.append(Settle({"--fails": (text,)}, f"if {text} fails"))
+            found.append(Settle({"--passes": (*known, text)}, f"if {text} passes"))
+        return tuple(found)
 
     @cached_property
     def picks(self) -> dict[str, list[Column]]:
@@ -443,8 +452,10 @@ class _Reader:
     def _agreements(self) -> list[Candidate]:
         """An answer and what was expected, if they have values in common."""
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
-        expected = [path for path in plain if words(path) & EXPECTED_WORDS]
-        given = [p for p in plain if words(p) & ANSWER_WORDS and p not in expected]
+        gold = EXPECTED_WORDS - {"label"}
+        expected = [path for path in plain if words(path) & gold]
+        expected = expected or [path for path in plain if "label" in words(path)]
+        given = [p for p in plain if p not in expected and words(p) & (ANSWER_WORDS | {"label"})]
         found = []
         for one, other in product(given, expected):
             pairs = [

@@ -173,29 +173,52 @@ def find_places(
     none: its format says where outcomes are.  Errors: DataError for a file that is not one of
     results.
     """
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Any]]
     if sources[0].frame is not None:
-        found[""] = [({}, row) for row in _rows_of_frame(con, sources[0].frame)]
-    seen = 0
-    for source in sources[:_FILES] if not found else ():
-        if seen and all(len(pairs) >= ROWS for pairs in found.values()):
-            break
-        try:
-            inside = [*_pairs_of_file(con, source, request, several=len(sources) > 1)]
-        except DataError:
-            # A folder may have files of another kind as well.
-            if not seen:
-                raise
-            inside = []
-        for keys, pairs in inside:
-            if not seen or keys in found:
-                found.setdefault(keys, []).extend(pairs)
-        seen += 1
-    some = f"{seen:,} of {len(sources):,} files" if 0 < seen < len(sources) else ""
+        found, some = {"": [({}, row) for row in _rows_of_frame(con, sources[0].frame)]}, ""
+    else:
+        found, files = _found_in_files(con, sources, request)
+        some = f"{files:,} of {len(sources):,} files" if 0 < files < len(sources) else ""
     verdict_of: dict[str, tuple[int | None, float | None]] = {}
     places = [_place(keys, pairs, verdict_of, some) for keys, pairs in found.items() if pairs]
     verdict_of.update(_judged(con, places))
     return [place for place in places if place.columns]
+
+
+def _found_in_files(
+    con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
+) -> tuple[dict[str, list[Any]], int]:
+    """The records at each place of the most frequent kind of file, and how many files have them."""
+    kinds: list[tuple[dict[str, list[Any]], list[Source]]] = []
+    for source in sources[:_FILES]:
+        try:
+            inside = dict(_pairs_of_file(con, source, request, several=len(sources) > 1))
+        except DataError:
+            # A folder may have files of another kind as well.
+            if not kinds:
+                raise
+            continue
+        if not (kinds or any(record for pairs in inside.values() for _, record in pairs)):
+            # The error is about a file without anything.
+            break
+        for found, files in kinds:
+            if shared := [keys for keys in inside if _are_alike(found.get(keys, ()), inside[keys])]:
+                files.append(source)
+                for keys in shared:
+                    found[keys] += inside[keys]
+                break
+        else:
+            kinds.append(({keys: [*pairs] for keys, pairs in inside.items()}, [source]))
+        if any(found and all(len(p) >= ROWS for p in found.values()) for found, _ in kinds):
+            break
+    found, files = max(kinds, key=lambda kind: len(kind[1]), default=({}, []))
+    return found, len(files)
+
+
+def _are_alike(some: Pairs, others: Pairs) -> bool:
+    """Whether records of two files share half of their fields."""
+    one, other = ({*pairs[0][1]} if pairs else set() for pairs in (some, others))
+    return 2 * len(one & other) >= min(len(one), len(other)) > 0
 
 
 def _judged(

@@ -18,6 +18,8 @@ from passk_cli.text import plural
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
+# Questions about columns that distinguish attempts.
+_SETTINGS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
 # How many questions in a row are answered, and those of which an answer mixes nothing.
 _ROUNDS, _COMPLETING = 4, ("unread-column", "restarting-tasks")
 
@@ -67,8 +69,8 @@ class Trials:
     def completed(self, error: DataError) -> PasskError:
         """The error with the remedies that read, each with the answers to what it leads to.
 
-        If what remedies read does not suit the question, the error that says so.  If each leads to
-        the question of what passes, that question.
+        If what remedies read does not suit the question, the error that says so.  If each remedy of
+        settings leads to the question of what passes, that question.
         """
         kept: dict[str, Settle] = {}
         unsuited: PasskError | None = None
@@ -91,14 +93,8 @@ class Trials:
                 kept.setdefault(repr(self.request.settled(way)), way)
         if unsuited is not None and not any(settle.complete for settle in kept.values()):
             return unsuited
-        first = next(iter(following), None)
-        # What is wrong with a line is said before what passes in the others.
-        whole = not any("--skip-bad" in settle.options for settle in error.settles)
-        if (
-            whole
-            and first is not None
-            and {each and each.name for each in following} == {"bad-outcome"}
-        ):
+        first = next(iter(following), None) if error.name in _SETTINGS else None
+        if first is not None and {each and each.name for each in following} == {"bad-outcome"}:
             return first
         return error.but(type(error), settles=tuple(kept.values()))
 

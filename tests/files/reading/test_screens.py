@@ -149,3 +149,37 @@ def test_the_map_of_a_screen_is_found_next_to_the_data(
     (line,) = (line for line in passk("estimate", "runs").err.splitlines() if "--init" in line)
     assert passk(*line.partition("  # ")[0].split()[1:]).code == 0
     assert passk("estimate", "runs").error == "open-role"
+
+
+def test_a_folder_with_two_names_of_the_outcome_is_asked_about(
+    passk: Passk, tmp_path: Path
+) -> None:
+    for name, outcome in (("a", "llm_correct"), ("b", "correct")):
+        records = [{"instance_id": i, outcome: (i + len(name)) % 3 > 0} for i in range(20)]
+        (tmp_path / f"{name}.json").write_text(json.dumps({"engine": name, "instances": records}))
+    done = passk("estimate", tmp_path)
+    assert (done.code, done.out) == (3, "")
+    assert "--field outcome=llm_correct" in done.err
+
+
+def test_two_places_leave_the_roles_of_a_draft_open(passk: Passk, write: Write) -> None:
+    part = {f"t{i}": {"task": f"t{i}", "score": i % 2 > 0} for i in range(4)}
+    path = write("parts.json", json.dumps({"logs": {"a": {"x": part}, "b": {"y": part}}}))
+    passk("describe", path, "--init", path.with_name("passk.toml"))
+    assert passk("estimate", path).error == "open-role"
+
+
+@pytest.mark.parametrize("word", ["KILLED", "SURVIVED"])
+def test_either_of_two_words_may_pass(screen: Any, word: str) -> None:
+    rows = [{"mutation_id": i, "verdict": ("KILLED", "SURVIVED")[i % 3 == 0]} for i in range(12)]
+    (verdict,) = screen(lines(rows))["outcome"]
+    assert (word,) in [way.options["--passes"] for way in verdict.passing]
+
+
+def test_numbers_in_questions_and_answers_are_not_errors(passk: Passk, write: Write) -> None:
+    rows = [{"task": f"t{i}", "question": f"{i} of 500 bolts", "answer": f"500 of {i}",
+             "passed": i % 2 > 0} for i in range(20)]  # fmt: skip
+    assert "errors-as-failures" not in passk("estimate", write("a.jsonl", lines(rows))).err
+    for row in rows[::2]:
+        row["answer"] = "HTTP 503"
+    assert "errors-as-failures" in passk("estimate", write("b.jsonl", lines(rows))).err
