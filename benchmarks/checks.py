@@ -34,7 +34,7 @@ ARMS = ((1, 1), (1, 2), (2, 2), (1, 4), (4, 4), (3, 8), (1, 1, 1), (2, 4, 4), (8
 FOUND_IN = (8, 12, 20, 30, 60)
 LOST = 0.05
 NUMBER = re.compile(r"[0-9.]+")
-Check = Callable[[CheckContext], Iterator[Finding]]
+ReadingCheck = Callable[[CheckContext], Iterator[Finding]]
 
 
 def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: int) -> Evenness:
@@ -104,7 +104,7 @@ class Simulated(Survey):
 
 
 def certain_and_likely(
-    check: Check, task: Ints, passed: Ints, columns: Mapping[str, Sequence[Any]]
+    check: ReadingCheck, task: Ints, passed: Ints, columns: Mapping[str, Sequence[Any]]
 ) -> tuple[bool, bool]:
     """Whether a check finds something in a table for certain, and whether it finds anything."""
     texts = {

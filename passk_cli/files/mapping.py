@@ -164,11 +164,11 @@ def read_maps(given: Any) -> list[Map]:
     tables = tables if isinstance(tables, list | tuple) else [tables]
     if not all(isinstance(table, Mapping) for table in tables):
         raise ParameterError(f"{name or 'map'}: write [[{TABLE}]] with keys", name="bad-map")
-    return [_Table(table, name, text, at).map() for at, table in enumerate(tables)]
+    return [_DataTable(table, name, text, at).map() for at, table in enumerate(tables)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _DataTable:
     """A table of a map as it is written.  at : its place among those of the file."""
 
     table: Mapping[str, Any]

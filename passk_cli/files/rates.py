@@ -34,7 +34,7 @@ COLUMN = "rate"
 
 
 @dataclass(frozen=True)
-class Family:
+class RateFamily:
     """Tasks with known success rates.
 
     rates : (tasks,) floats in [0, 1].
@@ -44,7 +44,9 @@ class Family:
     rates: NDArray[np.float64]
 
 
-def exact_rates(families: Sequence[Family], data: Any, request: Request) -> tuple[Family, ...]:
+def exact_rates(
+    families: Sequence[RateFamily], data: Any, request: Request
+) -> tuple[RateFamily, ...]:
     """The families given, or those that data holds; none when it holds outcomes.
 
     data, request : as in `read_rates`; None for no data.
@@ -66,13 +68,13 @@ def exact_rates(families: Sequence[Family], data: Any, request: Request) -> tupl
     return tuple(families)
 
 
-def parse_rates(texts: Sequence[str]) -> tuple[Family, ...]:
+def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
     """Families from "0.2,0.8" or "name=0.2,0.8"; ParameterError for what is no probability.
 
     >>> [(family.name, family.rates.tolist()) for family in parse_rates(["mixed=0,1", "0.5"])]
     [('mixed', [0.0, 1.0]), ('0.5', [0.5])]
     """
-    families: dict[str, Family] = {}
+    families: dict[str, RateFamily] = {}
     for text in texts:
         name, equals, numbers = text.rpartition("=")
         name = name if equals else numbers
@@ -87,11 +89,11 @@ def parse_rates(texts: Sequence[str]) -> tuple[Family, ...]:
             rates.append(rate)
         if not name or name in families:
             raise ParameterError(Given("--rates", text), "each family needs a name of its own")
-        families[name] = Family(name, np.array(rates))
+        families[name] = RateFamily(name, np.array(rates))
     return tuple(families.values())
 
 
-def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
+def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
     """The families of exact success rates in files or in memory; none when these are outcomes.
 
     Data holds rates when it has a column `rate` and no outcomes and no counts; what comes through
@@ -119,7 +121,7 @@ def read_rates(data: Any, request: Request) -> tuple[Family, ...]:
         for batch in exact:
             _collect(batch, names[batch.sources[0].path], rates)
     return tuple(
-        Family(name, np.array([rate for rate, _ in tasks.values()]))
+        RateFamily(name, np.array([rate for rate, _ in tasks.values()]))
         for name, tasks in rates.items()
     )
 

@@ -45,7 +45,7 @@ _STOPPED = {
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
+class SubmissionBoard:
     """The submissions of one group of tasks, and what is found when it is first looked at.
 
     counts : of the group.  texts : as in `boards`.
@@ -153,7 +153,7 @@ class Submission:
     """A submission, and what sets it apart from the others of its board."""
 
     series: Series
-    board: Board
+    board: SubmissionBoard
     place: int
 
     @cached_property
@@ -214,7 +214,7 @@ class Submission:
             yield CERTAIN, Figure(number, every, words, float(certain.p[at]), expected)
 
 
-def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[Board]:
+def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[SubmissionBoard]:
     """A board for each group of tasks with enough submissions; none if nothing passes, as
     with scores that nothing judges.
 
@@ -227,5 +227,7 @@ def boards(counts: Counts, texts: Callable[[], Counts | None] | None) -> list[Bo
     for places in groups.values():
         if len(places) >= FEWEST:
             stays = np.isin(counts.series_codes, places)
-            found.append(Board(counts.of_sizes(counts.n * stays, counts.c * stays), texts))
+            found.append(
+                SubmissionBoard(counts.of_sizes(counts.n * stays, counts.c * stays), texts)
+            )
     return found

@@ -53,7 +53,7 @@ UNEVEN_LOSSES = Message(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Uneven:
+class UnevenLosses:
     """Two models of which the first loses a larger share of its attempts than the second.
 
     p : p-value of no difference in the mean share lost per task, adjusted over all pairs of models.
@@ -116,7 +116,7 @@ def uneven_notes(losses: Losses, policy: str, label: str = "") -> Iterator[Said]
     )  # fmt: skip
 
 
-def uneven_pairs(losses: Losses) -> list[Uneven]:
+def uneven_pairs(losses: Losses) -> list[UnevenLosses]:
     """Pairs of models that lose attempts unevenly, the least likely first.
 
     d_t = share of the attempts at task t that one model lost, minus that of the other, over the
@@ -132,7 +132,7 @@ def uneven_pairs(losses: Losses) -> list[Uneven]:
         d = shares[first[here]] - shares[second[there]]
         one, other = pair if d.sum() >= 0 else pair[::-1]
         p = float(difference_law(d, reach=1.0).p()[0]) if d.any() else 1.0
-        tests.append(Uneven(one, other, p))
+        tests.append(UnevenLosses(one, other, p))
     if not tests:
         return []
     adjusted = holm(np.array([test.p for test in tests])).tolist()

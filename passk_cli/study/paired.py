@@ -36,7 +36,7 @@ _VALID = Settle({"--test": None}, "is the test that is valid here")
 _NEW_TASKS = Settle({"--population": "new-tasks"}, "asks about new tasks")
 
 
-class PairedTest(NamedTuple):
+class PairedTestResult(NamedTuple):
     """The answer of a test.
 
     test : its name; "" where it is the one asked.  p : NaN where there is none.
@@ -52,7 +52,7 @@ class PairedTest(NamedTuple):
 
 def run_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, test: str | None
-) -> list[PairedTest]:
+) -> list[PairedTestResult]:
     """A test of each comparison; those over the same tasks share their draws.
 
     test : its name; None for the one that is valid.
@@ -62,7 +62,7 @@ def run_tests(
         ((_choose(c, confidence, test), c.tasks.tobytes(), c.first.bounds(confidence)), i)
         for i, c in enumerate(comparisons)
     )
-    answers: dict[int, PairedTest] = {}
+    answers: dict[int, PairedTestResult] = {}
     for (name, *_), places in together.items():
         results = loaded(TESTS[name].place)([comparisons[i] for i in places], confidence)
         named = (answer._replace(test=answer.test or name) for answer in results)
@@ -106,13 +106,13 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
         raise ParameterError(Given("--test", test), problem, name="invalid-method", settles=settles)
 
 
-def within_tasks(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest]:
+def within_tasks(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """Attempts permuted between the two models within each task: of passes, or of what else the
     metric looks at."""
     return [_within(comparison, confidence) for comparison in group]
 
 
-def _within(comparison: Comparison, confidence: Confidence) -> PairedTest:
+def _within(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
     from passk_cli.inference.permutation import permutation_of_attempts, permutation_within_tasks
 
     most = max(int(n.max()) for n in comparison.n)
@@ -128,20 +128,22 @@ def _within(comparison: Comparison, confidence: Confidence) -> PairedTest:
     else:
         first, second = zip(comparison.n, comparison.c, strict=True)
         permutation = permutation_within_tasks(metric, first, second, **confidence.draws)
-    return PairedTest("", permutation.p, permutation.smallest)
+    return PairedTestResult("", permutation.p, permutation.smallest)
 
 
-def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest]:
+def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The test whose law the interval of the difference has."""
-    codes, tests = group[0].clusters, dict[int, PairedTest]()
+    codes, tests = group[0].clusters, dict[int, PairedTestResult]()
     least = least_p(cluster_totals(group[0].d[:, None], codes)[1])
     for places, law in difference_laws(difference_samples(group, confidence)):
         for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
-            tests[at] = PairedTest("", p, least, (law, row))
+            tests[at] = PairedTestResult("", p, least, (law, row))
     return [tests[at] for at in range(len(group))]
 
 
-def by_suissa_shuster(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest]:
+def by_suissa_shuster(
+    group: Sequence[Comparison], confidence: Confidence
+) -> list[PairedTestResult]:
     """The exact test of values that are 0 or 1."""
     tasks = len(group[0].tasks)
     signs = ([np.count_nonzero(c.d * sign > 0) for c in group] for sign in (1, -1))
@@ -149,18 +151,18 @@ def by_suissa_shuster(group: Sequence[Comparison], confidence: Confidence) -> li
     return _answers(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
-def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest]:
+def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """Student's test."""
     return _answers(paired_t(_totals(group)), np.zeros(len(group)))
 
 
-def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest]:
+def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """Flips of signs, ties counted by half."""
     flips = sign_flip(_totals(group), **confidence.draws, mid=True)
     return _answers(flips.p, flips.smallest)
 
 
-def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest]:
+def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """Flips of signs; McNemar's test where both models have one attempt at each task."""
     flips = sign_flip(_totals(group), **confidence.draws, mid=False)
     answers = _answers(flips.p, flips.smallest)
@@ -191,14 +193,16 @@ def differences_of(group: Sequence[Comparison]) -> Floats | Differences:
     return Differences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 
 
-def _answers(p: Floats, smallest: Floats) -> list[PairedTest]:
-    return [PairedTest("", *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
+def _answers(p: Floats, smallest: Floats) -> list[PairedTestResult]:
+    return [PairedTestResult("", *pair) for pair in zip(p.tolist(), smallest.tolist(), strict=True)]
 
 
-def _mcnemar(comparison: Comparison) -> PairedTest | None:
+def _mcnemar(comparison: Comparison) -> PairedTestResult | None:
     """McNemar's exact test, where both models passed or failed once at each task."""
     if comparison.first.metric.unit != "share" or max(int(n.max()) for n in comparison.n) > 1:
         return None
     d = comparison.d
     plus, minus = int((d > 0).sum()), int((d < 0).sum())
-    return PairedTest(MCNEMAR, float(mcnemar(plus, minus)), min(1.0, 2.0 ** (1 - plus - minus)))
+    return PairedTestResult(
+        MCNEMAR, float(mcnemar(plus, minus)), min(1.0, 2.0 ** (1 - plus - minus))
+    )

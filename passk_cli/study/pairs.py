@@ -29,7 +29,7 @@ from passk_cli.study.comparison import (
     with_floors,
 )
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.paired import PairedTest, differences_of, run_tests
+from passk_cli.study.paired import PairedTestResult, differences_of, run_tests
 from passk_cli.study.ratios import compare_ratios, refuse_beside_ratios
 from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, PRIMARY, SECONDARY, WITHIN, Rules, T
 from passk_cli.study.study import Study
@@ -314,7 +314,7 @@ def _tests(comparisons: Sequence[Comparison], p: Floats) -> Family | None:
 
 def _tested(
     comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules
-) -> list[PairedTest]:
+) -> list[PairedTestResult]:
     """A test of each; where outcomes are missing that may pass or fail, at both ends.
 
     Its p is then the larger one, and 1 where the ends do not differ in one direction.  For sign
@@ -342,5 +342,5 @@ def _tested(
             continue
         low, high = next(answers), next(answers)
         p = max(low.p, high.p) if c.sign or math.isnan(low.p + high.p) else 1.0
-        worst.append(PairedTest(low.test, p, min(low.smallest, high.smallest)))
+        worst.append(PairedTestResult(low.test, p, min(low.smallest, high.smallest)))
     return worst

@@ -219,7 +219,7 @@ def _cell(estimate: Estimate) -> Cell:
     return at_least(estimate) if estimate.value is None else estimate
 
 
-class Numbers(Section[SeriesRow]):
+class NumberTable(Section[SeriesRow]):
     """A row per series and a column per number; tasks and attempts where they differ."""
 
     columns: ClassVar[tuple[Column, ...]] = (

@@ -16,7 +16,7 @@ from passk_cli.commands.curve.view import Curve
 from passk_cli.commands.estimate.view import Estimation
 from passk_cli.commands.question import SharedOptions
 from passk_cli.errors import ParameterError, PasskWarning
-from passk_cli.files.rates import Family
+from passk_cli.files.rates import RateFamily
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
@@ -275,7 +275,7 @@ def test_exact_rates_and_data_are_told_alike() -> None:
     plan = Curve(max_k=6, delta=True)
     these = Confidence("none", population="these-tasks")
     found = {r["metric"]: r["estimate"] for r in rows(report_of(counts, these, plan))}
-    report = plan.of_rates([Family("m", p)])
+    report = plan.of_rates([RateFamily("m", p)])
     exact = {r["metric"]: r["estimate"] for r in rows(report)}
     assert found.keys() == exact.keys()
     for name, value in exact.items():
@@ -283,10 +283,10 @@ def test_exact_rates_and_data_are_told_alike() -> None:
 
 
 def test_exact_rates_have_no_intervals() -> None:
-    report = Curve(delta=True).of_rates([Family("f", np.array([0.2, 0.8]))])
+    report = Curve(delta=True).of_rates([RateFamily("f", np.array([0.2, 0.8]))])
     assert all(r["low"] is None and r["se"] is None for r in rows(report))
     assert "exact success rates, so no intervals" in report.context
-    family = Family("f", np.array([0.5]))
+    family = RateFamily("f", np.array([0.5]))
     for band, short in (("simultaneous", "empty"), ("pointwise", "drop")):
         with pytest.raises(ParameterError, match="for outcomes"):
             Curve((family,), band=band).alone(asked(short))

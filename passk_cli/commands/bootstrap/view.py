@@ -67,7 +67,7 @@ class Gap(NamedTuple):
     most: Fact
 
 
-class Methods:
+class ShownMethods:
     """Intervals of one metric by several methods, and how far they are apart."""
 
     def __init__(self, metric: Metric, models: Sequence[Distribution]) -> None:
@@ -187,7 +187,7 @@ class Distributions(Section[Distribution]):
             yield range_of(self.lines[:1], self.study.counts.group_names)
             return
         metric = next(metric for metric in self.study.metrics if self._of(metric))
-        yield from first_true(METHODS, Methods(metric, self._of(metric)))
+        yield from first_true(METHODS, ShownMethods(metric, self._of(metric)))
 
     @property
     def drawn(self) -> str:

@@ -35,7 +35,7 @@ def differing(pairs: Sequence[Pair]) -> int:
     return sum(pair.fact.verdict in (BETTER, WORSE) for pair in pairs)
 
 
-class Places:
+class LeadingPlaces:
     """The places of models at the first metric, and the pairs that decide them.
 
     standings : models in the order of their places.  pairs : all of them.

@@ -19,8 +19,8 @@ from passk_cli.study.integrity import (
     EQUAL_TEXTS,
     MISSING,
     TEXTS,
-    Board,
     Submission,
+    SubmissionBoard,
     boards,
 )
 from passk_cli.study.section import GROUPS, MODEL, Section
@@ -31,7 +31,7 @@ from passk_cli.study.study import Study
 class Submissions(Sequence[Submission]):
     """Submissions of several boards, which are computed when the first is looked at."""
 
-    boards: Sequence[Board]
+    boards: Sequence[SubmissionBoard]
 
     @cached_property
     def _found(self) -> list[Submission]:

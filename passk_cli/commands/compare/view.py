@@ -15,7 +15,7 @@ from passk_cli.commands.compare.headline import (
     OF_TWO,
     PLACES,
     REVERSALS,
-    Places,
+    LeadingPlaces,
     Reversals,
     Two,
     against,
@@ -276,7 +276,7 @@ class Ranking(Ranked[Standing]):
     def answer(self) -> Iterator[Stated]:
         """The model that comes first, and whether others tie."""
         groups = self.study.counts.group_names
-        found = Places(self.records, self.pairs, self.metric, groups)
+        found = LeadingPlaces(self.records, self.pairs, self.metric, groups)
         if found.tested and not self.alone:
             yield from first_true(PLACES, found)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, gathered
 from passk_cli.errors import ParameterError, refuse
-from passk_cli.files.rates import Family
+from passk_cli.files.rates import RateFamily
 from passk_cli.files.request import MORE_LABELS
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, spread_out
 from passk_cli.inference.heterogeneity import (
@@ -492,7 +492,7 @@ class Measurement:
 
 
 def exact_curves(
-    family: Family, grid: Grid, last: int, names: Sequence[str] = CURVES, *, delta: bool = False
+    family: RateFamily, grid: Grid, last: int, names: Sequence[str] = CURVES, *, delta: bool = False
 ) -> Curves:
     """The curves of tasks whose success rates are known: plug-in values, no intervals.
 

@@ -18,7 +18,7 @@ from passk_cli.study.fact import Fact
 _EQUAL, _NAMED = 1e-12, 3
 
 
-class Gains(NamedTuple):
+class CurveGains(NamedTuple):
     """The gains of several models from one number of attempts to another.
 
     facts : a gain per model.  metric : of which curve.  start, k : the numbers of attempts.
@@ -109,7 +109,7 @@ GAINS = (
 )  # fmt: skip
 
 
-class OneModel:
+class OneCurve:
     """The curves of one model, and how they go on.
 
     model : its curves.  groups : the columns that split models.

@@ -29,10 +29,10 @@ from passk_cli.commands.curve.curves import (
     exact_curves,
     telling,
 )
-from passk_cli.commands.curve.gains import GAINS, OF_ONE, Gains, OneModel
+from passk_cli.commands.curve.gains import GAINS, OF_ONE, CurveGains, OneCurve
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.errors import ParameterError, refuse
-from passk_cli.files.rates import Family, exact_rates, parse_rates
+from passk_cli.files.rates import RateFamily, exact_rates, parse_rates
 from passk_cli.files.request import COUNTED, Request
 from passk_cli.inference.bands import spread_out
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -54,7 +54,7 @@ from passk_cli.study.section import (
     GROUPS,
     MODEL,
     Number,
-    Numbers,
+    NumberTable,
     Section,
     SeriesRow,
     data_field,
@@ -246,7 +246,7 @@ class AcrossK(Section[Curves]):
         """
         groups = self.study.counts.group_names
         if len(self.records) == 1:
-            yield from first_true(OF_ONE, OneModel(self.records[0], groups))
+            yield from first_true(OF_ONE, OneCurve(self.records[0], groups))
             return
         if not self.gain:
             last = CurveColumn(self.records[0].main, self.ks[-1])
@@ -264,7 +264,7 @@ class AcrossK(Section[Curves]):
         if not where and gain.name != AT and any(lacking_tasks(self.study.counts)):
             # Changes of other curves are not computed anew on shared tasks.
             where = "each model's own tasks"
-        found = Gains(
+        found = CurveGains(
             of_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
             gain.name == AT, self.records[0].exact, groups,
         )  # fmt: skip
@@ -367,12 +367,12 @@ def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[Serie
     ]
 
 
-class EveryK(Numbers):
+class EveryK(NumberTable):
     """A row per model and k: every curve with its interval."""
 
     title = "Every k"
     shown = FULL
-    columns = (MODEL, GROUPS, K, *Numbers.columns[2:])
+    columns = (MODEL, GROUPS, K, *NumberTable.columns[2:])
 
     def facts(self) -> list[Fact]:
         return []
@@ -590,7 +590,7 @@ class Curve(Question, CurveOptions):
         )  # fmt: skip
         return self.of_rates(families)
 
-    def of_rates(self, families: Sequence[Family]) -> Report:
+    def of_rates(self, families: Sequence[RateFamily]) -> Report:
         """The curves of tasks whose success rates are known."""
         grid = self.grid
         last = grid.max_k or _USUAL_MAX_K

@@ -24,7 +24,16 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.extremes import named, range_of
 from passk_cli.study.metrics import Metrics, supported_k, usual_k
 from passk_cli.study.notes import lacking_tasks
-from passk_cli.study.section import GROUPS, MODEL, NUMBER, Number, Numbers, Section, SeriesRow, view
+from passk_cli.study.section import (
+    GROUPS,
+    MODEL,
+    NUMBER,
+    Number,
+    NumberTable,
+    Section,
+    SeriesRow,
+    view,
+)
 from passk_cli.study.study import Study
 from passk_cli.study.values import Series
 
@@ -78,7 +87,7 @@ DIFFERENT_SOLUTIONS = Answer(
 
 
 @dataclass(frozen=True)
-class Solutions(Numbers):
+class Solutions(NumberTable):
     """Different solutions and different correct ones among k attempts, and duplicates.
 
     compared : when two solutions are one.

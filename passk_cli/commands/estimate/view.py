@@ -22,7 +22,7 @@ from passk_cli.study.answer import every_true, first_true
 from passk_cli.study.extremes import NONE_SHARED
 from passk_cli.study.fact import Fact
 from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks, one_task
-from passk_cli.study.section import Number, Numbers, SeriesRow, rows_of, view
+from passk_cli.study.section import Number, NumberTable, SeriesRow, rows_of, view
 from passk_cli.study.study import Study, ranked
 from passk_cli.study.values import NO_PASS, UNPRICED, Series, TaskValues, TooFew, of_all
 
@@ -51,11 +51,11 @@ NOISY_ATTEMPTS = Message(
 _FEW_ATTEMPTS = 1_000
 
 
-class Estimates(Numbers):
+class Estimates(NumberTable):
     """Every metric of every model."""
 
     columns = (
-        *Numbers.columns,
+        *NumberTable.columns,
         Column("{0.name} judged", "share", meaning="{0.name} by the judge's verdicts, uncorrected.",
                across=lambda section: section.judged, shown=FULL, name="judged",
                cell=lambda row, number: row.numbers[number.name].more.get("judged"),

@@ -42,7 +42,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class _Curve:
+class _PredictedCurve:
     """A curve that is predicted: rates are the tasks of its series at k = 1."""
 
     rates: TaskValues
@@ -59,7 +59,7 @@ class _Curve:
 
 
 @dataclass(frozen=True)
-class Refusal(_Curve):
+class Refusal(_PredictedCurve):
     """A curve of which nothing can be predicted.  facts : the reason, at each k asked for."""
 
     reason: str
@@ -67,7 +67,7 @@ class Refusal(_Curve):
 
 
 @dataclass(frozen=True)
-class Prediction(_Curve):
+class Prediction(_PredictedCurve):
     """The predictions of one curve.
 
     source : the number at any k.

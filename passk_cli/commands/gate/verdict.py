@@ -142,7 +142,7 @@ def with_reason(line: Judgement, room: int) -> Judgement:
     return replace(line, verdict=f"{verdict} ({short})" if short else verdict)
 
 
-class Verdict:
+class GateVerdict:
     """What a gate comes to.
 
     lines : the judgements.  omitted : what the numbers lack.  noun : as of `Alike`.
@@ -245,7 +245,7 @@ def verdict_of(lines: Sequence[Judgement], omitted: Sequence[str], noun: str) ->
 
     omitted : what the numbers lack.  noun : as of `Alike`.
     """
-    found = Verdict(lines, omitted, noun)
+    found = GateVerdict(lines, omitted, noun)
     return with_notes(next(first_true(VERDICTS, found)), *found.notes, found.line)
 
 

@@ -22,7 +22,7 @@ _USUAL_TASKS = (50, 200, 800)
 
 
 @dataclass(frozen=True)
-class Choice:
+class DesignChoice:
     """A design with the numbers of one metric.
 
     fact : of that design; its tasks are None where no number of tasks is enough.
@@ -158,7 +158,7 @@ class Designs:
         )
 
     @property
-    def chosen(self) -> list[Choice]:
+    def chosen(self) -> list[DesignChoice]:
         """The designs of the first metric that change a decision.
 
         Those asked for, or of the usual ones those not smaller than the pilot and with its
@@ -180,7 +180,7 @@ class Designs:
 
     def choices(
         self, metric: str, kept: Callable[[Fact], bool] = lambda fact: True
-    ) -> list[Choice]:
+    ) -> list[DesignChoice]:
         """The designs with the numbers of a metric, by tasks and attempts, each once."""
         aims, pilot = self.aims, self.outlooks[0].pilot
         own = (len(pilot.n), pilot.fewest) if pilot else None
@@ -215,7 +215,7 @@ class Designs:
                 fact.note: bool(fact.note),
             }
             words = tuple(words for words, holds in remarks.items() if holds)
-            records.append(Choice(fact, words, aims.cost(total)))
+            records.append(DesignChoice(fact, words, aims.cost(total)))
         return records
 
     def smallest_difference(self, outlook: Outlook, tasks: int, n: int) -> tuple[float | None, str]:

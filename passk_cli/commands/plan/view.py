@@ -12,7 +12,7 @@ import numpy as np
 
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.aims import PILOT, Aims
-from passk_cli.commands.plan.designs import Choice, Designs, goals
+from passk_cli.commands.plan.designs import DesignChoice, Designs, goals
 from passk_cli.commands.plan.next import Next, steps
 from passk_cli.commands.plan.outlook import Outlook, Pilot, alike, pilot_of
 from passk_cli.commands.question import Question, Read, SharedOptions
@@ -151,7 +151,7 @@ _BEYOND = "{?beyond|, more tasks than there are}."
 
 
 @dataclass(frozen=True)
-class Choices(Section[Choice]):
+class DesignChoices(Section[DesignChoice]):
     """The designs to choose from, for the first metric."""
 
     designs: Designs
@@ -473,7 +473,7 @@ def _words(fact: Fact) -> str:
 class Plan(Question, PlanOptions):
     """The question of `passk plan`."""
 
-    sections = (Choices, Outlooks, Next)
+    sections = (DesignChoices, Outlooks, Next)
 
     uncorrected: ClassVar[str] = "a plan counts verdicts"
     unbounded: ClassVar[str] = "a plan needs one success rate of each task"
@@ -638,7 +638,7 @@ class Plan(Question, PlanOptions):
 
 def _report(study: Study, designs: Designs, messages: Sequence[Said] = ()) -> Report:
     designs.asked.check_budget()
-    sections = Choices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
+    sections = DesignChoices(study, designs.chosen, designs), Outlooks(study, designs.outlooks)
     return view(study, sections, messages=messages, interval=None, **_decisions(designs))
 
 

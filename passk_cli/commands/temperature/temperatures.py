@@ -92,7 +92,7 @@ def _number(column: str, text: str) -> float:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class TemperatureVerdict:
     """T* against the other temperatures of the same model at the same metric.
 
     ranked : T* first, as of `rankings`.
@@ -300,7 +300,7 @@ def _law(model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Co
 
 def temperatures_of(
     study: Study, shown: Sequence[Metric]
-) -> tuple[list[Fact], list[Comparison], list[Verdict], list[Lead], list[Law]]:
+) -> tuple[list[Fact], list[Comparison], list[TemperatureVerdict], list[Lead], list[Law]]:
     """Best temperatures with their tests, models against each other, power laws.
 
     study : of counts with the temperature as first group, as `by_temperature` makes them.
@@ -346,14 +346,14 @@ def temperatures_of(
         against = list(islice(every, math.comb(len(each), 2)))[: len(each) - 1]
         increasing = sorted(each, key=_degrees)
         shares = shares_of_lead(increasing, confidence)
-        verdicts.append(Verdict(each, shares, against, against[0].fact(confidence)))
+        verdicts.append(TemperatureVerdict(each, shares, against, against[0].fact(confidence)))
     rates = any(metric.family == "pass@" for metric in study.metrics)
     laws = laws_of(values, confidence) if rates else []
     facts = _estimates(study.facts(values), verdicts)
     return facts, compared, verdicts, leads_of(list(every), best), laws
 
 
-def _estimates(facts: Sequence[Fact], verdicts: Sequence[Verdict]) -> list[Fact]:
+def _estimates(facts: Sequence[Fact], verdicts: Sequence[TemperatureVerdict]) -> list[Fact]:
     """The estimates with the shares of resamples in which they come first; best temperatures say
     so, and are marked when they are significantly better than every other."""
     shares = {(v.lead.name, series): s for v in verdicts for series, s in v.shares.items()}

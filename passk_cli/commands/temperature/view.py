@@ -14,7 +14,7 @@ from passk_cli.commands.temperature.temperatures import (
     TEMPERATURE,
     Law,
     Lead,
-    Verdict,
+    TemperatureVerdict,
     by_temperature,
     heat,
     model_of,
@@ -44,7 +44,7 @@ from passk_cli.study.section import (
     MODEL,
     NUMBER,
     Number,
-    Numbers,
+    NumberTable,
     Section,
     data_field,
     rows_of,
@@ -88,7 +88,7 @@ class BestTemperature(NamedTuple):
     """The best temperatures of one model: a verdict by the name of each metric."""
 
     series: Series
-    verdicts: dict[str, Verdict]
+    verdicts: dict[str, TemperatureVerdict]
 
 
 class BestColumn(NamedTuple):
@@ -110,7 +110,7 @@ class BestColumn(NamedTuple):
         return Phrase((value, f" at {', '.join(v.best)}"))
 
 
-class Place(NamedTuple):
+class TablePlace(NamedTuple):
     """The temperatures that are best for most models: for how many, and of how many."""
 
     temperatures: tuple[str, ...]
@@ -163,7 +163,7 @@ class BestTemperatures(Section[BestTemperature]):
             yield BestColumn("ahead by", ahead, metric, "share")
 
     @property
-    def shown_verdicts(self) -> list[Verdict]:
+    def shown_verdicts(self) -> list[TemperatureVerdict]:
         """The verdicts of the table."""
         names = [metric.name for metric in self.metrics]
         return [each.verdicts[n] for n in names for each in self.records if n in each.verdicts]
@@ -180,14 +180,14 @@ class BestTemperatures(Section[BestTemperature]):
     )  # fmt: skip
 
     @cached_property
-    def places(self) -> dict[Place, list[str]]:
+    def places(self) -> dict[TablePlace, list[str]]:
         """The temperatures that are best for most models, and at which metrics."""
-        places: dict[Place, list[str]] = {}
+        places: dict[TablePlace, list[str]] = {}
         for metric in self.metrics:
             own = [v for v in self.shown_verdicts if v.lead.name == metric.name]
             if best := [tuple(v.best) for v in own]:
                 most = max(best, key=best.count)
-                place = Place(most, best.count(most), len(best))
+                place = TablePlace(most, best.count(most), len(best))
                 places.setdefault(place, []).append(_short(metric, _all_pass(self.metrics)))
         return places
 
@@ -290,7 +290,7 @@ def _of(count: int, whole: int, noun: str) -> str:
     return f"the {noun}" if whole == 1 else every_one(plural(whole, noun))
 
 
-class ByTemperature(Numbers):
+class ByTemperature(NumberTable):
     """Each model at each temperature, and how often it comes first."""
 
     title = "Estimates by temperature"
@@ -305,7 +305,7 @@ class ByTemperature(Numbers):
 
 
 @dataclass(frozen=True)
-class Margins(Section[Verdict]):
+class Margins(Section[TemperatureVerdict]):
     """T* of each model at each metric, and how it stands against the next best temperature."""
 
     title = "Best temperature T*, and its difference to the next best"
@@ -536,7 +536,7 @@ class Temperature(Question, TemperatureOptions):
             )
             if (where := _places(lead, verdict, plain=plain))
         ]
-        choices: dict[Series, dict[str, Verdict]] = {}
+        choices: dict[Series, dict[str, TemperatureVerdict]] = {}
         for v in verdicts:
             choices.setdefault(v.series, {})[v.lead.name] = v
         best = [BestTemperature(*each) for each in choices.items()]

@@ -20,7 +20,7 @@ from passk_cli.files.checks import (
     statements,
     verdicts,
 )
-from passk_cli.files.checks.check import Check, CheckContext, Finding
+from passk_cli.files.checks.check import CheckContext, Finding, ReadingCheck
 from passk_cli.files.checks.laid_out import DISTINGUISHING, attempt_number
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find
@@ -30,7 +30,7 @@ from passk_cli.message import Said
 CELLS = 500
 # The first certain finding is the one that is asked about.
 _RULES = (verdicts, statements, amounts, names, repeats, errors, laid_out, files)
-CHECKS: tuple[Check, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
+CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
 
 __all__ = [
     "CELLS",

@@ -7,7 +7,7 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import EQUAL, above, leaf, words
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
@@ -148,30 +148,30 @@ def summed(context: CheckContext) -> Iterator[Finding]:
 
 
 CHECKS = (
-    Check(
+    ReadingCheck(
         COUNTED_TESTS, CERTAIN,
         "Nobody chose the outcome; it is a whole number named passed or correct, next to a total"
         " that is never less, or next to failed.",
         ("--field outcome=passed==total",), next_to_outcomes,
     ),
-    Check(
+    ReadingCheck(
         WEIGHTED_ROWS, CERTAIN,
         "A column named count, freq, times or weight has whole numbers above 1, and there is one"
         " row per task and outcome.",
         ("--pool X",), next_to_outcomes,
     ),
-    Check(
+    ReadingCheck(
         RATES_OF_SEVERAL, CERTAIN,
         "The outcome is named accuracy or pass_rate, a column n or num_samples, and their product"
         " is whole.",
         (), next_to_outcomes,
     ),
-    Check(
+    ReadingCheck(
         PARTIAL_SCORES, CERTAIN,
         "A score is next to max_score, out_of or points_possible above 1, without a threshold.",
         ("--threshold X",), next_to_outcomes,
     ),
-    Check(
+    ReadingCheck(
         SUMMED_COSTS, LIKELY,
         "The costs that a metric needs grow in ten rows or more, by steps as large as the first.",
         (), summed,

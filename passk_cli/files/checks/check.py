@@ -63,7 +63,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check:
+class ReadingCheck:
     """A check of a reading, declared once.
 
     message : what is printed, and what it means.

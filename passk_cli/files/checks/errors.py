@@ -10,7 +10,7 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.files.checks.check import LIKELY, Check, CheckContext, Finding
+from passk_cli.files.checks.check import LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.survey import Survey
 from passk_cli.files.roles import ENDED_WORDS, ENDINGS, leaf, words
@@ -183,7 +183,7 @@ def _without(column: str, texts: set[str], kinds: Iterable[str]) -> str:
 
 
 CHECKS = (
-    Check(
+    ReadingCheck(
         ERRORS_AS_FAILURES, LIKELY,
         "Three or more failures have a text that begins like an error ([ERROR], Error: …), or has"
         " words of a service or a machine (rate limit, 503, timeout …), in a column in which other"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
+from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.checks.evenness import VARIES, evenness
 from passk_cli.files.checks.laid_out import most_numbers
 from passk_cli.files.reading.strays import equal_files
@@ -258,7 +258,7 @@ def summaries(context: CheckContext) -> Iterator[Finding]:
 
 
 CHECKS = (
-    Check(
+    ReadingCheck(
         FILES_SHARE_TASKS,
         CERTAIN,
         "Files whose names differ in more than numbers have the same tasks of one model, evenly. Or"
@@ -271,7 +271,7 @@ CHECKS = (
         ),
         files_of_a_model,
     ),
-    Check(
+    ReadingCheck(
         SUMMARY_FILE,
         CERTAIN,
         "The tasks of a file are the models of others; a file of a folder is named summary or"

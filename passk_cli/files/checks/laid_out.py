@@ -18,9 +18,9 @@ from passk_cli.files.checks.check import (
     CERTAIN,
     EITHER,
     LIKELY,
-    Check,
     CheckContext,
     Finding,
+    ReadingCheck,
     value_at,
 )
 from passk_cli.files.checks.evenness import VARIES, Evenness, evenness, goes_up
@@ -445,32 +445,32 @@ _EVENLY = (
     " least a fifth of the cells have several of its values"
 )
 CHECKS = (
-    Check(
+    ReadingCheck(
         POOLED_SETTINGS, EITHER,
         f"An unread column was laid out over models and tasks. {_EVENLY}; or it has the exact name"
         " of a setting and varies in half of the cells. It is a warning below 0.6 of random deals,"
         " or if only its name means a setting.",
         ("--by X", "--field model=model,X", "--field task=X,task", "--pool X"), laid_out,
     ),
-    Check(
+    ReadingCheck(
         UNREAD_NUMBER, EITHER,
         "An unread column has each value once per task, and numbers or days; or it goes up from 0"
         " or 1 at each task.",
         ("--field attempt=X", "--by X", "--field task=X,task", "--pool X"), laid_out,
     ),
-    Check(
+    ReadingCheck(
         RESTARTING_TASKS, CERTAIN,
         "Attempts of one number repeat at a task and do not repeat under an unread column; or that"
         " column has a usual name of a task, or tasks are numbered from the start under each"
         " value.",
         ("--field task=X,task", "--by X", "--pool X"), laid_out,
     ),
-    Check(
+    ReadingCheck(
         SEVERAL_VERDICTS, CERTAIN,
         "The entries of a list of outcomes have names that are the same in every record.", (),
         in_lists,
     ),
-    Check(
+    ReadingCheck(
         POOLED_ARMS, LIKELY,
         "A setting has one value per task, and the pass rates of two values differ by two standard"
         " errors, or all values have equally many rows.",

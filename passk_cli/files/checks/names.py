@@ -10,7 +10,7 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.roles import ROLES, spelled, strength, words
 from passk_cli.files.vocabulary import ROW_WORDS, STATEMENT_WORDS, look_like_models
@@ -168,26 +168,26 @@ def _comes_again(codes: Ints) -> bool:
 
 
 CHECKS = (
-    Check(
+    ReadingCheck(
         SUMMARY_ROWS, CERTAIN, "A task is named total, overall, average, macro avg or the like.",
         ("--where \"task NOT IN ('overall')\"",), sums,
     ),
-    Check(
+    ReadingCheck(
         HEADER_ROWS, CERTAIN,
         "A task of a table is named like a column, and so is half of the rest of its row.",
         ("--where \"task <> 'task_id'\"",), headers,
     ),
-    Check(
+    ReadingCheck(
         SIMILAR_TASKS, LIKELY,
         "Names of tasks differ by case, blanks, invisible characters or ./, or as 1 and 1.0.",
         (), spellings,
     ),
-    Check(
+    ReadingCheck(
         UNLIKELY_TASKS, CERTAIN,
         "Most tasks are named like models (gpt-4o, claude-3), and nobody named the task.",
         ("--field task=X --field model=Y", "--field task=X"), models,
     ),
-    Check(
+    ReadingCheck(
         ROWS_AS_TASKS, LIKELY,
         "The task is different in every row, and it is named like an id of runs or responses, or"
         " every question or prompt is in several rows.",

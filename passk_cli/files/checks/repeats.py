@@ -7,7 +7,7 @@ from shlex import quote
 
 import numpy as np
 
-from passk_cli.files.checks.check import EITHER, LIKELY, Check, CheckContext, Finding
+from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.survey import distinct, joined_codes
 from passk_cli.files.roles import SHORT, leaf, words
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
@@ -105,14 +105,14 @@ def cached(context: CheckContext) -> Iterator[Finding]:
 
 
 CHECKS = (
-    Check(
+    ReadingCheck(
         REPEATED_RECORDS, EITHER,
         "Records without numbers of attempts are equal in every column, and one of the columns is"
         " different in all other records. It is a warning if the second half of a file is the first"
         " half again, with mixed outcomes.",
         ("--field attempt=X --duplicates first", "--duplicates keep"), repeated,
     ),
-    Check(
+    ReadingCheck(
         CACHED_ATTEMPTS, LIKELY,
         "A flag named cached or cache_hit is true in rows of tasks with several attempts.",
         ("--pool X",), cached,

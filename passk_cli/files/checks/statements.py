@@ -8,7 +8,7 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.files.checks.check import CERTAIN, Check, CheckContext, Finding
+from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
 from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
@@ -125,7 +125,7 @@ def _identifies(survey: Survey, name: str, statement: str) -> bool:
 
 
 CHECKS = (
-    Check(
+    ReadingCheck(
         COARSE_TASKS, CERTAIN,
         "A column that states a task (question, problem, gold, expected, reference or the like)"
         " differs in a fifth of the tasks; or there are few tasks with many rows, and a column"

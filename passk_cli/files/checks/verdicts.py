@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Floats
-from passk_cli.files.checks.check import CERTAIN, LIKELY, Check, CheckContext, Finding, value_at
+from passk_cli.files.checks.check import (
+    CERTAIN,
+    LIKELY,
+    CheckContext,
+    Finding,
+    ReadingCheck,
+    value_at,
+)
 from passk_cli.files.reading.records import records
 from passk_cli.files.reading.survey import Survey, distinct, joined_codes
 from passk_cli.files.roles import EQUAL, SHORT, leaf, words
@@ -271,31 +278,31 @@ def _chosen(context: CheckContext, name: str) -> Settle:
 
 
 CHECKS = (
-    Check(
+    ReadingCheck(
         TWO_VERDICTS, CERTAIN,
         "Nobody chose the outcome, and a column named correct, match, verdict, label, resolved or"
         " the like agrees with it in some rows only; or no threshold on a column named score, grade"
         " or reward reproduces it; or a column has its name with a number.",
         ("--outcome X", "--outcome X --threshold Y"), second,
     ),
-    Check(
+    ReadingCheck(
         ALWAYS_SUCCESS, CERTAIN,
         "The outcome is a status, ok, completed or the like, and it passes in every row. Or it is"
         " named success, and a column of expected answers is not read.",
         ("--outcome X",), second,
     ),
-    Check(
+    ReadingCheck(
         EXPECTED_VERDICTS, CERTAIN,
         "A column named expected has the words of the outcome.",
         ("--field outcome=X==Y", "--outcome X"), second,
     ),
-    Check(
+    ReadingCheck(
         AMBIGUOUS_SUCCESS, CERTAIN,
         "The outcome is named success, and another column attack, injection, jailbreak or the"
         " like.",
         ("--passes true", "--passes false --fails true", "--field outcome=X"), second,
     ),
-    Check(
+    ReadingCheck(
         LISTS_IN_ORDER, LIKELY,
         "The outcome compares two columns of lists, and some pairs have equal entries in another"
         " order.",

@@ -23,7 +23,7 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from passk_cli.files.reading.places import Column, Place, find_places, text_of
+from passk_cli.files.reading.places import FieldValues, RecordPlace, find_places, text_of
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.files.roles import (
     COLUMN,
@@ -168,7 +168,9 @@ def find_candidates(
 class _Reader:
     """The columns of a place, judged by their names and values."""
 
-    def __init__(self, con: duckdb.DuckDBPyConnection, place: Place, request: Request) -> None:
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, place: RecordPlace, request: Request
+    ) -> None:
         self.con, self.place, self.request = con, place, request
         self.columns = place.columns
 
@@ -420,9 +422,9 @@ class _Reader:
         return tuple(found)
 
     @cached_property
-    def picks(self) -> dict[str, list[Column]]:
+    def picks(self) -> dict[str, list[FieldValues]]:
         """Column in a list of named verdicts → its entries, like `scores[name=correct].value`."""
-        found: dict[str, list[Column]] = {}
+        found: dict[str, list[FieldValues]] = {}
         for path, other in product(self.outcomes, self.columns):
             (way, _, own), (above, _, key) = path.rpartition("."), other.rpartition(".")
             column, names = self.columns[path], self.columns[other]
@@ -436,7 +438,7 @@ class _Reader:
                     for of, values in zip(names.values, column.values, strict=True)
                 ]
                 found[path] = [
-                    Column(f"{way}[{key}={name}].{own}", [row.get(name) for row in rows],
+                    FieldValues(f"{way}[{key}={name}].{own}", [row.get(name) for row in rows],
                            column.verdict_of)
                     for name in names.counts
                 ]  # fmt: skip
@@ -577,12 +579,12 @@ def is_average(path: str) -> bool:
     return bool(words(path) & AVERAGE_WORDS or _OF_SEVERAL.fullmatch(leaf(path)))
 
 
-def _names(column: Column) -> bool:
+def _names(column: FieldValues) -> bool:
     """Whether the values of a column may be names."""
     return _is_plain(column) and len(column.counts) > 1
 
 
-def _is_plain(column: Column) -> bool:
+def _is_plain(column: FieldValues) -> bool:
     """Whether all records have a text, or all a whole number."""
     return not (column.listed or column.missing) and (column.is_text or column.whole)
 
@@ -593,14 +595,14 @@ def _names_something_else(path: str) -> bool:
     return bool(other)
 
 
-def _is_short(column: Column) -> bool:
+def _is_short(column: FieldValues) -> bool:
     """Whether nearly all values are short, and not lists of several."""
     long = sum(n for text, n in column.counts.items() if len(text) > SHORT)
     lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
     return max(long, lists) <= _RARE * len(column.values)
 
 
-def _count_columns(role: str, whole: Mapping[str, Column]) -> list[str]:
+def _count_columns(role: str, whole: Mapping[str, FieldValues]) -> list[str]:
     """The columns that may be counts of attempts or of passes, by usual names or by words."""
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
     others = {"tokens", "test", "tests", "index"}

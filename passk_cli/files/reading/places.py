@@ -41,7 +41,7 @@ Pairs = Sequence[tuple[Context, Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class FieldValues:
     """A column of the records at a place.
 
     path : as --field takes it.  values : one per record, a list if the column is in a list.
@@ -138,7 +138,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class RecordPlace:
     """Records at one place of a file.
 
     keys : the way to them as --records takes it, "" at the top; "{model}" stands for every key.
@@ -148,7 +148,7 @@ class Place:
 
     keys: str
     rows: int
-    columns: Mapping[str, Column]
+    columns: Mapping[str, FieldValues]
     usual: Sequence[str]
     above: frozenset[str] = frozenset()
     some: str = ""
@@ -166,7 +166,7 @@ def text_of(value: Any) -> str:
 
 def find_places(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
-) -> list[Place]:
+) -> list[RecordPlace]:
     """The places of the first of these files, at most one of which is its top.
 
     Each has the records of further files as well, until there are enough.  A harness's file has
@@ -222,7 +222,7 @@ def _are_alike(some: Pairs, others: Pairs) -> bool:
 
 
 def _judged(
-    con: duckdb.DuckDBPyConnection, places: Iterable[Place]
+    con: duckdb.DuckDBPyConnection, places: Iterable[RecordPlace]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
     """The verdict and the number of every short value, by one query: SQL decides, as in reading."""
     texts = {
@@ -404,7 +404,7 @@ def _place(
     pairs: Pairs,
     verdict_of: Mapping[str, tuple[int | None, float | None]],
     files: str,
-) -> Place:
+) -> RecordPlace:
     """The place of these records, with names for its levels of keys.
 
     files : which files were looked at, if not all.
@@ -423,13 +423,13 @@ def _place(
         for context, row in zip(contexts, flat, strict=True)
     ]
     paths = dict.fromkeys([*inside, *(name for row in rows for name in row)])
-    columns = [Column(path, [row.get(path) for row in rows], verdict_of) for path in paths]
+    columns = [FieldValues(path, [row.get(path) for row in rows], verdict_of) for path in paths]
     way = iter(names)
     shown = ".".join(f"{{{next(way)}}}" if key == "{}" else key for key in keys.split("."))
     usual = dict.fromkeys([*(name for _, record in pairs for name in record), *names])
     above = frozenset(paths) - inside.keys() - {*names}
     filled = {column.path: column for column in columns if column.flat}
-    return Place(shown, len(pairs), filled, [*usual], above, some)
+    return RecordPlace(shown, len(pairs), filled, [*usual], above, some)
 
 
 def _names_of_levels(
