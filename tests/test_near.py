@@ -33,7 +33,7 @@ CALLED = {
     " fmt=format json=format n-boot=resamples bootstraps=resamples iterations=resamples"
     " random-seed=seed column=field models=model exclude=exclude-model plot=chart figure=chart"
     " silent=quiet debug=verbose details=full dedup=duplicates cutoff=threshold decimals=digits"
-    " nan=missing scorer=outcome engines=engine rename=field clusters=cluster method=interval"
+    " nan=missing scorer=outcome rename=field clusters=cluster method=interval"
     " reference=baseline correction=adjust harness=from equivalence=margin tolerance=margin"
     " fdr=adjust bootstrap=interval plot-file=chart strict=error",
     "command": "diff=compare eval=estimate score=estimate inspect=describe info=describe power=plan"
