@@ -21,11 +21,13 @@ from passk_cli.files.formats.format import Contents, Example, File, Format, Reco
 from passk_cli.files.roles import (
     LINE,
     ONE_SIDED,
+    ROLE_WORDS,
     ROLES,
     SETTINGS,
     SUMMED_UP,
     candidates,
     spelled,
+    strength,
     words,
 )
 from passk_cli.files.sources.source import PACKED
@@ -578,7 +580,13 @@ def _of_each(
     every = file.lines(wanted) if file.form == "lines" else enumerate(file.records(*keys[:cut]), 1)
     for number, record in every:
         place = f"{file.source.name}{':' if file.form == 'lines' else ': record '}{number}"
-        beside = _facts(_record(place, record), asked)
+        # Texts that name the part are no roles, and checks see that parts differ.
+        parts = {
+            name: text
+            for name, text in _record(place, record).items()
+            if isinstance(text, str) and not any(strength(role, name) for role in ROLE_WORDS)
+        }
+        beside = parts | _facts(record, asked)
         yield from _below(record, keys[cut:], {}, place, asked, beside)
 
 

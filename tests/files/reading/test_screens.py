@@ -183,3 +183,16 @@ def test_numbers_in_questions_and_answers_are_not_errors(passk: Passk, write: Wr
     for row in rows[::2]:
         row["answer"] = "HTTP 503"
     assert "errors-as-failures" in passk("estimate", write("b.jsonl", lines(rows))).err
+
+
+def test_parts_that_are_named_above_their_records_are_kept_apart(
+    passk: Passk, write: Write
+) -> None:
+    parts = [{"indicator_name": name, "case_datas": [{"case_id": f"{i}", "passed": i % k > 0}
+              for i in range(25)]} for k, name in ((2, "logical"), (3, "syntax"))]  # fmt: skip
+    done = passk("estimate", write("runs.json", json.dumps(parts)), "--records", "case_datas",
+                 "--field", "task=case_id")  # fmt: skip
+    assert done.error == "pooled-settings"
+    assert "--by indicator_name" in done.err
+    for words in commands(done.err):
+        assert passk(*words).code == 0
