@@ -602,8 +602,10 @@ def unspelled(text: str, name: str) -> str:
     text = re.sub(r"; (passk \w+ )?(--full|\.tables) has the numbers", "", text)
     named = re.sub(r"(?<![\w-])--?[a-z-]+", lambda flag: f"{fields.get(flag[0], flag[0])}=", text)
     # A role and its column, as --field has them and as a dict.
-    named = re.sub(r'\{"(\w+)": (\w+)\}', r"\1=\2", named)
-    return re.sub(r"[\s\"\\(),]|True", "", re.sub(r"passk_cli\.(\w+)\(…?", r"passk \1", named))
+    named = re.sub(r'\{"(\w+)": "?([^"}]+)"?\}', r"\1=\2", named)
+    return re.sub(
+        r"[\s\"\\(),\[\]'-]|True", "", re.sub(r"passk_cli\.(\w+)\(…?", r"passk \1", named)
+    )
 
 
 def declarations() -> dict[str, list[str]]:
@@ -637,7 +639,12 @@ def test_python_says_what_the_command_line_says(
 ) -> None:
     findings = called(name).findings
     table = in_keywords(passk(*asked(name, results)).out, name)
-    assert f"{findings}\n" == table == f"{findings!r}\n"
+    assert f"{findings}" == f"{findings!r}"
+    if name == "describe":
+        # Its table of options has those of Python.
+        assert unspelled(f"{findings}\n", name) == unspelled(table, name)
+    else:
+        assert f"{findings}\n" == table
     every_message = passk(*asked(name, results, "-v")).err
     printed = re.findall(r"^(note|warning)(?:\[([a-z-]+)\])?: (.*)$", every_message, re.MULTILINE)
     # On the command line warnings stand first.
