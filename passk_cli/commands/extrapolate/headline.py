@@ -74,8 +74,8 @@ PREDICTED = (
     Answer("predicted-alike", lambda found: found.alike,
            "{number}" + _WHERE + " is about {highest} for {all}."),
     Answer("predicted-range", lambda _: True,
-           "{number}" + _WHERE + " ranges from {lowest} ({last}) to {highest} ({model}); the range"
-           " of {model} overlaps with {count:that|those} of {rivals}" + _WITHIN),
+           "{number}" + _WHERE + " ranges from {lowest} ({last}) to {highest} ({model}); the"
+           " highest range overlaps with {count:that|those} of {rivals}" + _WITHIN),
 )  # fmt: skip
 TOO_FEW_SHARED = Answer(
     "too-few-shared", lambda _: True,
