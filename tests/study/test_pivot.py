@@ -7,7 +7,7 @@ import pytest
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.model import Estimate
 from passk_cli.study.fact import Fact, Size
-from passk_cli.study.section import Numbers, rows_of
+from passk_cli.study.section import NumberTable, rows_of
 from passk_cli.study.study import Study
 
 
@@ -18,7 +18,7 @@ def test_sizes_stand_there_where_they_differ(second: Size, more: list[str]) -> N
         Fact(("m",), "mean", None, Estimate(7.0, unit="score"), size=second),
     ]
     study = Study(Counts.from_cells([("m", "t", 2, 1)]))
-    (table,) = Numbers(study, rows_of(facts)).tables()
+    (table,) = NumberTable(study, rows_of(facts)).tables()
     kinds = [(column.header, column.kind) for column in table.columns]
     assert kinds[:3] == [("model", "text"), ("pass@1", "share"), ("mean", "score")]
     assert [name for name, _ in kinds[3:]] == ["tasks", "attempts"][: len(more)]
