@@ -32,6 +32,7 @@ from passk_cli.files.roles import (
     ROLES,
     SHORT,
     SUMMED_UP,
+    VALUE,
     agree_sql,
     candidates,
     leaf,
@@ -181,6 +182,10 @@ class _Reader:
         outcomes = [p for p in self.outcomes if p not in self.picks and p not in self.numbered]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
+        if self.counts and tasks and all(task.column in self.models for task in tasks):
+            # Counts per model are totals over tasks that nothing names.
+            option = Settle({"--field": {"task": f"{VALUE}all"}})
+            tasks = [Candidate("task", f"{VALUE}all", option, "one task with all attempts")]
         found = {
             "task": tasks,
             "outcome": [self._outcome_candidate(path) for path in outcomes],

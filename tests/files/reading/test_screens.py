@@ -196,3 +196,10 @@ def test_parts_that_are_named_above_their_records_are_kept_apart(
     assert "--by indicator_name" in done.err
     for words in commands(done.err):
         assert passk(*words).code == 0
+
+
+def test_counts_per_model_are_offered_as_one_task(passk: Passk, write: Write) -> None:
+    path = write("totals.csv", "model,n,c\nx,164,131\ny,164,118\n")
+    assert "--field task=@value:all  one task with all attempts" in passk("estimate", path).err
+    done = passk("estimate", path, "--field", "task=@value:all", "--population", "these-tasks")
+    assert "pass@1 0.799" in done.out
