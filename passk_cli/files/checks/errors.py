@@ -28,8 +28,9 @@ _SERVICE = (
     rf"|^\W*{_CODE}\W+(?:too|internal|bad|service|gateway|server|error)\b"
 )
 _ERROR = (
-    rf"{_SERVICE}|\w*(?:time.?out|timed.?out|connection|network|killed|out.?of.?memory|crash|abort"
-    r"|cancell?ed|sandbox|container)\w*"
+    rf"{_SERVICE}|\w*(?:time.?out|timed.?out|killed|out.?of.?memory|crash|abort|cancell?ed)\w*"
+    r"|\w*(?:connection|network|sandbox|container)\W*(?:was |is )?(?:error|reset|refused|closed"
+    r"|lost|fail|died|drop|unreachable|unavailable|stopped)\w*"
     r"|^\W{0,3}(?:api[ _]?|request |judge |parse |llm )?(?:error|exception)\b"
     rf"|^(?:{'|'.join(ENDED_WORDS)})$"
 )

@@ -181,6 +181,9 @@ def test_numbers_in_questions_and_answers_are_not_errors(passk: Passk, write: Wr
              "passed": i % 2 > 0} for i in range(20)]  # fmt: skip
     assert "errors-as-failures" not in passk("estimate", write("a.jsonl", lines(rows))).err
     for row in rows[::2]:
+        row["answer"] = "connections"
+    assert "errors-as-failures" not in passk("estimate", write("c.jsonl", lines(rows))).err
+    for row in rows[::2]:
         row["answer"] = "HTTP 503"
     assert "errors-as-failures" in passk("estimate", write("b.jsonl", lines(rows))).err
 
