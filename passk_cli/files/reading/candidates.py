@@ -182,10 +182,13 @@ class _Reader:
         outcomes = [p for p in self.outcomes if p not in self.picks and p not in self.numbered]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_tasks]
-        if self.counts and tasks and all(task.column in self.models for task in tasks):
-            # Counts per model are totals over tasks that nothing names.
+        totals = self.counts and tasks and all(task.column in self.models for task in tasks)
+        once = all(max(self.columns[task.column].counts.values()) == 1 for task in tasks)
+        if totals or (once and "model" in self.place.levels):
+            # Counts per model are totals, and attempts at one question share no other column.
             option = Settle({"--field": {"task": f"{VALUE}all"}})
-            tasks = [Candidate("task", f"{VALUE}all", option, "one task with all attempts")]
+            one = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
+            tasks = [one, *(replace(task, certain=False) for task in tasks if not totals)]
         found = {
             "task": tasks,
             "outcome": [self._outcome_candidate(path) for path in outcomes],

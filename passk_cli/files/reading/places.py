@@ -447,6 +447,8 @@ def _names_of_levels(
         (name for row in rows[:1] for name in row), key=partial(strength, "task"), default=""
     )
     inner = [str(row.get(task)) for row in rows] if strength("task", task) else []
+    # One question for all tells no tasks apart.
+    inner = inner if len({*inner}) > 1 else []
     for level in reversed(range(len(places))):
         paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]
         own = [path[-1] for path in paths]

@@ -206,3 +206,19 @@ def test_counts_per_model_are_offered_as_one_task(passk: Passk, write: Write) ->
     assert "--field task=@value:all  one task with all attempts" in passk("estimate", path).err
     done = passk("estimate", path, "--field", "task=@value:all", "--population", "these-tasks")
     assert "pass@1 0.799" in done.out
+
+
+def test_attempts_at_one_question_by_model_are_offered_as_one_task(
+    passk: Passk, write: Write
+) -> None:
+    answers = {
+        name: [{"met": i % k > 0, "feedback": f"{name} {i}", "question": "Why?"} for i in range(10)]
+        for k, name in ((2, "gpt-4o"), (3, "o1-mini"))
+    }
+    path = write("runs.json", json.dumps({"friend": answers}))
+    done = passk("estimate", path)
+    assert "--records 'friend.{model}'" in done.err
+    assert "--field task=@value:all" in done.err
+    done = passk("estimate", path, "--records", "friend.{model}", "--field", "task=@value:all",
+                 "--field", "outcome=met", "--passes", "true")  # fmt: skip
+    assert "o1-mini scores highest: pass@1 0.600" in done.out
