@@ -88,7 +88,7 @@ REFUSED = {
 }
 # Options of earlier releases, and what to use instead.
 _REMOVED = {
-    "best": "it was removed; compare the models with passk compare once the run is complete",
+    "best": "it was removed; passk compare tests all models once the run is complete",
     "give-up": "it was removed; the answer shows the chance that the rest decides",
     "prior": "it was removed; the forecast always uses 0.1",
     "pause": "it was removed; --follow looks twice a second",

@@ -185,7 +185,7 @@ class _Reader:
         totals = self.counts and tasks and all(task.column in self.models for task in tasks)
         once = all(max(self.columns[task.column].counts.values()) == 1 for task in tasks)
         if totals or (once and "model" in self.place.levels):
-            # Counts per model are totals, and attempts at one question share no other column.
+            # Counts per model are totals.  Attempts at one question have no column in common.
             option = Settle({"--field": {"task": f"{VALUE}all"}})
             one = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
             tasks = [one, *(replace(task, certain=False) for task in tasks if not totals)]
@@ -462,12 +462,12 @@ class _Reader:
     def _agreements(self) -> list[Candidate]:
         """An answer and what was expected, if they have values in common."""
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
-        gold = EXPECTED_WORDS - {"label"}
-        expected = [path for path in plain if words(path) & gold]
-        expected = expected or [path for path in plain if "label" in words(path)]
-        given = [p for p in plain if p not in expected and words(p) & (ANSWER_WORDS | {"label"})]
+        gold = [path for path in plain if words(path) & (EXPECTED_WORDS - {"label"})]
+        answers = [path for path in plain if words(path) & ANSWER_WORDS and path not in gold]
+        # Next to an answer a label is what was expected; next to the true label it is an answer.
+        labels = [path for path in plain if "label" in words(path) and path not in gold + answers]
         found = []
-        for one, other in product(given, expected):
+        for one, other in [*product(answers, gold + labels), *product(labels, gold)]:
             pairs = [
                 *zip(
                     map(text_of, plain[one].values), map(text_of, plain[other].values), strict=True

@@ -353,7 +353,7 @@ def _in_records(entries: Pairs, keys: tuple[str, ...]) -> Iterator[tuple[tuple[s
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
-            # The only record of a list is no attempt, whatever it contains.
+            # The only record of a list is not an attempt, whatever it contains.
             several = len(inside) > len(entries) or len(entries) == 1
             named = several and any(strength("task", name) for name in (inside or [{}])[0])
             if inside and (named or len(entries) == 1) and repeating_names(values) is None:
@@ -409,7 +409,8 @@ def _place(
 
     files : which files were looked at, if not all.
     """
-    some = files or (f"the first {ROWS:,} records" if len(pairs) >= ROWS else "")
+    some = f"the first {ROWS:,} records" if len(pairs) >= ROWS else ""
+    some = " of ".join(filter(None, (some, files)))
     pairs = pairs[:ROWS]
     flat = [dict(islice(_flattened(record), _FIELDS)) for _, record in pairs]
     inside = dict.fromkeys(name for row in flat for name in row)

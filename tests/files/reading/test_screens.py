@@ -107,7 +107,7 @@ def test_a_folder_is_tallied_over_its_files(passk: Passk, tmp_path: Path) -> Non
     assert "values of" not in done.err
     for number in range(60):
         (tmp_path / f"f{number:02}.jsonl").write_text(lines(rows))
-    assert "values of 34 of 65 files" in passk("estimate", tmp_path).err
+    assert "values of the first 1,000 records of 34 of 65 files" in passk("estimate", tmp_path).err
 
 
 def test_documents_one_after_the_other_are_all_looked_at(screen: Any) -> None:
@@ -222,3 +222,21 @@ def test_attempts_at_one_question_by_model_are_offered_as_one_task(
     done = passk("estimate", path, "--records", "friend.{model}", "--field", "task=@value:all",
                  "--field", "outcome=met", "--passes", "true")  # fmt: skip
     assert "o1-mini scores highest: pass@1 0.600" in done.out
+
+
+@pytest.mark.parametrize(
+    ("columns_", "expected"),
+    [
+        (("predicted_label", "label"), ["predicted_label==label"]),
+        (("model_label", "true_label"), ["model_label==true_label"]),
+        (("prediction", "label", "target"), ["prediction==target", "prediction==label"]),
+    ],
+)
+def test_an_answer_is_compared_with_each_expected_one(
+    screen: Any, columns_: Sequence[str], expected: Sequence[str]
+) -> None:
+    rows = [{"text": f"t{i}", **{name: "xyz"[(i + k * (i % 4 == 0)) % 3]
+             for k, name in enumerate(columns_)}} for i in range(24)]  # fmt: skip
+    compared = [name for name in columns(screen(lines(rows)), "outcome") if "==" in name]
+    assert {*expected} <= {*compared}
+    assert all(one != other for one, other in (name.split("==") for name in compared))
