@@ -67,7 +67,7 @@ def arms(random: np.random.Generator, sizes: tuple[int, ...], tasks: int, half: 
 
 
 class Simulated(Survey):
-    """A survey whose columns are in memory: texts by name, one per row, "" where there is none."""
+    """A survey of columns in memory: name → texts, one per row, "" for a missing one."""
 
     @cached_property
     def rows_of(self) -> dict[str, list[str]]:

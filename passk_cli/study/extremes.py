@@ -88,7 +88,7 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# Of numbers that no task of all models is behind; the subject is `Study.short_of` them.
+# For numbers that no shared task supports; the subject is `Study.short_of` them.
 NONE_SHARED = (
     Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
            lambda k: {"k": k}),

@@ -467,7 +467,7 @@ addEventListener("message", (said) => {
 
 
 def test_lost_attempts_of_a_board_are_seen_on_a_phone(tmp_path: Path) -> None:
-    """Of long names the whole count and its mark, in a window of 390 pixels."""
+    """Next to long names the count and its mark are visible at 390 pixels."""
     names = [f"org/Some-Very-Long-Name-Coder-{m:02}B-Instruct-2026" for m in range(6)]
     data = [
         {"model": m, "task": f"t{t}", "n": 4 - (m == names[3] and t < 90), "c": t * (i + 1) % 7 % 3}

@@ -80,7 +80,7 @@ class ShownMethods:
                 least, most = limits.index(min(limits)), limits.index(max(limits))
                 gap = limits[most] - limits[least]
                 gaps.append(Gap(gap, d.values, bounded[least], bounded[most]))
-        # Of gaps equal but for rounding, the first.
+        # The first of gaps that are equal except for rounding.
         self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
 
     @property

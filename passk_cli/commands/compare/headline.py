@@ -229,7 +229,7 @@ OF_TWO = (
 
 _CHANGE = "The change from {start} to {end}"
 _BY = ": {difference}, p {relation}{?within|; within the margin, p {within}}."
-# Of the section of changes.
+# The answers of the section of changes.
 CHANGES = (
     Answer("changes-that-differ", lambda section: len(section.tested) > 1,
            _CHANGE + ": {differ} of {pairs:pair} differ significantly"

@@ -75,7 +75,7 @@ _MEANINGS = {
     "duplicates correct": "Share of the passes that repeat an earlier one, of tasks with a pass.",
 }
 
-# Of the numbers of different and of correct solutions of one model.
+# The numbers of different and of correct solutions of one model.
 DIFFERENT_SOLUTIONS = Answer(
     "different-solutions", lambda _: True,
     "{k:attempt} of {model} hold {different} different solutions, {correct} of them correct.",

@@ -154,11 +154,11 @@ _WORSE = (
 )
 _NOT_WORSE = "{metric} of {model} has not become worse{?since| since {since}}"
 _TOO_FEW = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
-# Of one course; in tables and in formats of pipelines without a verdict before them.
+# About one course; tables and formats of pipelines have no verdict before them.
 BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE)
 NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
 TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
-# Of all courses.
+# About all courses.
 VERDICTS = (
     Answer("trend-fails", lambda said: said["failing"],
            "FAIL: " + _WORSE + "{?others|; so is that of {others}}.",

@@ -83,7 +83,7 @@ def asking(
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # Two columns of one name have no options: only the file can be changed.
     other = error.name == "ambiguous-column" and (not roles or roles - {*_ASKED})
-    # Of a file that is empty nothing is asked.
+    # Nothing is asked about an empty file.
     empty = error.name == "no-results" and bool(error.settles)
     if error.name not in (*_QUESTIONS, "no-role-column") or other or empty:
         if not trials.small:

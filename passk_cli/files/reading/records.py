@@ -70,7 +70,7 @@ def first_fault(source: Source, layout: Layout) -> DataError | None:
 
 
 def _is_split(source: Source, place: str) -> bool:
-    r"""Whether the row at a place is a part of a line in which \r is no end."""
+    r"""Whether the row at a place is a part of a line that \r does not end."""
     left = int(place.rpartition(":")[2])
     with open_bytes(source) as stream:
         for line in stream:

@@ -225,7 +225,7 @@ def _chosen(tables: _Tables, request: Request, result: Spooled) -> dict[str, str
             continue
         if only or request.outcome in (None, *table.outcomes) or each.source.named:
             asked = None if only else request.outcome or table.verdict
-            # Of those to choose from, the one that leaves the fewest files out comes first.
+            # The one that leaves the fewest files out comes first.
             common = sorted(table.outcomes, key=lambda name: -times[name])
             chosen[each.source.path] = one_of(each.source.name, asked, common)
         else:

@@ -91,7 +91,7 @@ def _path(address: str) -> str:
         problem = 'a cluster takes no label; write model = {value = "NAME"} in the map'
         raise ParameterError(f"{label}={shown(path)}: {problem}", name="contradicting-options")
     if not remote.is_remote(path):
-        # A pattern is Spark's to look up, but a name with such signs is no pattern.
+        # Spark looks patterns up, but a name with such signs is not a pattern.
         own = os.path.abspath(path)
         return "file://" + (_escaped(own) if os.path.exists(own) else own)
     if not remote.is_shared(path):
