@@ -9,13 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, at, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    at,
+    graded,
+    typed,
+)
 
 
 def _table(file: File) -> Contents:
     outcomes: dict[str, None] = {}
     for _, review in file.lines():
-        outcomes.update(dict.fromkeys(at(review, "sample_score", "score", "value") or {}))
+        values = at(review, "sample_score", "score", "value")
+        outcomes.update(dict.fromkeys(typed(file, "score.value", values, dict) or {}))
     above, facts = file.path.parent, {}
     if above.parent.name == "reviews":
         suite, run = file.name.removesuffix(".jsonl"), above.parent.parent.name

@@ -8,10 +8,11 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import BadRecord, DataError
 from passk_cli.files.database import AS_IT_IS, ours, parquet_keys, quote_name
@@ -48,6 +49,9 @@ _ROWS = 1 << 10
 _BESIDE_BYTES = 1 << 26
 # One attempt, or several, as columns whose roles are found as those of a table.
 Record = Mapping[str, Any]
+Value = TypeVar("Value")
+# What the values of a document are, for people.
+_TYPES: dict[type, str] = {list: "a list", dict: "an object", str: "a text", int: "a whole number"}
 
 
 @dataclass(eq=False)
@@ -159,15 +163,16 @@ class File:
             raise damaged_parquet(self.source, str(error)) from None
 
     def document_beside(self, relative: str) -> Any:
-        """Content of a JSON file beside this one; None where there is none, or it is no JSON."""
+        """Content of a JSON file next to this one; None if there is none that can be read whole.
+
+        A pipe or a device is never opened: it could block, or have no end.
+        """
         path = os.path.normpath(self.path.parent / relative)
         if path not in self.documents:
-            try:
-                with open(path, "rb") as file:
-                    short = os.path.getsize(path) <= _BESIDE_BYTES
-                    self.documents[path] = json.load(file) if short else None
-            except (OSError, ValueError, RecursionError):
-                self.documents[path] = None
+            self.documents[path] = None
+            if os.path.isfile(path) and os.path.getsize(path) <= _BESIDE_BYTES:
+                with suppress(OSError, ValueError, RecursionError), open(path, "rb") as file:
+                    self.documents[path] = json.load(file)
         return self.documents[path]
 
     def names_beside(self, pattern: str) -> list[str]:
@@ -377,6 +382,17 @@ class Format:
     others: str = ""
     generic: bool = False
 
+    def contents(self, file: File) -> Contents:
+        """The attempts of a file.
+
+        Errors: as of `table`; DataError for a fact about all of them that is a list or an object.
+        """
+        contents = self.table(file)
+        for name, value in contents.facts.items():
+            if isinstance(value, list | dict):
+                typed(file, name, value, str)
+        return contents
+
     @property
     def kind(self) -> str:
         """ "harness", "general" of files that no harness writes, or "refused"."""
@@ -449,16 +465,24 @@ def seconds_between(start: Any, end: Any) -> float | None:
         return None
 
 
-def listed(file: File, what: str, value: Any) -> list[Any]:
-    """The list that a harness writes at this place; [] where nothing is there.
+def typed(file: File, what: str, value: Any, kind: type[Value]) -> Value | None:
+    """The value that a harness writes at this place; None if nothing is there.
 
-    what : the place in the document.
-    Errors: DataError for a value of another type, of which entries would be made that are none.
+    what : the place in the document.  kind : its type.
+    Errors: DataError for a value of another type, which names the file, the place and the type.
     """
-    if value is None or isinstance(value, list):
-        return value or []
-    problem = f"{what} is {shortened(json.dumps(value))}; expected a list"
+    if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
+        return value
+    problem = f"{what} is {shortened(json.dumps(value, default=str))}; expected {_TYPES[kind]}"
     raise BadRecord(file.source.name, problem, "correct the file")
+
+
+def listed(file: File, what: str, value: Any) -> list[Any]:
+    """The list that a harness writes at this place; [] if nothing is there.
+
+    Errors: as of `typed`.
+    """
+    return typed(file, what, value, list) or []
 
 
 def judged(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from passk_cli.files.formats.format import (
     Row,
     Wanted,
     at,
+    typed,
 )
 from passk_cli.files.roles import words
 from passk_cli.message import WARNING, Message, Said
@@ -149,7 +151,7 @@ def _samples(file: File, only: str) -> list[_Epoch]:
             scores = record.get("scores") or {only: record.get("score")}
             sample = _Epoch(
                 record.get("id"),
-                record.get("epoch"),
+                typed(file, "epoch", record.get("epoch"), int),
                 {
                     name: (at(score, "value"), at(score, "answer"))
                     for name, score in (scores.items() if isinstance(scores, dict) else ())
@@ -244,7 +246,7 @@ def points(value: Any) -> Any:
     if value is None:
         return math.nan
     if isinstance(value, bool | int | float):
-        return float(value)
+        return float(value) if abs(value) <= sys.float_info.max or value != value else value
     if not isinstance(value, str):
         return value
     points = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))

@@ -17,7 +17,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.errors import BadRecord, NoResults
-from passk_cli.files.formats.format import Contents, Example, File, Format, Row, Wanted, graded
+from passk_cli.files.formats.format import (
+    Contents,
+    Example,
+    File,
+    Format,
+    Row,
+    Wanted,
+    graded,
+    typed,
+)
 from passk_cli.text import shortened
 
 _KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
@@ -69,7 +78,7 @@ def _old(file: File) -> Contents:
     outcomes: tuple[str, ...] = ()
     most = 1
     for metrics, choices, predictions in file.rows(("metrics",), ("choices",), ("predictions",)):
-        outcomes = outcomes or tuple(_value(file, metrics))
+        outcomes = outcomes or tuple(_metrics(file, metrics))
         # Of choices, predictions are the probabilities.
         most = max(most, 1 if choices != "[]" else len(_value(file, predictions)))
     _refuse_several(file, most, outcomes)
@@ -79,10 +88,16 @@ def _old(file: File) -> Contents:
 
     def rows(wanted: Wanted) -> Iterator[Row]:
         for number, (metrics, text) in enumerate(file.rows(("metrics",), ("predictions",))):
-            value, place = _value(file, metrics).get(wanted.outcome), f"row {number + 1}"
+            value, place = _metrics(file, metrics).get(wanted.outcome), f"row {number + 1}"
             yield Row(number, *graded(value), 0, solution=text, place=place)
 
     return Contents(rows, outcomes, facts)
+
+
+def _metrics(file: File, text: object) -> dict[str, Any]:
+    """Metric → its value for a sample."""
+    values = typed(file, "metrics", _value(file, text), dict) or {}
+    return {str(name): value for name, value in values.items()}
 
 
 def _value(file: File, text: object) -> Any:

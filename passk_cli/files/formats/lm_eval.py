@@ -26,6 +26,7 @@ from passk_cli.files.formats.format import (
     at,
     graded,
     number,
+    typed,
 )
 from passk_cli.message import WARNING, Message
 
@@ -51,7 +52,7 @@ def _table(file: File) -> Contents:
     answers, prompts = 1, dict[str, str]()
     for _, sample in file.lines():
         outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
-        answers = max(answers, _answers(sample))
+        answers = max(answers, _answers(file, sample))
         if sample.get("prompt_hash"):
             prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
     messages = (FILTERED_ANSWERS(answers=answers),) if answers > 1 else ()
@@ -90,7 +91,7 @@ def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
     """(metric, filter) of one sample; metrics whose value is no number are no outcomes."""
     named = sample.get("metrics")
     names = named if isinstance(named, list) else [key for key in sample if key not in _OTHERS]
-    values = ((str(name), sample.get(name)) for name in names)
+    values = ((name, sample.get(name)) for name in map(str, names))
     filter_name = str(sample.get("filter", "none"))
     return [
         (name, filter_name)
@@ -99,10 +100,10 @@ def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _answers(sample: dict[str, Any]) -> int:
+def _answers(file: File, sample: dict[str, Any]) -> int:
     """How many answers one request got."""
-    resps = sample.get("resps")
-    return max((len(each) for each in resps if isinstance(each, list)), default=1) if resps else 1
+    resps = typed(file, "resps", sample.get("resps"), list) or []
+    return max((len(answers) for answers in resps if isinstance(answers, list)), default=1)
 
 
 def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
@@ -118,7 +119,7 @@ def _rows(file: File, wanted: Wanted) -> Iterator[Row]:
             nameless.add(doc)
         if str(sample.get("filter", "none")) != filter_name:
             continue
-        answers, filtered = _answers(sample), at(sample, "filtered_resps", 0)
+        answers, filtered = _answers(file, sample), at(sample, "filtered_resps", 0)
         if answers > 1 and isinstance(filtered, list) and len(filtered) > 1:
             problem = f"{metric} is one number for {len(filtered)} answers (repeats: {answers});"
             problem += " lm-eval does not keep the outcome of each answer"

@@ -67,7 +67,7 @@ def _rows(table: Map, file: File, wanted: Wanted) -> Iterator[Row]:
     found: Any = file.lines(wanted)
     if table.records:
         found = enumerate(generic.inside(table.records).table(file).rows(wanted), 1)
-    named = {name: {*table.options.get(name, ())} for name in ("passes", "fails")}
+    named = {name: table.options.get(name, ()) for name in ("passes", "fails")}
     for number, record in found:
         values = {role: at(record, *name.split(".")) for role, name in table.fields.items()}
         said = at(record, *table.options["outcome"].split("."))

@@ -22,6 +22,7 @@ from passk_cli.files.formats.format import (
     Row,
     amounts,
     at,
+    typed,
 )
 from passk_cli.message import NOTE, Message
 
@@ -63,7 +64,11 @@ def _table(file: File) -> Contents:
         example = next(iter(repeated))
         messages.append(REPEATED_TESTS(tests=len(set(repeated.values())), example=example))
     held = at(summary, "total")
-    listed = (at(summary, "collected") or 0) - (at(summary, "deselected") or 0)
+    collected, deselected = (
+        typed(file, f"summary.{name}", at(summary, name), int) or 0
+        for name in ("collected", "deselected")
+    )
+    listed = collected - deselected
     if isinstance(held, int) and held < listed:
         messages.append(INCOMPLETE_RUN(listed=listed, held=held))
     facts = {"run": report.get("created")}
@@ -101,14 +106,16 @@ def _repeated(file: File) -> dict[str, str]:
 
 def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
     for place, test in enumerate(file.records("tests")):
-        name, outcome = at(test, "nodeid"), at(test, "outcome")
+        name = typed(file, f"tests[{place}].nodeid", at(test, "nodeid"), str) or ""
+        outcome = typed(file, f"tests[{place}].outcome", at(test, "outcome"), str) or ""
         # What its last part that is no pass was, where a test has parts.
-        if isinstance(outcome, str) and outcome.startswith("subtests "):
-            outcome = at(test, "call", "outcome")
-        passed, reason = _OUTCOMES.get(outcome, (outcome, ""))
+        if outcome.startswith("subtests "):
+            part = at(test, "call", "outcome")
+            outcome = typed(file, f"tests[{place}].call.outcome", part, str) or ""
+        passed, reason = _OUTCOMES.get(outcome, (outcome or None, ""))
         step = _STEP.fullmatch(name) if name in repeated else None
         yield Row(
-            repeated.get(name, name),
+            repeated.get(name, name) or None,
             passed,
             None,
             int(step[2]) if step else 0,

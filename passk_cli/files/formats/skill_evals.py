@@ -41,9 +41,11 @@ def _is_grading(file: File) -> bool:
     return file.has("expectations[].text", "expectations[].passed", "summary.pass_rate")
 
 
-def _judged(run: Any, result: Any) -> tuple[bool | None, float | None]:
+def _judged(file: File, run: Any, result: Any) -> tuple[bool | None, float | None]:
     """(outcome, score) of a run; nothing where no expectation was judged."""
-    verdicts = [at(each, "passed") for each in at(run, "expectations") or ()]
+    verdicts = [
+        at(each, "passed") for each in listed(file, "expectations", at(run, "expectations"))
+    ]
     passed, total = number(at(result, "passed")), number(at(result, "total"))
     rate = number(at(result, "pass_rate"))
     if verdicts:
@@ -54,12 +56,12 @@ def _judged(run: Any, result: Any) -> tuple[bool | None, float | None]:
     return (None, None) if rate is None or total == 0 else (rate == 1, rate)
 
 
-def _row(run: Any, result: Any, metadata: Any, place: str) -> Row:
+def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
     model = _name(at(metadata, "executor_model")) or _name(at(metadata, "model"))
     configuration, task = at(run, "configuration"), at(run, "eval_id")
     if configuration is not None:
         model = str(configuration) if model is None else f"{configuration} ({model})"
-    outcome, score = _judged(run, result)
+    outcome, score = _judged(file, run, result)
     return Row(
         at(run, "eval_name") if task is None else task,
         outcome,
@@ -83,7 +85,7 @@ def _table(file: File) -> Contents:
 
     def rows(wanted: Wanted) -> Iterator[Row]:
         for place, run in enumerate(file.records("runs")):
-            yield _row(run, at(run, "result"), metadata, f"runs[{place}]")
+            yield _row(file, run, at(run, "result"), metadata, f"runs[{place}]")
 
     return Contents(rows, facts={"suite": _name(at(metadata, "skill_name"))})
 
@@ -102,7 +104,7 @@ def _grading(file: File) -> Contents:
         metadata = file.document_beside(f"{levels}eval_metadata.json")
         given = at(metadata, "eval_id")
         run |= {"configuration": folder, "eval_id": named[1] if given is None else given}
-    row = _row(run, document.get("summary"), None, "expectations")
+    row = _row(file, run, document.get("summary"), None, "expectations")
     row.record = {"time_seconds": at(document, "timing", "total_duration_seconds")}
     return Contents(lambda wanted: [row])
 

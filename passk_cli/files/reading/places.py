@@ -467,9 +467,8 @@ def _names_of_levels(
             many = different < len(paths) and different**2 <= 2 * len(paths)
             name = "model" if many else "task"
         taken = name in names or (name == "task" == task)
-        names[level] = (
-            next(n for n in (name, "part", "setting", "group") if n not in names) if taken else name
-        )
+        free = (name, "part", "setting", "group", f"level{level}")
+        names[level] = next(n for n in free if n not in names) if taken else name
         inner = inner or (own if name == "task" else [])
     return names
 

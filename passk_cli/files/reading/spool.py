@@ -177,7 +177,7 @@ def spooled(
                 if each.format.generic:
                     sheets.write_records(each)
                 else:
-                    table = each.format.table(each.file)
+                    table = each.format.contents(each.file)
                     in_path = template_columns(each.source.name, request.template)
                     tables.append((each, replace(table, facts={**table.facts, **in_path})))
             except Unread as error:
@@ -486,7 +486,7 @@ class _Sheets:
 
     def _page(self, each: Recognised, file: IO[bytes], path: Path | None) -> _FileSheet:
         """The records of a file; of what is only compared with others, the beginnings."""
-        contents, source = each.format.table(each.file), each.source
+        contents, source = each.format.contents(each.file), each.source
         page = _FileSheet(each.format, None, file, path, contents=contents)
         page.wanted.skip_bad = self._request.skip_bad
         rows = cast("Iterator[Record]", contents.rows(page.wanted))

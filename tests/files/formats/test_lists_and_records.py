@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -123,3 +124,17 @@ def test_openai_evals_a_sample_matched_twice_is_no_second_attempt(tmp_path: Path
     twice.write_text("".join([*lines, lines[2]]))
     with pytest.raises(DataError, match="is duplicated"):
         read(twice, missing="drop")
+
+
+@pytest.mark.parametrize("companion", ["pipe", "device"])
+def test_what_lies_next_to_a_file_is_only_opened_if_it_is_a_file(
+    companion: str, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copytree(RUN, tmp_path / RUN.name))
+    copy.joinpath("run_spec.json").unlink()
+    if companion == "pipe":
+        os.mkfifo(copy / "run_spec.json")
+    else:
+        copy.joinpath("run_spec.json").symlink_to("/dev/zero")
+    # A pipe that is opened would block, and the device has no end.
+    assert read(copy, outcome="exact_match").tasks
