@@ -25,6 +25,8 @@ _WIDTHLESS = ("Mn", "Me", "Cf")
 _STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
 # Addresses in a text, without what ends them there.
 _ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
+# What separates the fields of a line.
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
 # Names in messages are cut beyond this, and messages themselves.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
@@ -59,6 +61,8 @@ def name_of(address: str) -> str:
 
     >>> name_of("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
+    >>> name_of("https://example.org/a.csv;token=x")
+    'https://example.org/a.csv'
     >>> name_of("sc://host:443/;token=x"), name_of("abfss://box@account/a.csv")
     ('sc://host:443/', 'abfss://box@account/a.csv')
     """
@@ -68,7 +72,7 @@ def name_of(address: str) -> str:
         # No port: a password with a sign that would end it.
         rest = rest[rest.rindex("@") + 1 :]
     if web:
-        rest = re.split(";" if scheme.lower() == "sc" else "[?#]", rest, maxsplit=1)[0]
+        rest = re.split(r"[?#]|;(?=\w+=)|;$", rest, maxsplit=1)[0]
     host, slash, path = rest.partition("/")
     user, _, machine = host.rpartition("@")
     rest = (machine if web or ":" in user else host) + slash + path
@@ -86,12 +90,29 @@ def without_secrets(text: str) -> str:
     return _ADDRESSES.sub(lambda address: name_of(address[0]), text) if "://" in text else text
 
 
-def shielded(text: str) -> str:
-    """A text for people without what GitHub's runner would take for a command, where it listens:
-    names can look like one, "::stop-commands::x" where a line begins or "##[command]" anywhere."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
+def is_runner() -> bool:
+    """Whether GitHub's runner reads what is printed."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def shielded(text: str, form: str = "") -> str:
+    """A text without what GitHub's runner would take for a command, if the runner reads it.
+
+    A name can look like a command: "::stop-commands::x" at the beginning of a line, or
+    "##[command]" anywhere.  In GitHub Actions such a line gets a mark, and such a sign a blank.
+    Data keeps its values: csv and tsv put the field in quotes, and JSON writes the sign as its
+    code.  Only "##[" in csv and tsv gets the blank, because quotes do not hide it.
+
+    form : the format of the text; "" of a text for people.
+    """
+    if not is_runner() or form == "github":
         return text
-    return re.sub(r"(?m)^(?=[^\S\n]*::)", "| ", text).replace("##[", "## [")
+    if form in ("json", "jsonl", "gitlab"):
+        return text.replace("##[", r"#\u0023[")
+    start = r"(?m)^(?=[^\S\n]*::)"
+    if form in _SEPARATORS:
+        text = re.sub(rf'{start}([^{_SEPARATORS[form]}"\n\r]*)', r'"\1"', text)
+    return re.sub(start, "| ", text).replace("##[", "## [")
 
 
 def cut(text: str) -> str:

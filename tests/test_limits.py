@@ -4,6 +4,7 @@ in one sentence that says what makes it less."""
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import resource
@@ -208,6 +209,34 @@ def test_no_line_is_a_command_of_the_runner(
     assert_no_command(passk("compare", path, "--baseline", "##[add-mask]x"))
     monkeypatch.delenv("GITHUB_ACTIONS")
     assert "::stop-commands::tok" in passk("estimate", path).out
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "latex", "json", "jsonl"])
+@pytest.mark.parametrize("command", ["estimate", "tasks", "convert"])
+def test_data_that_is_printed_has_no_command_of_the_runner(
+    passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, form: str
+) -> None:
+    if command == "convert" and form not in ("csv", "jsonl"):
+        pytest.skip("convert does not write this format")
+    path = tmp_path / "x.csv"
+    names = ("::stop-commands::tok", " ::add-mask::x", "a##[add-mask]x")
+    rows = [f"{n},{t},{passed}" for n in names for t, passed in (("::set-output::a", 1), ("b", 0))]
+    path.write_text("\n".join(["model,task,passed", *rows, ""]))
+    plain = passk(command, path, "-f", form).out
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    done = passk(command, path, "-f", form)
+    assert_no_command(done)
+    read: dict[str, Callable[[str], object]] = {
+        "csv": lambda text: [*csv.reader(io.StringIO(text))],
+        "tsv": lambda text: [*csv.reader(io.StringIO(text), delimiter="\t")],
+        "json": json.loads,
+        "jsonl": lambda text: [json.loads(line) for line in text.splitlines()],
+    }
+    if form == "latex":
+        return
+    # JSON is the same data, and a table is the same but for the sign that quotes do not hide.
+    expected = plain if form.startswith("json") else plain.replace("##[", "## [")
+    assert read[form](done.out) == read[form](expected)
 
 
 def assert_no_command(done: Done, *ours: str) -> None:

@@ -35,7 +35,7 @@ from passk_cli.render.data import error_text
 from passk_cli.render.style import Style, answer, labelled, ordered, said, with_words
 from passk_cli.report.model import Report
 from passk_cli.settle import Blank, Given, Settle
-from passk_cli.text import cut, printable, shielded
+from passk_cli.text import cut, is_runner, printable, shielded
 
 if TYPE_CHECKING:
     from passk_cli.charts.look import Appearance, PictureSize
@@ -247,7 +247,7 @@ class Output:
         The verdict of a gate stands on stderr where stdout does not begin with it; in GitHub
         Actions there is a summary.
         """
-        printed, contents, page_files = "", dict[Path, str | bytes](), list[Path]()
+        printed, form, contents, page_files = "", "", dict[Path, str | bytes](), list[Path]()
         on_terminal, opens = sys.stdout.isatty(), False
         try:
             if charting.highlight or charting.panel:
@@ -263,7 +263,7 @@ class Output:
                 if target is None and paged:
                     printed = pages.document(report, name, style)[""].decode()
                 elif target is None:
-                    printed = loaded(FORMATS[name])(report, style)
+                    printed, form = loaded(FORMATS[name])(report, style), name
                 elif paged:
                     with working("drawing"):
                         contents |= pages.files_of(report, name, Path(target), style)
@@ -271,7 +271,7 @@ class Output:
                 else:
                     contents[Path(target)] = loaded(FORMATS[name])(report, style)
             with written(contents):
-                print(shielded(printed) if opens else printed, end="", flush=True)
+                print(shielded(printed, form), end="", flush=True)
             for path in page_files if sys.stderr.isatty() and not self.quiet else ():
                 size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
                 print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
@@ -299,8 +299,8 @@ class Output:
     def _annotates(self) -> bool:
         """Whether a gate annotates on stderr without being asked: in GitHub Actions, unless
         PASSK_CI is "off", and not beside -f github."""
-        runner = os.environ.get("GITHUB_ACTIONS") == "true" and os.environ.get("PASSK_CI") != "off"
-        return runner and "github" not in map(self._format, self._targets)
+        annotates = is_runner() and os.environ.get("PASSK_CI") != "off"
+        return annotates and "github" not in map(self._format, self._targets)
 
     def write_messages(self, report: Report) -> None:
         """The first three messages to stderr, warnings first, and the names of the others."""

@@ -26,7 +26,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
 from passk_cli.settle import Given, Settle
 from passk_cli.study.notes import reading_notes
-from passk_cli.text import cut, printable, without_secrets
+from passk_cli.text import cut, is_runner, printable, shielded, without_secrets
 
 
 def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, Any]) -> int:
@@ -49,10 +49,21 @@ def run_command(declaration: Command, files: Sequence[str], given: Mapping[str, 
             table = {"output": str(folder / "table"), "form": given["form"] or "csv"}
             code = _run(declaration, files, {**given, **table}, messages_only=True)
             sys.stdout.flush()
-            with open(table["output"], "rb") as content:
-                shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
-            sys.stdout.buffer.flush()
+            _print_file(table["output"], table["form"])
         return code
+
+
+def _print_file(path: str, form: str) -> None:
+    """Print a table that was written into a file."""
+    if form == "parquet" or not is_runner():
+        with open(path, "rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer, 1 << 20)
+    else:
+        with open(path, encoding="utf-8", newline="") as lines:
+            for line in lines:
+                shield = shielded(line, "csv" if form == "csv" else "jsonl")
+                sys.stdout.buffer.write(shield.encode())
+    sys.stdout.buffer.flush()
 
 
 def _run(
