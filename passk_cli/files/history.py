@@ -9,7 +9,8 @@ import glob
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,8 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     """Add a run to a history: all of its rows, or none.
 
     A file is written anew beside itself, under a lock, and moved into its place: writers wait for
-    each other, and one that is killed leaves the file as it was.  In a folder each run is a file,
-    which needs no lock.
+    each other, and one that is killed leaves the file as it was.  In a folder each run is a file:
+    writers wait for each other too, so that none misses the run that another is writing.
 
     columns : name → array, of one run: run, at, revision, suite, model, groups, task, n, c,
         settings; and those of OF_ATTEMPTS that the run has, as lists.
@@ -86,18 +87,28 @@ def append(to: str, columns: Mapping[str, Any]) -> None:
     folder = Path(to)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    if files := sorted(folder.glob("*.parquet")):
-        _require_new(con, files, columns)
     run = str(columns["run"][0])
     models = sorted(set(map(str, columns["model"])))
     what = "\0".join((run, str(columns["suite"][0]), *models))
-    name = re.sub(r"[^\w.-]+", "-", run)[:60].strip(".-") or "run"
-    path = folder / f"{name}-{hashlib.sha256(what.encode()).hexdigest()[:10]}.parquet"
-    try:
-        with whole(path, new=True) as file:
-            copy(con, "FROM run_", str(file), "parquet")
-    except FileExistsError:
-        raise _twice(path, run, str(columns["suite"][0]), models[0]) from None
+    digest = hashlib.sha256(what.encode()).hexdigest()[:10]
+    path = folder / f"{stem_of(run)}-{digest}.parquet"
+    with locked(folder, folder / ".passk.lock", wait=True):
+        if files := sorted(folder.glob("*.parquet")):
+            _require_new(con, files, columns)
+        try:
+            with whole(path, new=True) as file:
+                copy(con, "FROM run_", str(file), "parquet")
+        except FileExistsError:
+            raise _twice(path, run, str(columns["suite"][0]), models[0]) from None
+
+
+def stem_of(run: str) -> str:
+    """The beginning of the name of the file of a run in a folder.
+
+    >>> stem_of("nightly 2026/11"), stem_of("..")
+    ('nightly-2026-11', 'run')
+    """
+    return re.sub(r"[^\w.-]+", "-", run)[:60].strip(".-") or "run"
 
 
 def _table(files: list[Path]) -> str:
@@ -150,6 +161,18 @@ def _read(place: Path) -> Iterator[None]:
             "the run is not recorded; restore the file, or record to another one",
             name="damaged-file",
         ) from None  # fmt: skip
+
+
+def recorded_twice(what: str, suite: str, files: Sequence[str]) -> DataError:
+    """The error of a run that a history has twice.
+
+    what : the run.  files : those that contain it, if they are known.
+    """
+    problem, remedy = f"{what} was recorded twice (suite {suite})", "read only one of its files"
+    if len(files) > 1:
+        problem += f": {files[0]} and {files[1]} contain it"
+        remedy = f"delete the wrong one, for example with: rm {shlex.quote(files[1])}"
+    return DataError("history", problem, remedy, name="recorded-run")
 
 
 def _twice(place: Path, run: str, suite: str, model: str) -> DataError:

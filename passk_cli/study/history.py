@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import os
@@ -19,7 +20,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError, refuse
 from passk_cli.files.database import column_sql, quote_text
-from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS
+from passk_cli.files.history import OF_ATTEMPTS, OF_RUN, RESERVED, SETTINGS, recorded_twice, stem_of
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.paths import is_day, labels_of
@@ -355,6 +356,14 @@ def complete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     return counts.regrouped(kept, counts.group_names).saying(*said)
 
 
+def _files_of(counts: Counts, run: str) -> list[str]:
+    """The files of a run in the folders of a history: their names begin with the run's."""
+    folders = dict.fromkeys(os.path.dirname(file.name) for file in counts.facts.inputs)
+    pattern = f"{glob.escape(stem_of(run))}-*.parquet"
+    return sorted(name for folder in folders
+                  for name in glob.glob(os.path.join(glob.escape(folder), pattern)))  # fmt: skip
+
+
 def setups(counts: Counts) -> list[Setup]:
     """The setups of a history, as `read_history` gives it.
 
@@ -371,10 +380,7 @@ def setups(counts: Counts) -> list[Setup]:
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise DataError(
-                "history", f"run {twice} of {series[0]} was recorded twice (suite {suite})",
-                "remove one of its files", name="recorded-run",
-            )  # fmt: skip
+            raise recorded_twice(f"run {twice} of {series[0]}", suite, _files_of(counts, twice))
         cells = [counts.rows_of(s) for _, s in rows]
         tasks = [counts.task_codes[here] for here in cells]
         shared = reduce(np.intersect1d, tasks)

@@ -135,6 +135,51 @@ def test_of_two_writers_of_one_run_one_is_refused(
         assert list(folder.iterdir()) == [first]
 
 
+def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_path: Path) -> None:
+    """Runs of other models have other files, so only the lock keeps the second one out."""
+    both = columns("a", [1, 1, 1])
+    both["model"] = np.array(["m", "m", "z"], dtype=object)
+    both["task"] = np.array(["t0", "t1", "t0"], dtype=object)
+    code = (
+        "import passk_cli.files.history as h, time, sys\n"
+        "sys.path.insert(0, sys.argv[2])\n"
+        "from tests.commands.test_history import columns\n"
+        "copy = h.copy\n"
+        "def slow(*args):\n    print('there', flush=True); time.sleep(1); copy(*args)\n"
+        "h.copy = slow\n"
+        "h.append(sys.argv[1], columns('a', [0, 0]))\n"
+    )
+    root, folder = str(Path(__file__).parents[2]), tmp_path / "h"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", code, f"{folder}/", root], stdout=subprocess.PIPE
+    )
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == b"there\n"
+    with pytest.raises(DataError, match="run a of m is there already"):
+        append(f"{folder}/", both)
+    assert writer.wait() == 0
+    writer.stdout.close()
+    assert [runs_of(file) for file in folder.iterdir()] == [[("a", 2)]]
+
+
+@pytest.mark.parametrize("day", [2, 5], ids=["a copy", "another day"])
+def test_trend_names_the_files_of_a_run_that_was_recorded_twice(
+    passk: Passk, tmp_path: Path, day: int
+) -> None:
+    for number, run in enumerate("abc", 1):
+        append(f"{tmp_path}/h/", columns(run, [1, 2], day=number))
+    (first,) = (tmp_path / "h").glob("b-*.parquet")
+    append(f"{tmp_path}/other/", columns("b", [1, 2], day=day))
+    (copy,) = (tmp_path / "other").iterdir()
+    copy.rename(first.with_name("b-copy.parquet"))
+    done = passk("trend", tmp_path / "h")
+    assert done.code == 3
+    assert str(first) in done.err
+    (command,) = re.findall("with: (rm .*)", done.err)
+    subprocess.run(command, shell=True, check=True)
+    assert passk("trend", tmp_path / "h").code == 0
+
+
 @pytest.mark.filterwarnings("ignore:the history has 2 runs", "ignore:pass@1 drop .* nothing")
 def test_brackets_in_the_name_of_a_history_are_its_name(tmp_path: Path) -> None:
     for place in ("h[1].parquet", "h[2]/"):

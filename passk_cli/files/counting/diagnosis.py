@@ -15,6 +15,7 @@ from passk_cli.errors import BadRecord, DataError, ParameterError
 from passk_cli.files.counting.statement import ARE_COUNTS, Repeats, Statement
 from passk_cli.files.database import NUMBER_COLUMN, hold_the_right, quote_name, quote_text
 from passk_cli.files.export import os_error
+from passk_cli.files.history import recorded_twice
 from passk_cli.files.reading.condition import CONDITION, names_in
 from passk_cli.files.reading.layout import Batch, json_path
 from passk_cli.files.reading.records import (
@@ -385,6 +386,10 @@ def repeated_attempt(
         settles = (apart, own) if several and column not in statement.request.by else (own,)
         problem, remedy = f"{problem}; {column} seems to number no attempts", ""
     if all({*OF_HISTORIES} <= {*batch.layout.kinds} for batch in statement.batches):
+        files = list(dict.fromkeys(row.source.name for row in (first, *others)))
+        if "run" in statement.request.by:
+            run = str(first.record["run"])
+            raise recorded_twice(f"run {run} of {model}", str(first.record["suite"]), files)
         problem = f"a history of runs; in another one {subject} is there as well"
         settles, remedy = _of_runs(con, statement), ""
     return DataError(place, problem, remedy, name="duplicate-attempts", settles=settles)
