@@ -49,7 +49,6 @@ def schema() -> dict[str, Any]:
             "items": {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in COMMANDS]},
         },
         "columns": {"type": "array", "items": {"type": "object"}},
-        "choices": {"type": "array", "items": {"type": "object"}},
         "messages": {"type": "array", "items": {"$ref": "#/$defs/message"}},
         "context": _said(TEXT, "What was counted, and how certain it is."),
         "signature": _said({"type": "object"}, "Options that reproduce the numbers."),

@@ -45,7 +45,7 @@ from passk_cli.files.reading.survey import Survey
 from passk_cli.files.request import BOUNDS, COUNTED, TABLES, Request
 from passk_cli.files.roles import BELOW, REACHED, TRUTH, UNITS, find, reached
 from passk_cli.files.roles import words as words_of
-from passk_cli.files.sources.arguments import comes_once, expand
+from passk_cli.files.sources.arguments import expand
 from passk_cli.files.sources.memory import (
     READABLE,
     file_of_rows,
@@ -310,16 +310,10 @@ def _counts(
             said.append(IDLE_THRESHOLD())
     counts = counts.saying(*map(refused, errors), *said)
     if tolerant:
-        from passk_cli.files.checks.columns import read_columns
+        from passk_cli.files.choices import choices
 
-        columns = tuple(read_columns(context, found))
-        facts = replace(counts.facts, columns=columns)
-        if not any(comes_once(each.frame) for each in sources):
-            from passk_cli.files.choices import choices
-
-            roles = statement.batches[0].roles.columns()
-            facts = replace(facts, choices=tuple(choices(con, sources, request, roles, columns)))
-        counts = replace(counts, facts=facts)
+        columns = tuple(choices(con, sources, context, found))
+        counts = replace(counts, facts=replace(counts.facts, columns=columns))
     try:
         if request.conversion is None:
             counts = _with_attempts(con, statement, tally, counts, folder)

@@ -52,21 +52,11 @@ class Unlabelled(NamedTuple):
     labelled: int
 
 
-@dataclass(frozen=True, eq=False)
-class ReadColumn:
-    """A column of the files: its name, what it was taken for, why, and some of its values."""
-
-    name: str
-    taken: str
-    why: str
-    values: str
-
-
 class Choice(NamedTuple):
     """A column, its values in words, and the option by which it plays a role.
 
     role : "" for a column that may play none, which has no option.
-    used : whether it plays the role.
+    used : whether it plays the role.  pooled : whether attempts at one task differ in it.
     """
 
     role: str
@@ -74,6 +64,7 @@ class Choice(NamedTuple):
     option: Settle | None
     values: str
     used: bool = False
+    pooled: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,14 +88,13 @@ class ReadFacts:
     foreign : files of a folder that hold no results and were passed over.
     without_outcome : files of a folder that do not have the outcome asked for.
     left : files of a folder that may hold results and were left out, each with why.
-    columns : every column, where files are only described.
+    columns : every column, those in use first (only when describing).
     where, pool, passes, outcome, records, path : as the request has them.
     named : option and name of the models and tasks that options name → "" where it is in the data,
         else what is near it.
     alias : name in the data → name that it counts as.
     errors : of a judge, about other models or tasks: (passed, all) of labelled attempts that fail,
         and (failed, all) of those that pass; () where it is not told.
-    choices : the columns of the first file, those in use first (only when describing).
     unlabelled : attempts without a label, where some are to be chosen from.
     benchmark, benchmarks : the column that names the benchmark of each task, and task → benchmark,
         where tasks of several are pooled.
@@ -128,8 +118,7 @@ class ReadFacts:
     not_understood: int = 0
     numeric: tuple[str, ...] = ()
     pooled_unnumbered: tuple[str, ...] = ()
-    columns: tuple[ReadColumn, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    columns: tuple[Choice, ...] = ()
     where: str = ""
     pool: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from passk_cli.files.roles import UNITS
 from passk_cli.message import NOTE, WARNING
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.provenance import Choice, InputFacts, ReadColumn
+from passk_cli.outcomes.provenance import Choice, InputFacts
 from passk_cli.report.model import (
     ALWAYS,
     FULL,
@@ -44,8 +44,8 @@ from passk_cli.text import shortened
 
 # Groups of files that are read alike, models, and columns of names, that are shown without --full.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
-# Columns that are shown without --full, if a format says what they mean, and if they are chosen.
-_COLUMNS, _CHOICES = 5, 10
+# Columns that are shown without --full.
+_COLUMNS = 10
 
 
 # Problem → the option that decides it.
@@ -105,7 +105,7 @@ class Facts(Section[Fact]):
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": spanned(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
-            "settings": [each.name for each in facts.columns if each.why == "pooled-settings"],
+            "settings": [each.column for each in facts.columns if each.pooled],
             "missing": facts.missing, "unclear": facts.not_understood,
             "repeated": facts.duplicates, "kept": facts.duplicates_policy == "error",
             "undecided": facts.missing_policy == "error" and not said,
@@ -126,27 +126,8 @@ class EachFile(Facts):
     answers = further_answers = ()
 
 
-class Columns(Section[ReadColumn]):
-    """Every column of the files, what it was taken for, and why."""
-
-    title = "Columns"
-
-    def tables(self) -> Iterator[Table]:
-        # The columns by role come first, if a format does not say what they mean.
-        shown = FULL if self.study.counts.facts.choices else ALWAYS
-        yield from (replace(table, shown=shown) for table in super().tables())
-
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("column", cell=lambda each: each.name, meaning="Its name, as --field takes it."),
-        Column("taken as", cell=lambda each: each.taken,
-               meaning="Its role, a setting, a property of the task, or not read."),
-        Column("why", cell=lambda each: each.why, meaning="By what it was taken for that."),
-        Column("values", cell=lambda each: each.values, meaning="The first of its values."),
-    )  # fmt: skip
-
-
-class Choices(Section[tuple[str, Cell, str]]):
-    """The columns in use and the other candidates, with the option for each."""
+class Columns(Section[tuple[str, Cell, str]]):
+    """The columns in use, other candidates with the option for each, and the rest."""
 
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -228,7 +209,7 @@ class EachModel(Section[Extent]):
 class Describe(Question, DescribeOptions):
     """The question of `passk describe`."""
 
-    sections = (Facts, Choices, Columns, EachModel)
+    sections = (Facts, Columns, EachModel)
 
     of_metrics: ClassVar[bool] = False
     uncorrected = ""
@@ -266,27 +247,26 @@ class Describe(Question, DescribeOptions):
         every = [fact for file in inputs for fact in _of(file, columns=columns)]
         sections: list[Section[Any]] = [
             Facts(study, [*short, *_counted(counts)]),
-            Choices(study, list(_by_role(counts.facts.choices)), first=_CHOICES),
-            Columns(study, list(counts.facts.columns), first=_COLUMNS),
+            Columns(study, list(_by_role(counts.facts.columns)), first=_COLUMNS),
             EachFile(study, every if set(every) - set(short) else []),
             EachModel(study, sizes, first=max(_MODELS, len(odd))),
         ]
         messages = [said for said in study.messages(()) if said.severity == WARNING]
         report = view(study, sections, messages=messages, interval=None)
-        lists = [vars(column) for column in counts.facts.columns]
-        choices = [{**each._asdict(), "option": str(each.option or "")}
-                   for each in counts.facts.choices]  # fmt: skip
-        return replace(report, lists={"columns": lists, "choices": choices})
+        listed = [{**each._asdict(), "option": str(each.option or "")}
+                  for each in counts.facts.columns]  # fmt: skip
+        return replace(report, lists={"columns": listed})
 
 
-def _by_role(choices: Sequence[Choice]) -> Iterator[tuple[str, Cell, str]]:
+def _by_role(columns: Sequence[Choice]) -> Iterator[tuple[str, Cell, str]]:
     """The rows of the columns by role, each on one line of a usual terminal."""
-    used = {each.role for each in choices if each.used}
-    for role, column, option, values, in_use in choices:
-        what = f"or {role}" if role in used and not in_use else role
-        room = _WIDE - max(len(str(each.option or each.column)) for each in choices[:_CHOICES])
-        text = shortened(values, max(room - 14, 20))
-        yield what, Phrase((Hint("", option),)) if option else column, text
+    used = {each.role for each in columns if each.used}
+    names = [each.option or each.column for each in columns]
+    room = _WIDE - max((len(str(name)) for name in names[:_COLUMNS]), default=0)
+    for each in columns:
+        role = f"or {each.role}" if each.role in used and not each.used else each.role
+        name = Phrase((Hint("", each.option),)) if each.option else each.column
+        yield role, name, shortened(each.values, max(room - 14, 20))
 
 
 def _end(size: Extent, at: int) -> Cell:

@@ -25,9 +25,11 @@ def test_layouts_are_one_survey(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text(json.dumps(lists[0]) + "\n")
     counts = [{"model": "o", "task_id": "t1", "n": 4, "c": 1}]
     pd.DataFrame(counts).to_parquet(tmp_path / "d.parquet")
-    columns = {c.name: c for c in load(tmp_path, Request(), tolerant=True).facts.columns}
-    assert {*columns} == {"model", "task_id", "passed", "arm", "n", "c", "note", "meta.host"}
-    assert (columns["arm"].taken, columns["arm"].values) == ("setting?", "p, q; 3% missing")
-    assert columns["meta.host"].values == "h1; 51% missing"
-    assert columns["note"].values == "x; 99% missing"
-    assert columns["passed"].why == "by its name"
+    facts = load(tmp_path, Request(), tolerant=True).facts
+    columns = {each.column: each for each in facts.columns}
+    names = {"model", "task_id", "passed", "arm", "n", "c", "results", "note", "meta.host"}
+    assert {*columns} == names
+    assert (columns["arm"].pooled, str(columns["arm"].option)) == (True, "--by arm")
+    assert columns["meta.host"].values == "36 h1, 38 missing"
+    assert columns["note"].values == "1 x, 73 missing"
+    assert (columns["passed"].role, columns["passed"].used) == ("outcome", True)

@@ -606,7 +606,7 @@ def test_describe_shows_the_candidates_of_a_file_that_is_read(passk: Passk, writ
     options = [re.search(r"--\S+ \S+", line) for line in table[3:5]]
     chosen = " ".join(option[0] for option in options if option)
     assert chosen == "--field outcome=compiles --field task=prompt"
-    choices = json.loads(passk("describe", path, "--by", "effort", "-f", "json").out)["choices"]
+    choices = json.loads(passk("describe", path, "--by", "effort", "-f", "json").out)["columns"]
     assert [each["column"] for each in choices if each["used"]] == ["task", "passed", "effort"]
     again = passk("estimate", path, "--by", "effort", *chosen.split()[:2], "-f", "json")
     assert rate(again.out) == [Fraction(2, 3), Fraction(2, 3)]

@@ -60,7 +60,7 @@ def described(passk: Passk, path: Path, words: Sequence[str]) -> Any:
 
 def assert_role(document: Any, words: Sequence[str]) -> None:
     """The columns that words name are in use in the roles that they name."""
-    used = {(each["role"], each["column"]) for each in document["choices"] if each["used"]}
+    used = {(each["role"], each["column"]) for each in document["columns"] if each["used"]}
     pairs = [*itertools.pairwise(words)]
     named = {tuple(text.split("=", 1)) for flag, text in pairs if flag == "--field"}
     named |= {("outcome", text) for flag, text in pairs if flag == "--outcome"}
